@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := spacy,ngram,glove,plot,web,scale,dev
+DATA ?= ../shared/data
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow check format bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(VENV)/.installed ## make .venv with the package and all its extras (quick when nothing changed)
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@echo "── set-up: a virtual environment in $(VENV) with entitynlm and its extras"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch setuptools
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(EXTRAS)]'
+	@touch $@
+
+demo: setup ## the main job on what the package carries
+	@echo "── demo: the generated corpus, and the paper's running example"
+	$(BIN)/entitynlm demo
+
+test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
+	@echo "── test: the whole suite; tests marked 'corpora' need $(DATA) and say so when it is missing"
+	$(BIN)/python -m pytest -n 2
+
+test-slow: setup ## also the tests marked slow
+	$(BIN)/python -m pytest -n 2 -m ''
+
+check: setup ## ruff (format and lint) and mypy
+	@echo "── check: ruff format, ruff lint, mypy"
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: setup ## let ruff mend what it can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup ## the speed table (DATA=folder of corpora; generated stories where that is missing)
+	$(BIN)/python -m benchmarks.run --data $(DATA) --out benchmarks/results.json
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

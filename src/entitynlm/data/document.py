@@ -1,0 +1,226 @@
+"""The one document type that flows through everything: readers make it, writers consume it, the model adds to it.
+
+A :class:`Document` is immutable and checked on construction, so that nothing after a reader needs to doubt it.
+Spans are half-open token ranges, everywhere and always; formats that count otherwise convert at their own border.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from entitynlm.errors import DataError
+
+Span = tuple[int, int]
+"""A half-open range: ``(start, end)`` holds start, …, end - 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of tokens that refers to an entity.
+
+    ``parts`` is empty for an ordinary mention; a discontinuous one lists its pieces there and ``start``/``end`` are
+    their hull. ``head`` is the index of the head token where the format tells it. ``attributes`` is whatever else a
+    format says about a mention (CorefUD's information status, brat's label), kept for the way back.
+    """
+
+    start: int
+    end: int
+    entity: str
+    parts: tuple[Span, ...] = ()
+    head: int | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        return (self.start, self.end)
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """All mentions of one thing in one document, in text order, with the type of the thing where it is known."""
+
+    id: str
+    mentions: tuple[Mention, ...]
+    type: str | None = None
+
+
+def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Text order: by start, enclosing mentions before enclosed ones, then by entity id (so that order is total)."""
+    return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity, m.parts)))
+
+
+@dataclass(frozen=True)
+class Document:
+    """A tokenised text with sentences, mentions and whatever columns its file had.
+
+    :param id: unique within a corpus; CoNLL-2012 parts are ``name`` + ``#part``-like ids made by the reader.
+    :param tokens: the words as they stand in the text.
+    :param sentences: half-open token ranges that follow each other without gaps and cover all tokens.
+    :param mentions: any spans; they may nest, cross and repeat, because annotated files do (see ``annotation``).
+    :param entity_types: type of an entity (person, place, …) by entity id, where the corpus has types.
+    :param text: the raw text, if it is known; with ``offsets`` it holds ``text[a:b]`` for token ``(a, b)``.
+    :param offsets: a half-open character range per token; ranges don't overlap and don't run backwards.
+    :param columns: one value per token and name: ``pos`` (Penn-style), ``upos``, ``lemma``, ``deprel``, ``speaker``,
+        or what else the format has; ``None`` where a token has no value.
+    :param heads: per token, the index of its syntactic head in the document, -1 for a root.
+    :param meta: document-level remarks of the format (genre, title, …).
+    """
+
+    id: str
+    tokens: tuple[str, ...]
+    sentences: tuple[Span, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    entity_types: Mapping[str, str] = field(default_factory=dict)
+    text: str | None = None
+    offsets: tuple[Span, ...] | None = None
+    columns: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    heads: tuple[int, ...] | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "tokens", tuple(self.tokens))
+        sentences = tuple(self.sentences) or (((0, len(self.tokens)),) if self.tokens else ())
+        put(self, "sentences", sentences)
+        put(self, "mentions", sort_mentions(self.mentions))
+        named = {mention.entity for mention in self.mentions}
+        put(
+            self,
+            "entity_types",
+            MappingProxyType({e: t for e, t in self.entity_types.items() if e in named}),
+        )
+        put(self, "columns", MappingProxyType({k: tuple(v) for k, v in self.columns.items()}))
+        put(self, "meta", MappingProxyType(dict(self.meta)))
+        self._check_tokens()
+        self._check_sentences()
+        self._check_mentions()
+        self._check_offsets()
+        self._check_columns()
+
+    # -- invariants ----------------------------------------------------------------------------------------------
+
+    def _fail(self, message: str) -> DataError:
+        return DataError(f"document {self.id!r}: {message}")
+
+    def _check_tokens(self) -> None:
+        if not self.id:
+            raise DataError("a document needs an id that is not empty")
+        for index, token in enumerate(self.tokens):
+            if not token:
+                raise self._fail(f"token {index} is empty")
+
+    def _check_sentences(self) -> None:
+        expected = 0
+        for start, end in self.sentences:
+            if start != expected or end <= start:
+                raise self._fail(f"sentence ({start}, {end}) should start at token {expected} and not be empty")
+            expected = end
+        if expected != len(self.tokens):
+            raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
+
+    def _check_mentions(self) -> None:
+        for mention in self.mentions:
+            if not 0 <= mention.start < mention.end <= len(self.tokens):
+                raise self._fail(f"mention {mention.span} is not within its {len(self.tokens)} tokens")
+            if not mention.entity:
+                raise self._fail(f"mention {mention.span} has no entity")
+            if mention.head is not None and not mention.start <= mention.head < mention.end:
+                raise self._fail(f"the head {mention.head} of mention {mention.span} lies outside of it")
+            if mention.parts:
+                self._check_parts(mention)
+
+    def _check_parts(self, mention: Mention) -> None:
+        ends = [mention.start - 1]
+        for start, end in mention.parts:
+            if start <= ends[-1] or end <= start:
+                raise self._fail(f"the parts {mention.parts} of a mention are not apart and in order")
+            ends.append(end)
+        if mention.parts[0][0] != mention.start or ends[-1] != mention.end:
+            raise self._fail(f"the parts {mention.parts} do not span {mention.span}")
+
+    def _check_offsets(self) -> None:
+        if self.offsets is None:
+            return
+        put = object.__setattr__
+        put(self, "offsets", tuple(self.offsets))
+        if len(self.offsets) != len(self.tokens):
+            raise self._fail(f"{len(self.offsets)} character offsets for {len(self.tokens)} tokens")
+        previous = 0
+        for start, end in self.offsets:
+            if start < previous or end < start:
+                raise self._fail(f"character offset ({start}, {end}) runs backwards")
+            previous = end
+        if self.text is not None and previous > len(self.text):
+            raise self._fail(f"character offset {previous} is beyond the text's {len(self.text)} characters")
+
+    def _check_columns(self) -> None:
+        for name, values in self.columns.items():
+            if len(values) != len(self.tokens):
+                raise self._fail(f"column {name!r} has {len(values)} values for {len(self.tokens)} tokens")
+        if self.heads is not None:
+            object.__setattr__(self, "heads", tuple(self.heads))
+            if len(self.heads) != len(self.tokens):
+                raise self._fail(f"{len(self.heads)} heads for {len(self.tokens)} tokens")
+            for index, head in enumerate(self.heads):
+                if not -1 <= head < len(self.tokens):
+                    raise self._fail(f"the head {head} of token {index} is not a token")
+
+    # -- views ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def entities(self) -> tuple[Entity, ...]:
+        """The clusters, in order of their first mention."""
+        grouped: dict[str, list[Mention]] = {}
+        for mention in self.mentions:
+            grouped.setdefault(mention.entity, []).append(mention)
+        return tuple(Entity(e, tuple(ms), self.entity_types.get(e)) for e, ms in grouped.items())
+
+    @property
+    def clusters(self) -> tuple[tuple[Span, ...], ...]:
+        """The entities as bare spans, for scorers and formats that know nothing else."""
+        return tuple(tuple(m.span for m in entity.mentions) for entity in self.entities)
+
+    @cached_property
+    def sentence_of(self) -> tuple[int, ...]:
+        """For each token, the index of its sentence."""
+        return tuple(i for i, (start, end) in enumerate(self.sentences) for _ in range(start, end))
+
+    def words(self, start: int, end: int) -> str:
+        """The surface of a token span: cut out of the raw text where that is known, else joined by spaces."""
+        if self.text is not None and self.offsets is not None and start < end:
+            return self.text[self.offsets[start][0] : self.offsets[end - 1][1]]
+        return " ".join(self.tokens[start:end])
+
+    def column(self, name: str) -> tuple[str | None, ...]:
+        """A column by name, filled with ``None`` where the document does not have it."""
+        return self.columns.get(name, (None,) * len(self.tokens))
+
+    # -- changed copies ------------------------------------------------------------------------------------------
+
+    def with_mentions(
+        self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None
+    ) -> Document:
+        """The same text with other mentions (an analysis of a system in place of the annotation, say)."""
+        types = self.entity_types if entity_types is None else entity_types
+        return dataclasses.replace(self, mentions=tuple(mentions), entity_types=types)
+
+    def with_clusters(self, clusters: Sequence[Sequence[Span]]) -> Document:
+        """The same text with entities 1, 2, … given as bare spans."""
+        return self.with_mentions(
+            (
+                Mention(start, end, str(number))
+                for number, spans in enumerate(clusters, start=1)
+                for start, end in spans
+            ),
+            {},
+        )

@@ -1,0 +1,83 @@
+"""What a file format is: a name, a test of content, a reader that streams, a writer.
+
+A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of them.
+What it can live with but a person should know (an unclosed bracket that it closed, a row with a column too few) goes
+to ``source.report``; what it can't live with is a ``DataError`` with file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from entitynlm.data.document import Document
+from entitynlm.files import decode_lines
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something in a file that was read all the same, and how."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
+
+
+Report = Callable[[Oddity], None]
+
+
+def ignore(oddity: Oddity) -> None:
+    """The report of those who do not want to know."""
+
+
+@dataclass
+class Source:
+    """An open file on its way into documents."""
+
+    path: str
+    stream: BinaryIO
+    on_oddity: Report = ignore
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines, decoded, without line ends."""
+        return decode_lines(self.stream, self.path)
+
+    def report(self, message: str, line: int | None = None) -> None:
+        self.on_oddity(Oddity(self.path, line, message))
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its endings, as a document id for formats that have none."""
+        name = Path(self.path).name
+        for ending in (".gz", ".txt.drs", ".drs", ".md", ".txt", ".ann", ".xml", ".jsonl", ".json", ".conllu"):
+            if name.endswith(ending) and name != ending:
+                name = name[: -len(ending)]
+        return name if name not in ("", "-") else "document"
+
+
+Reader = Callable[[Source], Iterator[Document]]
+Writer = Callable[[Iterable[Document], IO[Any]], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table of formats.
+
+    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format; formats are
+    asked in the registry's order, the strictest first. ``binary`` writers get a byte stream. ``suffix`` is what a
+    file of this format is called by default.
+    """
+
+    name: str
+    description: str
+    suffix: str
+    recognise: Callable[[str, bytes], bool]
+    read: Reader
+    write: Writer | None = None
+    binary: bool = False

@@ -1,0 +1,83 @@
+"""Everything that can go wrong for a user, as one small tree.
+
+    EntityNLMError
+    ├── DataError           a file can't be read: file, line, what was found, what was expected, what to do
+    ├── ConfigError         an option or a configuration file makes no sense
+    ├── ModelError          a stored model is missing, damaged or of another kind than asked for
+    ├── InferenceError      a question that the model can't answer (a support that is not covered, say)
+    └── MissingExtraError   an optional part of the package is not installed
+
+The command line turns each of these into one readable message and exit code 2. Anything else is a bug of ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class EntityNLMError(Exception):
+    """The root: catch this one to catch every error that is not a bug."""
+
+
+class DataError(EntityNLMError):
+    """Input that can't be used, said so that a person can mend the file."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        found: str | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.message = message
+        self.path = str(path) if path is not None else None
+        self.line = line
+        self.found = found
+        self.expected = expected
+        self.hint = hint
+        super().__init__(self._describe())
+
+    def _describe(self) -> str:
+        place = self.path or ""
+        if self.line is not None:
+            place += f"{':' if place else 'line '}{self.line}"
+        text = f"{place}: {self.message}" if place else self.message
+        if self.found is not None:
+            text += f"; found {_shorten(self.found)}"
+        if self.expected is not None:
+            text += f"; expected {self.expected}"
+        if self.hint is not None:
+            text += f". {self.hint}"
+        return text
+
+
+class ConfigError(EntityNLMError):
+    """An option or configuration that makes no sense."""
+
+
+class ModelError(EntityNLMError):
+    """A stored model that is missing, damaged, or of another kind than was asked for."""
+
+
+class InferenceError(EntityNLMError):
+    """A question that the model can't answer."""
+
+
+class MissingExtraError(EntityNLMError):
+    """An optional part of the package is needed and not installed."""
+
+    def __init__(self, module: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the Python package '{module}', which is not installed. "
+            f"Install it with: pip install 'entitynlm[{extra}]'"
+        )
+        self.module = module
+        self.extra = extra
+
+
+def _shorten(text: str, limit: int = 80) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= limit else shown[: limit - 2] + "…'"

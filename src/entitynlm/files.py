@@ -1,0 +1,94 @@
+"""Files: opened with readable errors, written beside their final place and renamed (never half-written)."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO, TextIO
+
+from entitynlm.errors import DataError
+
+STANDARD = "-"  # the conventional name of standard input and standard output
+
+
+def open_binary(path: str | Path) -> BinaryIO:
+    """Open ``path`` (``-`` is standard input; ``.gz`` is unpacked) for reading bytes."""
+    if str(path) == STANDARD:
+        return sys.stdin.buffer
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise DataError("this is a folder", path=path, hint="Name a file in it")
+        if path.suffix == ".gz":
+            return io.BufferedReader(gzip.open(path, "rb"))  # type: ignore[arg-type]
+        return path.open("rb")
+    except FileNotFoundError as error:
+        raise DataError("there is no such file", path=path, hint="Check the spelling of the path") from error
+    except OSError as error:
+        raise DataError(f"can't be opened ({error.strerror or error})", path=path) from error
+
+
+@contextlib.contextmanager
+def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a temporary file beside ``path`` and rename it to ``path`` when the block ends well.
+
+    With ``-`` the block writes to standard output. When the block fails nothing is left behind.
+    """
+    if str(path) == STANDARD:
+        yield sys.stdout.buffer if "b" in mode else sys.stdout
+        return
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
+    temporary = Path(name)
+    try:
+        os.fchmod(descriptor, 0o666 & ~_current_umask())
+        encoding = None if "b" in mode else "utf-8"
+        newline = None if "b" in mode else "\n"
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
+            yield stream
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def decode_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
+    """Numbered lines of UTF-8 text without their ends; a byte-order mark and Windows line ends are taken off."""
+    number = 0
+    try:
+        for number, raw in enumerate(stream, start=1):
+            if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+                raw = raw[3:]
+            yield number, raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            "this is not UTF-8 text",
+            path=path,
+            line=number,
+            found=repr(error.object[error.start : error.start + 4]),
+            hint="Convert the file to UTF-8 first",
+        ) from error
+    except (OSError, EOFError) as error:
+        raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error
+
+
+def as_text(stream: BinaryIO) -> TextIO:
+    """A text layer over a binary stream, for writers."""
+    return io.TextIOWrapper(stream, encoding="utf-8", newline="\n", write_through=True)

@@ -1,0 +1,56 @@
+"""The command line: a thin layer of verbs, one module each in ``commands``.
+
+The contract of every verb: figures on standard output (``--json FILE`` for machines), progress on standard error,
+exit code 2 with one readable message for a wrong input, and never a half-written file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from entitynlm.errors import EntityNLMError
+from entitynlm.interfaces.commands import data as data_command
+from entitynlm.interfaces.commands import demo as demo_command
+
+app = typer.Typer(
+    name="entitynlm",
+    help="A language model that knows who it is talking about.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(data_command.app, name="data")
+app.command("demo")(demo_command.demo)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    """Options of the program itself."""
+    if version:
+        from entitynlm import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+def main() -> None:
+    """The console script: run the app, and turn every error of a user's making into one readable message."""
+    try:
+        app()
+    except EntityNLMError as error:
+        typer.secho(f"error: {error}", err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output went away (a `| head`): nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

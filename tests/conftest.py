@@ -1,0 +1,21 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def corpora_path() -> Path:
+    """The folder of the real corpora; tests that ask for it are skipped, with the reason, where it is missing."""
+    if not CORPORA.is_dir():
+        pytest.skip("the real corpora are not here: this test needs the folder ../shared/data beside the project")
+    return CORPORA
