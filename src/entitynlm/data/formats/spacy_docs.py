@@ -1,0 +1,23 @@
+"""spaCy DocBin files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from entitynlm.data.document import Document
+from entitynlm.data.formats.base import Format, Source
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """By name for now."""
+    return path.removesuffix(".gz").endswith(".spacy")
+
+
+def read(source: Source) -> Iterator[Document]:
+    """One document of whitespace-separated words per line."""
+    for number, line in source.lines():
+        if words := tuple(line.split()):
+            yield Document(f"{source.stem}#{number}", words)
+
+
+FORMAT = Format(name="spacy", description="spaCy DocBin files.", suffix=".spacy", recognise=recognise, read=read)
