@@ -1,18 +1,19 @@
 """What a file format is: a name, a test of content, a reader that streams, a writer.
 
-A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of them.
-What it can live with but a person should know (an unclosed bracket that it closed, a row with a column too few) goes
-to ``source.report``; what it can't live with is a ``DataError`` with file and line.
+A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of
+them. What it can live with but a person should know (an unclosed bracket that it closed, a row with a column too
+few) goes to ``source.report``; what it can't live with is a ``DataError`` with file and line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from entitynlm.data.document import Document
+from entitynlm.errors import ConfigError
 from entitynlm.files import decode_lines
 
 
@@ -51,11 +52,29 @@ class Source:
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))
 
+    def choose(self, option: str, choices: Sequence[str]) -> str:
+        """The value of an option that has a few named choices; the first one is the default."""
+        value = self.options.get(option, choices[0])
+        if value not in choices:
+            raise ConfigError(f"option {option}={value!r} makes no sense; choose one of {', '.join(choices)}")
+        return str(value)
+
     @property
     def stem(self) -> str:
         """The file's name without its endings, as a document id for formats that have none."""
         name = Path(self.path).name
-        for ending in (".gz", ".txt.drs", ".drs", ".md", ".txt", ".ann", ".xml", ".jsonl", ".json", ".conllu"):
+        for ending in (
+            ".gz",
+            ".txt.drs",
+            ".drs",
+            ".md",
+            ".txt",
+            ".ann",
+            ".xml",
+            ".jsonl",
+            ".json",
+            ".conllu",
+        ):
             if name.endswith(ending) and name != ending:
                 name = name[: -len(ending)]
         return name if name not in ("", "-") else "document"
@@ -63,15 +82,18 @@ class Source:
 
 Reader = Callable[[Source], Iterator[Document]]
 Writer = Callable[[Iterable[Document], IO[Any]], None]
+FolderWriter = Callable[[Iterable[Document], Path], None]
 
 
 @dataclass(frozen=True)
 class Format:
     """One row of the table of formats.
 
-    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format; formats are
-    asked in the registry's order, the strictest first. ``binary`` writers get a byte stream. ``suffix`` is what a
-    file of this format is called by default.
+    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format; formats
+    are asked in the registry's order, the strictest first. ``binary`` writers get a byte stream. ``suffix`` is
+    what a file of this format is called by default. A format of several files per document (brat) has
+    ``write_folder`` in place of ``write``. ``options`` are the reading options with what they mean; others are
+    refused.
     """
 
     name: str
@@ -81,3 +103,9 @@ class Format:
     read: Reader
     write: Writer | None = None
     binary: bool = False
+    write_folder: FolderWriter | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def writable(self) -> bool:
+        return self.write is not None or self.write_folder is not None

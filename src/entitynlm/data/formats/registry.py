@@ -71,7 +71,8 @@ def read_documents(
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
-    The file is opened and its format settled at the call, so a wrong path fails here and not at the first ``next``.
+    The file is opened and its format settled at the call, so a wrong path fails here and not at the first
+    ``next``.
     """
     name = str(path)
     stream: BinaryIO = open_binary(path)
