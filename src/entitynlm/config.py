@@ -1,0 +1,167 @@
+"""Configurations: frozen, validated on construction, stored inside every model.
+
+``ModelConfig`` spans the space of the paper's section 3 and a few options beyond it; the defaults of everything that the
+paper does not have are "off".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from entitynlm.errors import ConfigError
+
+Mode = Literal["generative", "discriminative"]
+Birth = Literal["noise", "zero"]
+Softmax = Literal["classes", "full"]
+Optimizer = Literal["adam", "adagrad"]
+Schedule = Literal["constant", "plateau", "cosine"]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything that fixes the shape and the meaning of a network's parameters.
+
+    :param mode: ``generative`` is the paper's P; ``discriminative`` is its proposal Q, which reads a word before it decides
+        about the word's mention and predicts no words.
+    :param hidden_size: D, the one size of h, e and r (the convex update of equation 8 makes them one).
+    :param embedding_size: the size of word embeddings.
+    :param layers: LSTM layers (the paper has one).
+    :param max_length: the longest mention, 25 in the paper.
+    :param kinds: how many values of R mean "in a mention": 1 as in the paper, or the number of entity types.
+    :param birth: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
+    :param sigma: the standard deviation of the birth noise.
+    :param features: the set of distance features f(e), see ``model.features``.
+    :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
+    :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
+    :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).
+    :param dropout: rate on word embeddings and on LSTM outputs.
+    :param variational: draw one dropout mask per document rather than one per token.
+    :param weight_dropout: rate on the LSTM's recurrent weights.
+    """
+
+    mode: Mode = "generative"
+    hidden_size: int = 128
+    embedding_size: int = 128
+    layers: int = 1
+    max_length: int = 25
+    kinds: int = 1
+    birth: Birth = "noise"
+    sigma: float = 0.01
+    features: str = "paper"
+    softmax: Softmax = "classes"
+    tied: bool = False
+    restart_sentences: bool = False
+    dropout: float = 0.2
+    variational: bool = False
+    weight_dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_types(self)
+        for name in ("hidden_size", "embedding_size", "layers", "max_length", "kinds"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
+        _require(self.sigma >= 0, f"sigma must not be negative, but is {self.sigma}")
+        for name in ("dropout", "weight_dropout"):
+            _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")
+        _require(
+            not self.tied or self.embedding_size == self.hidden_size,
+            "tied embeddings need embedding_size = hidden_size, "
+            f"but these are {self.embedding_size} and {self.hidden_size}",
+        )
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How a network is trained; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
+
+    :param batch_size: documents per update.
+    :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the
+        entities' states over (0: whole documents).
+    :param epochs: at most so many passes.
+    :param patience: stop after so many epochs without a better development loss.
+    :param clip: largest norm of the gradient (0: no clipping).
+    :param schedule: ``plateau`` halves the learning rate whenever the development loss does not improve.
+    :param weights: factors of the parts of the loss, in the order R, E, L, X (the paper: all one).
+    """
+
+    optimizer: Optimizer = "adam"
+    learning_rate: float = 0.001
+    batch_size: int = 8
+    window: int = 0
+    epochs: int = 30
+    patience: int = 4
+    clip: float = 5.0
+    schedule: Schedule = "plateau"
+    weight_decay: float = 0.0
+    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    embeddings: str = "random"
+    word_classes: Literal["frequency", "clusters"] = "clusters"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", tuple(self.weights))
+        _check_types(self)
+        _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
+        for name in ("batch_size", "epochs", "patience"):
+            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("window", "clip", "weight_decay"):
+            _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
+        _require(len(self.weights) == 4 and min(self.weights) >= 0, "weights are four numbers that are not negative")
+
+
+Config = TypeVar("Config", ModelConfig, TrainingConfig)
+
+
+def to_dict(config: ModelConfig | TrainingConfig) -> dict[str, Any]:
+    """A configuration as plain values, for JSON."""
+    return dataclasses.asdict(config)
+
+
+def from_dict(kind: type[Config], values: Mapping[str, Any]) -> Config:
+    """A configuration from plain values; an unknown name is an error that lists the known ones."""
+    known = [field.name for field in dataclasses.fields(kind)]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise ConfigError(f"unknown setting {unknown[0]!r} for {kind.__name__}; there are {', '.join(known)}")
+    return kind(**values)
+
+
+def load_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file with readable errors."""
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
+    try:
+        with Path(path).open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read ({error.strerror or error})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: this is not valid TOML ({error})") from error
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)
+
+
+def _check_types(config: Any) -> None:
+    """Values from TOML and JSON come in any type: say which setting is wrong instead of failing far away."""
+    for name, hint in get_type_hints(type(config)).items():
+        value = getattr(config, name)
+        if get_origin(hint) is Literal:
+            choices = get_args(hint)
+            _require(value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+        elif hint is bool:
+            _require(isinstance(value, bool), f"{name} must be true or false, not {value!r}")
+        elif hint is int:
+            good = isinstance(value, int) and not isinstance(value, bool)
+            _require(good, f"{name} must be a whole number, not {value!r}")
+        elif hint is float:
+            good = isinstance(value, (int, float)) and not isinstance(value, bool)
+            _require(good, f"{name} must be a number, not {value!r}")
+        elif hint is str:
+            _require(isinstance(value, str), f"{name} must be a text, not {value!r}")

@@ -1,0 +1,218 @@
+"""The fast path: log P(R, E, L, X) of many documents at once (equation 9), by gathers and matrix products.
+
+One LSTM run per batch, one scan for all entity states, and then every factor of every word of every document in a handful of
+operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.layout import Layout, lay_out
+from entitynlm.model.noise import Noise
+from entitynlm.model.pairs import as_rows, multiply_pairs, segment_log_softmax
+from entitynlm.model.reader import LstmState, Reading
+from entitynlm.model.scan import Steps, scan_states
+
+
+@dataclass(frozen=True)
+class Scores:
+    """log P of each variable at each word, one flat tensor per variable; a forced value has log-probability zero.
+
+    ``bounds[i]`` … ``bounds[i + 1]`` are the words of document i. ``x`` is zero throughout for the discriminative variant.
+    """
+
+    r: Tensor
+    e: Tensor
+    l: Tensor  # noqa: E741
+    x: Tensor
+    bounds: np.ndarray
+
+    @property
+    def total(self) -> Tensor:
+        """log P(R, E, L, X) of the whole batch (equation 9)."""
+        return self.r.sum() + self.e.sum() + self.l.sum() + self.x.sum()
+
+    def per_token(self) -> Tensor:
+        """(words of the batch,) all variables together."""
+        return self.r + self.e + self.l + self.x
+
+    def per_document(self) -> Tensor:
+        """(B,) log P(R, E, L, X) of each document."""
+        sizes = torch.from_numpy(np.diff(self.bounds)).to(self.r.device)
+        owners = torch.repeat_interleave(torch.arange(len(sizes), device=self.r.device), sizes)
+        return self.r.new_zeros(len(sizes)).index_add(0, owners, self.per_token())
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a window hands to the next: the LSTM's state and, per document, its entities' vectors (N, D)."""
+
+    lstm: LstmState | None
+    entities: list[Tensor]
+
+
+@dataclass(frozen=True)
+class BatchScores:
+    """Scores, and the states that the next windows start from."""
+
+    scores: Scores
+    carried: Carried
+
+
+class _Rows:
+    """The layouts of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
+
+    def __init__(self, layouts: Sequence[Layout], reading: Reading, shift: bool, device: torch.device) -> None:
+        sizes = np.array([layout.size for layout in layouts])
+        self.size = int(sizes.sum())
+        self.state_bases = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        mention_bases = np.concatenate([[0], np.cumsum([layout.mentions for layout in layouts])])
+        pair_bases = np.concatenate([[0], np.cumsum([len(layout.pair_rows) for layout in layouts])])
+        self.bounds = np.concatenate([[0], np.cumsum([layout.tokens for layout in layouts])])
+        self.mentions = int(mention_bases[-1])
+        contexts = reading.after if shift else reading.before
+
+        def join(parts: list[np.ndarray]) -> np.ndarray:
+            return np.concatenate(parts)
+
+        def shifted(name: str, bases: np.ndarray) -> np.ndarray:
+            pairs = zip(layouts, bases, strict=False)
+            return join([getattr(layout, name) + base for layout, base in pairs])
+
+        both = list(zip(layouts, self.state_bases, strict=True))
+        births = [base + layout.first_birth + np.arange(layout.mentions) for layout, base in both]
+        carried = [base + 1 + np.arange(layout.past.entities) for layout, base in both]
+        updates = [base + layout.first_update + np.arange(len(layout.update_tokens)) for layout, base in both]
+        self.steps = Steps(
+            self.size,
+            join(births + carried),
+            join(updates),
+            shifted("update_previous", self.state_bases),
+            join([after[layout.update_tokens] for layout, after in zip(layouts, reading.after, strict=True)]),
+            device,
+        )
+        self.context = as_rows(join(contexts), device)  # (words,)
+        self.x = as_rows(join([layout.x for layout in layouts]), device)
+        self.kinds = as_rows(join([layout.kinds for layout in layouts]), device)
+        self.chooses = torch.from_numpy(join([layout.chooses for layout in layouts])).to(device)
+        self.current = as_rows(shifted("current_rows", self.state_bases), device)
+        self.starts = as_rows(shifted("starts", self.bounds), device)  # (mentions,) word of the batch
+        self.mention_kinds = as_rows(join([layout.mention_kinds for layout in layouts]), device)
+        self.lengths = as_rows(join([layout.lengths for layout in layouts]), device)
+        self.reaches_end = torch.from_numpy(join([layout.reaches_end for layout in layouts])).to(device)
+        self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
+        self.pair_mentions = as_rows(shifted("pair_mentions", mention_bases), device)
+        self.pair_rows = as_rows(shifted("pair_rows", self.state_bases), device)
+        self.pair_features = as_rows(join([layout.pair_features for layout in layouts]), device)
+        self.chosen_pairs = as_rows(shifted("chosen_pairs", pair_bases), device)
+
+
+def score_layouts(
+    network: EntityNetwork,
+    layouts: Sequence[Layout],
+    reading: Reading,
+    *,
+    noise: Noise | None,
+    carried: Sequence[Tensor] | None = None,
+    compiled: bool = True,
+) -> BatchScores:
+    """Score documents that were read and laid out before.
+
+    :param noise: the birth noise (None: σ = 0).
+    :param carried: entity vectors left by the windows before these, one (N, D) per document.
+    """
+    config = network.config
+    hidden = reading.table
+    rows = _Rows(layouts, reading, config.mode == "discriminative", hidden.device)
+
+    # Entity states: births (eq. 7), then all updates (eq. 8).
+    initial = network.give_birth(rows.mention_kinds, _draw_noise(noise, layouts, config.hidden_size))
+    if carried is not None and any(len(vectors) for vectors in carried):
+        initial = torch.cat([initial, *carried])
+    gates = network.gate_query(hidden[rows.steps.hidden_rows])
+    states = scan_states(initial, hidden, gates, rows.steps, compiled=compiled)  # (S, D)
+
+    zero = hidden.new_zeros(len(rows.x))
+    contexts = hidden[rows.context]  # (words, D)
+
+    # eq. 3, where R is chosen and not forced by an open mention
+    log_r = network.log_prob_kinds(contexts).gather(1, rows.kinds[:, None]).squeeze(1)
+    log_r = torch.where(rows.chooses, log_r, zero)
+
+    # eq. 4 and 5, at the first word of each mention
+    h = contexts[rows.starts]  # (M, D)
+    pair_scores = multiply_pairs(
+        network.entity_query(h), states, rows.pair_mentions, rows.pair_rows, compiled=compiled
+    ) + network.score_distance(rows.pair_features)
+    log_pairs = segment_log_softmax(pair_scores, rows.pair_mentions, rows.mentions)
+    log_e = zero.index_copy(0, rows.starts, log_pairs[rows.chosen_pairs])
+    log_lengths = network.log_prob_lengths(h, states[rows.entity_rows])  # (M, max_length)
+    log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
+
+    # eq. 6, for every word
+    log_x = zero
+    if config.mode == "generative":
+        We = network.project_entity(states)[rows.current]
+        log_x = network.log_prob_word(contexts, We, rows.x)
+
+    scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
+    final = [
+        states[as_rows(layout.final_rows + base, hidden.device)]
+        for layout, base in zip(layouts, rows.state_bases, strict=True)
+    ]
+    return BatchScores(scores, Carried(reading.state, final))
+
+
+def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
+    """log p(L) of the observed lengths (M,).
+
+    A mention whose last word is the text's last word may have been cut by the text's end, so its length is only known to be *at
+    least* what is seen: its probability is the sum over all such lengths. With this rule the joint over texts of a given length
+    sums to one (docs/decisions/021-mentions-at-the-end.md).
+    """
+    exact = log_lengths.gather(1, lengths[:, None] - 1).squeeze(1)
+    if not bool(reaches_end.any()):
+        return exact
+    possible = torch.arange(1, log_lengths.shape[1] + 1, device=log_lengths.device) >= lengths[:, None]
+    at_least = log_lengths.masked_fill(~possible, -torch.inf).logsumexp(-1)
+    return torch.where(reaches_end, at_least, exact)
+
+
+def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:
+    if noise is None:
+        return None
+    return torch.cat([noise.draw(layout.past.position + layout.starts, size) for layout in layouts])
+
+
+def score_documents(
+    network: EntityNetwork,
+    documents: Sequence[EncodedDocument],
+    *,
+    noise: Noise | None,
+    layouts: Sequence[Layout] | None = None,
+    compiled: bool = True,
+) -> Scores:
+    """Read, lay out and score whole documents."""
+    if layouts is None:
+        layouts = [lay_out(document, network.feature_set) for document in documents]
+    reading = network.reader(
+        [document.x for document in documents], sentences=[document.sentence for document in documents]
+    )
+    return score_layouts(network, layouts, reading, noise=noise, compiled=compiled).scores
+
+
+def mean_loss(scores: Scores, weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
+    """Negative log-probability per word, each variable with its weight: what training makes small."""
+    parts = (scores.r, scores.e, scores.l, scores.x)
+    total = sum((weight * part.sum() for weight, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
+    return -total / max(1, len(scores.r))
+
+

@@ -1,0 +1,139 @@
+"""EntityNLM on one page: the parameters and every equation of the paper's section 2, in the paper's order.
+
+A word x_t comes with R_t (``kind``: 0 outside of mentions, else in a mention; with entity types, of which type), E_t (``entity``)
+and L_t (``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
+
+    1. if the last mention is finished (l_{t-1} = 1): choose r_t (eq. 3); if it is not 0, choose e_t among the entities so far and a
+       newborn one (eq. 4, 7), set e_current to the entity's vector, choose the length l_t (eq. 5);
+    2. otherwise continue: l_t = l_{t-1} - 1, r_t = r_{t-1}, e_t = e_{t-1};
+    3. choose the word x_t from h_{t-1} and e_current (eq. 6);
+    4. read it: h_t (eq. 2);
+    5. if r_t is not 0, update the entity's vector with h_t (eq. 8) and set e_current to it;
+    6. leave all other entities as they are.
+
+The equations below are vectorised over any leading dimensions and are used as they stand by the fast path (``batch``) and by the
+samplers; the slow twin (``reference``, the executable specification) writes them out once more, word by word. With
+``mode = "discriminative"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front,
+and h_t takes the place of h_{t-1}.
+
+B documents · T words · M mentions · K candidates · D size of h, e and r.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from entitynlm.config import ModelConfig
+from entitynlm.data.word_classes import WordClasses
+from entitynlm.errors import ConfigError
+from entitynlm.model.features import make_feature_set
+from entitynlm.model.reader import WordReader
+from entitynlm.model.scan import SMALLEST_NORM
+from entitynlm.model.softmax import ClassSoftmax, FullSoftmax
+
+
+class EntityNetwork(nn.Module):
+    """The parameters θ and the equations that use them."""
+
+    def __init__(self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None) -> None:
+        """``words`` is the size of the vocabulary, ``start`` the id of its start symbol."""
+        super().__init__()
+        D = config.hidden_size
+        self.config = config
+        self.feature_set = make_feature_set(config.features)
+        self.reader = WordReader(config, words, start)  # eq. 2
+        self.kind_embeddings = nn.Parameter(torch.empty(config.kinds + 1, D))  # r of eq. 3 and 7
+        self.W_r = nn.Parameter(torch.empty(D, D))
+        self.W_entity = nn.Parameter(torch.empty(D, D))
+        self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
+        self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * D))
+        self.W_delta = nn.Parameter(torch.empty(D, D))
+        self.words: ClassSoftmax | FullSoftmax | None = None
+        if config.mode == "generative":
+            self.W_e = nn.Parameter(torch.empty(D, D))
+            tied = self.reader.embedding.weight if config.tied else None
+            if config.softmax == "full":
+                self.words = FullSoftmax(D, words, start, tied)
+            elif classes is None:
+                raise ConfigError("the class-factored softmax needs word classes")
+            else:
+                self.words = ClassSoftmax(D, classes, tied)
+        self.initialise()
+
+    def initialise(self) -> None:
+        """Glorot and Bengio's rule for all matrices, zero for biases; the LSTM starts out remembering."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+            if "bias_ih" in name:
+                forget = slice(self.config.hidden_size, 2 * self.config.hidden_size)
+                parameter.data[forget] = 1.0
+
+    # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
+
+    def log_prob_kinds(self, h: Tensor) -> Tensor:
+        """log p(R_t = r | h) ∝ hᵀ W_r r for every r: (…, D) → (…, 1 + kinds)."""
+        return F.log_softmax(h @ (self.W_r @ self.kind_embeddings.t()), dim=-1)
+
+    # -- eq. 4: which entity? --------------------------------------------------------------------------------------
+
+    def entity_query(self, h: Tensor) -> Tensor:
+        """hᵀ W_entity, to be multiplied with entity vectors: (…, D) → (…, D)."""
+        return h @ self.W_entity
+
+    def score_distance(self, hot: Tensor) -> Tensor:
+        """w_distᵀ f(e), with f(e) given by its hot buckets (…, W); the bucket number "size" means none (a new entity)."""
+        weights = torch.cat([self.w_dist, self.w_dist.new_zeros(1)])
+        return weights[hot].sum(-1)
+
+    # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
+
+    def log_prob_lengths(self, h: Tensor, e: Tensor) -> Tensor:
+        """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length)."""
+        return F.log_softmax(torch.cat([h, e], dim=-1) @ self.W_length.t(), dim=-1)
+
+    # -- eq. 6: which word? ----------------------------------------------------------------------------------------
+
+    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor) -> Tensor:
+        """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,)."""
+        assert self.words is not None
+        result: Tensor = self.words(h + We, x, self._tied())
+        return result
+
+    def log_prob_words(self, h: Tensor, We: Tensor) -> Tensor:
+        """The whole distribution over words: (N, V)."""
+        assert self.words is not None
+        return self.words.log_probs(h + We, self._tied())
+
+    def project_entity(self, e: Tensor) -> Tensor:
+        """W_e e."""
+        return e @ self.W_e.t()
+
+    def _tied(self) -> Tensor | None:
+        return self.reader.embedding.weight if self.config.tied else None
+
+    # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
+
+    def give_birth(self, kinds: Tensor, noise: Tensor | None) -> Tensor:
+        """u ~ N(r, σ²I) put on the unit ball: kinds (M,), standard normal noise (M, D) → (M, D)."""
+        means = self.kind_embeddings[kinds]
+        if self.config.birth == "zero":
+            return torch.zeros_like(means)
+        u = means if noise is None else means + self.config.sigma * noise.to(means)
+        return u / u.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)
+
+    # -- eq. 8: an entity changes with every word of its mentions --------------------------------------------------
+
+    def gate_query(self, h: Tensor) -> Tensor:
+        """hᵀ W_δ, to be multiplied with the entity's vector: (…, D) → (…, D)."""
+        return h @ self.W_delta
+
+    def update(self, e: Tensor, h: Tensor) -> Tensor:
+        """e' = (δ e + (1-δ) h) / ‖…‖ with δ = σ(hᵀ W_δ e): (…, D). The scan does the same for whole chains."""
+        delta = torch.sigmoid((self.gate_query(h) * e).sum(-1, keepdim=True))
+        u = delta * e + (1 - delta) * h
+        return u / u.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)

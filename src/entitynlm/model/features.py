@@ -1,0 +1,79 @@
+"""f(e) of equation 4: features of the distance from a mention to the closest earlier mention of each entity.
+
+The paper says "a vector of distance features" and no more. Ours are one-hot buckets, so that a linear weight can follow any
+curve of forgetting, over three distances:
+
+- ``token``: words from the last word of the entity's latest mention to the word that starts the new one (1 = adjacent),
+- ``sentence``: sentences between the two (0 = the same sentence),
+- ``mention``: mentions of anything that started since, counting the new one (1 = the entity was mentioned last).
+
+The set ``rich`` adds ``count``, how often the entity was mentioned. A new entity has f(e) = 0, as in the paper.
+Decision record: docs/decisions/020-distance-features.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from entitynlm.errors import ConfigError
+
+# A value belongs to the last bucket whose edge is not above it.
+EDGES = {
+    "token": (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 28, 40, 56, 80, 128, 256, 512, 1024),
+    "sentence": (0, 1, 2, 3, 4, 5, 7, 10, 16, 32),
+    "mention": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40, 64, 128),
+    "count": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40),
+}
+SETS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "paper": ("token", "sentence", "mention"),
+    "rich": ("token", "sentence", "mention", "count"),
+}
+QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the layout measures them
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """Which quantities are used, and where the buckets of each lie in the one long vector f(e).
+
+    ``edges`` (4, W) and ``offsets`` (4,) are rectangular so that compiled code can read them; an unused quantity has
+    offset -1.
+    """
+
+    names: tuple[str, ...]
+    edges: np.ndarray
+    edge_counts: np.ndarray
+    offsets: np.ndarray
+    size: int
+
+    @property
+    def width(self) -> int:
+        """How many buckets of f(e) are hot at once."""
+        return len(self.names)
+
+
+def make_feature_set(name: str) -> FeatureSet:
+    """The feature set called ``name``."""
+    if name not in SETS:
+        raise ConfigError(f"there is no feature set {name!r}; choose one of {', '.join(SETS)}")
+    names = SETS[name]
+    longest = max(len(edges) for edges in EDGES.values())
+    table = np.full((len(QUANTITIES), longest), np.iinfo(np.int64).max, dtype=np.int64)
+    counts = np.zeros(len(QUANTITIES), dtype=np.int64)
+    offsets = np.full(len(QUANTITIES), -1, dtype=np.int64)
+    size = 0
+    for row, quantity in enumerate(QUANTITIES):
+        edges = EDGES[quantity]
+        table[row, : len(edges)] = edges
+        counts[row] = len(edges)
+        if quantity in names:
+            offsets[row] = size
+            size += len(edges)
+    return FeatureSet(names, table, counts, offsets, size)
+
+
+def find_bucket(quantity: str, value: int) -> int:
+    """The bucket of one value, the plain way (the compiled layout does the same by a scan over edges)."""
+    return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1

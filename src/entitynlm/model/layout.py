@@ -1,0 +1,281 @@
+"""The layout of a document: everything about its R, E, L that does not depend on parameters, as arrays of integers.
+
+A layout says which rows of the state table are read and written where, so that the model itself is nothing but gathers and
+matrix products. It is computed once per document (compiled, a single pass) and may be used in every epoch.
+
+The state table of one document (or of one window of it) has, in this order,
+    row 0                   zero: "no entity yet", e_current before any mention
+    rows 1 … C              the states of the C entities that earlier windows left behind
+    rows C+1 … C+M          a newborn for each of the M mentions that start here (chosen or not)
+    rows C+M+1 … C+M+U      the state after each of the U words inside mentions
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numba
+import numpy as np
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.features import FeatureSet
+
+
+def _none() -> np.ndarray:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the text before a window leaves behind about its entities (their vectors travel apart, see ``batch``).
+
+    Arrays are per entity, in order of birth. ``position`` counts words, ``mentions`` counts mentions so far, ``current`` is the
+    number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to come.
+    """
+
+    kinds: np.ndarray = field(default_factory=_none)
+    last_token: np.ndarray = field(default_factory=_none)
+    last_sentence: np.ndarray = field(default_factory=_none)
+    last_mention: np.ndarray = field(default_factory=_none)
+    counts: np.ndarray = field(default_factory=_none)
+    position: int = 0
+    mentions: int = 0
+    current: int = 0
+    remaining: int = 0
+
+    @property
+    def entities(self) -> int:
+        return len(self.kinds)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
+
+    :param x: (T,) words.  :param kinds: (T,) R.  :param chooses: (T,) whether R is chosen here (not inside a mention).
+    :param current_rows: (T,) row of e_current when the word is predicted.
+    :param starts: (M,) first word.  :param lengths: (M,) L.  :param mention_kinds: (M,) R there.
+    :param reaches_end: (M,) whether the mention's last word is the text's last word.
+    :param entity_rows: (M,) row of the chosen entity's state before the mention.
+    :param update_tokens: (U,) word of each update.  :param update_previous: (U,) row that it reads.
+    :param pair_mentions: (K,), :param pair_rows: (K,) candidate states, :param pair_features: (K, W) hot buckets of f(e), with
+        ``feature_set.size`` standing for "none".  :param chosen_pairs: (M,) the pair that came true.
+    :param final_rows: (N,) the row of every entity's state at the end.
+    """
+
+    x: np.ndarray
+    kinds: np.ndarray
+    chooses: np.ndarray
+    current_rows: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    mention_kinds: np.ndarray
+    reaches_end: np.ndarray
+    entity_rows: np.ndarray
+    update_tokens: np.ndarray
+    update_previous: np.ndarray
+    pair_mentions: np.ndarray
+    pair_rows: np.ndarray
+    pair_features: np.ndarray
+    chosen_pairs: np.ndarray
+    final_rows: np.ndarray
+    past: Past
+    future: Past
+
+    @property
+    def tokens(self) -> int:
+        return len(self.x)
+
+    @property
+    def mentions(self) -> int:
+        return len(self.starts)
+
+    @property
+    def first_birth(self) -> int:
+        """Row of the first newborn."""
+        return 1 + self.past.entities
+
+    @property
+    def first_update(self) -> int:
+        """Row written by the first update."""
+        return self.first_birth + self.mentions
+
+    @property
+    def size(self) -> int:
+        """S, rows of the state table."""
+        return self.first_update + len(self.update_tokens)
+
+
+def lay_out(
+    document: EncodedDocument,
+    feature_set: FeatureSet,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    past: Past | None = None,
+) -> Layout:
+    """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them."""
+    past = past or Past()
+    end = len(document) if end is None else end
+    x, r, e, l = (np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l))
+    sentence = np.ascontiguousarray(document.sentence[start:end])
+    entities = int(max(past.entities, e.max(initial=0)))
+    memory = np.zeros((5, entities + 1), dtype=np.int64)  # kind, last token, last sentence, last mention, count
+    for row, values in enumerate(
+        (past.kinds, past.last_token, past.last_sentence, past.last_mention, past.counts)
+    ):
+        memory[row, 1 : past.entities + 1] = values
+    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, memory[0].copy())
+    width = feature_set.width
+    arrays = _Arrays(len(x), mentions, updates, pairs, width, entities)
+    scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
+    after = _fill(
+        r, e, l, sentence, scalars, memory,
+        feature_set.edges, feature_set.edge_counts, feature_set.offsets, feature_set.size,
+        arrays.chooses, arrays.current_rows, arrays.starts, arrays.entity_rows,
+        arrays.update_tokens, arrays.update_previous,
+        arrays.pair_mentions, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
+    )  # fmt: skip
+    lengths = l[arrays.starts]
+    future = Past(
+        *(memory[row, 1:].copy() for row in range(5)),
+        position=past.position + len(x),
+        mentions=past.mentions + mentions,
+        current=int(after[0]),
+        remaining=int(after[1]),
+    )
+    return Layout(
+        x=x,
+        kinds=r,
+        chooses=arrays.chooses,
+        current_rows=arrays.current_rows,
+        starts=arrays.starts,
+        lengths=lengths,
+        mention_kinds=r[arrays.starts],
+        reaches_end=start + arrays.starts + lengths >= len(document),
+        entity_rows=arrays.entity_rows,
+        update_tokens=arrays.update_tokens,
+        update_previous=arrays.update_previous,
+        pair_mentions=arrays.pair_mentions,
+        pair_rows=arrays.pair_rows,
+        pair_features=arrays.pair_features,
+        chosen_pairs=arrays.chosen_pairs,
+        final_rows=arrays.final_rows,
+        past=past,
+        future=future,
+    )
+
+
+class _Arrays:
+    """Room for what ``_fill`` finds."""
+
+    def __init__(self, tokens: int, mentions: int, updates: int, pairs: int, width: int, entities: int) -> None:
+        self.chooses = np.zeros(tokens, dtype=np.bool_)
+        self.current_rows = np.zeros(tokens, dtype=np.int64)
+        self.starts = np.zeros(mentions, dtype=np.int64)
+        self.entity_rows = np.zeros(mentions, dtype=np.int64)
+        self.chosen_pairs = np.zeros(mentions, dtype=np.int64)
+        self.update_tokens = np.zeros(updates, dtype=np.int64)
+        self.update_previous = np.zeros(updates, dtype=np.int64)
+        self.pair_mentions = np.zeros(pairs, dtype=np.int64)
+        self.pair_rows = np.zeros(pairs, dtype=np.int64)
+        self.pair_features = np.zeros((pairs, width), dtype=np.int64)
+        self.final_rows = np.zeros(entities, dtype=np.int64)
+
+
+@numba.njit(cache=True)
+def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]  # noqa: E741
+    """How many mentions start, words lie in mentions, and pairs there are."""
+    mentions, updates, pairs = 0, 0, 0
+    for t in range(len(r)):
+        if remaining == 0 and r[t] > 0:
+            mentions += 1
+            pairs += 1  # the newborn
+            for n in range(1, entities + 1):
+                if kinds[n] == r[t]:
+                    pairs += 1
+            if e[t] > entities:
+                entities = e[t]
+                kinds[entities] = r[t]
+            remaining = l[t]
+        if r[t] > 0:
+            updates += 1
+            remaining -= 1
+    return mentions, updates, pairs
+
+
+@numba.njit(cache=True)
+def _fill(  # type: ignore[no-untyped-def]
+    r, e, l, sentence, scalars, memory,  # noqa: E741
+    edges, edge_counts, offsets, no_feature,
+    chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
+    pair_mentions, pair_rows, pair_features, chosen_pairs, final_rows,
+):  # fmt: skip
+    """One pass over the words in the order of the generative story; returns (current entity, words still open)."""
+    position, mentions_before, current, remaining, entities = scalars
+    carried = entities
+    first_birth = 1 + carried
+    first_update = first_birth + len(starts)
+    row_of = np.zeros(memory.shape[1], dtype=np.int64)  # the newest state of each entity
+    for n in range(1, entities + 1):
+        row_of[n] = n
+    current_row = row_of[current] if current > 0 else 0
+    values = np.zeros(4, dtype=np.int64)
+    m, u, k = 0, 0, 0
+    for t in range(len(r)):
+        if remaining == 0:
+            chooses[t] = True
+            if r[t] > 0:
+                starts[m] = t
+                for n in range(1, entities + 1):  # every entity of this kind so far …
+                    if memory[0, n] != r[t]:
+                        continue
+                    values[0] = position + t - memory[1, n]
+                    values[1] = sentence[t] - memory[2, n]
+                    values[2] = mentions_before + m + 1 - memory[3, n]
+                    values[3] = memory[4, n]
+                    hot = 0
+                    for q in range(4):
+                        if offsets[q] < 0:
+                            continue
+                        bucket = 0
+                        while bucket + 1 < edge_counts[q] and edges[q, bucket + 1] <= values[q]:
+                            bucket += 1
+                        pair_features[k, hot] = offsets[q] + bucket
+                        hot += 1
+                    pair_mentions[k] = m
+                    pair_rows[k] = row_of[n]
+                    if n == e[t]:
+                        chosen_pairs[m] = k
+                    k += 1
+                pair_mentions[k] = m  # … and a new one
+                pair_rows[k] = first_birth + m
+                for hot in range(pair_features.shape[1]):
+                    pair_features[k, hot] = no_feature
+                if e[t] > entities:
+                    entities = e[t]
+                    memory[0, entities] = r[t]
+                    row_of[entities] = first_birth + m
+                    chosen_pairs[m] = k
+                k += 1
+                entity_rows[m] = row_of[e[t]]
+                current_row = row_of[e[t]]
+                memory[3, e[t]] = mentions_before + m + 1
+                memory[4, e[t]] += 1
+                remaining = l[t]
+                m += 1
+        current_rows[t] = current_row
+        if r[t] > 0:
+            n = e[t]
+            update_tokens[u] = t
+            update_previous[u] = row_of[n]
+            row_of[n] = first_update + u
+            current_row = row_of[n]
+            current = n
+            memory[1, n] = position + t
+            memory[2, n] = sentence[t]
+            remaining -= 1
+            u += 1
+    for n in range(1, entities + 1):
+        final_rows[n - 1] = row_of[n]
+    return current, remaining

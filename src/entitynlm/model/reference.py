@@ -1,0 +1,238 @@
+"""The slow twin: the generative story as a loop over words, one scalar factor at a time. The executable specification.
+
+Nothing here is batched, cached, compiled or shared with the fast path but the parameters themselves: the LSTM cell, the features,
+the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
+tests (everything fast equals this) and readers. Only dropout and windows are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
+from entitynlm.model.noise import Noise
+from entitynlm.model.scan import SMALLEST_NORM
+from entitynlm.model.softmax import ClassSoftmax
+
+
+@dataclass(eq=False)  # an entity is itself, whatever its vector
+class _Entity:
+    """One entity as the loop knows it."""
+
+    kind: int
+    vector: Tensor
+    last_token: int = 0
+    last_sentence: int = 0
+    last_mention: int = 0
+    count: int = 0
+
+
+@dataclass
+class TokenScore:
+    """log-probabilities of the choices at one word; a forced value contributes nothing."""
+
+    r: Tensor
+    e: Tensor
+    l: Tensor  # noqa: E741
+    x: Tensor
+
+
+@dataclass
+class _Story:
+    """The state of the story between two words."""
+
+    h: list[Tensor]
+    c: list[Tensor]
+    entities: list[_Entity] = field(default_factory=list)
+    e_current: Tensor | None = None
+    remaining: int = 0
+    mentions: int = 0
+
+    def copy(self) -> _Story:
+        entities = [_Entity(**vars(entity)) for entity in self.entities]
+        return _Story(list(self.h), list(self.c), entities, self.e_current, self.remaining, self.mentions)
+
+
+class SlowTwin:
+    """EntityNLM, told word by word."""
+
+    def __init__(self, network: EntityNetwork, noise: Noise | None = None) -> None:
+        self.network = network
+        self.noise = noise
+
+    def score(self, document: EncodedDocument) -> list[TokenScore]:
+        """log-probabilities of a document's variables, word by word."""
+        story = self.begin()
+        scores = []
+        for t in range(len(document)):
+            values = (int(document.r[t]), int(document.e[t]), int(document.l[t]), int(document.x[t]))
+            new_sentence = t > 0 and document.sentence[t] != document.sentence[t - 1]
+            scores.append(
+                self.step(story, t, values, int(document.sentence[t]), t_end=len(document), new_sentence=new_sentence)
+            )
+        return scores
+
+    def begin(self) -> _Story:
+        """Before the first word: the LSTM has read the start symbol."""
+        net = self.network
+        size, layers = net.config.hidden_size, net.config.layers
+        zero = net.W_r.new_zeros(size)
+        story = _Story([zero] * layers, [zero] * layers)
+        self._read(story, net.reader.start)
+        return story
+
+    def step(
+        self,
+        story: _Story,
+        t: int,
+        values: tuple[int, int, int, int],
+        sentence: int,
+        *,
+        t_end: int,
+        new_sentence: bool = False,
+    ) -> TokenScore:
+        """One step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
+        net = self.network
+        r, e, l, x = values  # noqa: E741
+        if new_sentence and net.config.restart_sentences:
+            fresh = self.begin()
+            story.h, story.c = fresh.h, fresh.c
+        discriminative = net.config.mode == "discriminative"
+        if discriminative:
+            self._read(story, x)  # Q: step 4 moves before step 1, so h below is h_t
+        h = story.h[-1]
+        zero = h.new_zeros(())
+        score = TokenScore(zero, zero, zero, zero)
+
+        if story.remaining == 0:  # 1. not continuing a mention
+            score.r = self.kind_log_probs(h)[r]
+            if r > 0:
+                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence)
+                newborn = candidates[-1]
+                if e == len(story.entities) + 1:
+                    score.e = log_probs[-1]
+                    story.entities.append(newborn)
+                else:
+                    score.e = log_probs[candidates.index(story.entities[e - 1])]
+                entity = story.entities[e - 1]
+                story.e_current = entity.vector
+                lengths = self.length_log_probs(h, entity.vector)
+                if t + l >= t_end:  # the text's end may have cut it: "at least l"
+                    score.l = torch.logsumexp(lengths[l - 1 :], 0)
+                else:
+                    score.l = lengths[l - 1]
+                story.mentions += 1
+                entity.last_mention = story.mentions
+                entity.count += 1
+                story.remaining = l
+        # 2. otherwise r, e and l are forced
+
+        if not discriminative:
+            score.x = self.word_log_prob(h, story.e_current, x)  # 3.
+            self._read(story, x)  # 4.
+        if r > 0:  # 5.
+            entity = story.entities[e - 1]
+            entity.vector = self._update(entity.vector, story.h[-1])
+            entity.last_token, entity.last_sentence = t, sentence
+            story.e_current = entity.vector
+            story.remaining -= 1
+        return score  # 6. every other entity stays as it was
+
+    # -- equations, written out --------------------------------------------------------------------------------------
+
+    def _read(self, story: _Story, x: int) -> None:
+        """Eq. 2: the LSTM cell, gate by gate."""
+        lstm, size = self.network.reader.lstm, self.network.config.hidden_size
+        value = self.network.reader.embedding.weight[x]
+        for k in range(self.network.config.layers):
+            z = (
+                getattr(lstm, f"weight_ih_l{k}") @ value
+                + getattr(lstm, f"bias_ih_l{k}")
+                + getattr(lstm, f"weight_hh_l{k}") @ story.h[k]
+                + getattr(lstm, f"bias_hh_l{k}")
+            )
+            i, f, g, o = z[:size], z[size : 2 * size], z[2 * size : 3 * size], z[3 * size :]
+            story.c[k] = torch.sigmoid(f) * story.c[k] + torch.sigmoid(i) * torch.tanh(g)
+            story.h[k] = torch.sigmoid(o) * torch.tanh(story.c[k])
+            value = story.h[k]
+
+    def kind_log_probs(self, h: Tensor) -> Tensor:
+        """Eq. 3."""
+        net = self.network
+        scores = [h @ net.W_r @ r for r in net.kind_embeddings]
+        return torch.log_softmax(torch.stack(scores), 0)
+
+    def entity_log_probs(
+        self, story: _Story, h: Tensor, t: int, kind: int, sentence: int
+    ) -> tuple[list[_Entity], Tensor]:
+        """Eq. 4: every entity of this kind so far, then a new one."""
+        net = self.network
+        candidates = [entity for entity in story.entities if entity.kind == kind]
+        scores = []
+        for entity in candidates:
+            f = self._features(entity, story, t, sentence)
+            scores.append(h @ net.W_entity @ entity.vector + net.w_dist @ f)
+        newborn = _Entity(kind, self._give_birth(kind, t))
+        scores.append(h @ net.W_entity @ newborn.vector)
+        return [*candidates, newborn], torch.log_softmax(torch.stack(scores), 0)
+
+    def _features(self, entity: _Entity, story: _Story, t: int, sentence: int) -> Tensor:
+        f = torch.zeros_like(self.network.w_dist)
+        values = {
+            "token": t - entity.last_token,
+            "sentence": sentence - entity.last_sentence,
+            "mention": story.mentions + 1 - entity.last_mention,
+            "count": entity.count,
+        }
+        offset = 0
+        for quantity in QUANTITIES:
+            if quantity in SETS[self.network.config.features]:
+                f[offset + find_bucket(quantity, values[quantity])] = 1
+                offset += len(EDGES[quantity])
+        return f
+
+    def length_log_probs(self, h: Tensor, e: Tensor) -> Tensor:
+        """Eq. 5."""
+        scores = [w @ torch.cat([h, e]) for w in self.network.W_length]
+        return torch.log_softmax(torch.stack(scores), 0)
+
+    def word_log_prob(self, h: Tensor, e_current: Tensor | None, x: int) -> Tensor:
+        """Eq. 6; before any mention e_current is zero."""
+        net = self.network
+        u = h if e_current is None else h + net.W_e @ e_current
+        words = net.words
+        assert words is not None
+        if isinstance(words, ClassSoftmax):
+            c = int(words.class_of[x])
+            weights, members = words.weights(net.reader.embedding.weight), words.class_of[words.word_of] == c
+            classes = torch.log_softmax(words.class_weight @ u + words.class_bias, 0)
+            within = weights[members] @ u + words.word_bias[members]
+            place = int(words.slot_of[x]) - int(members.nonzero()[0])
+            return classes[c] + within[place] - torch.logsumexp(within, 0)
+        weight = words.weight if words.weight is not None else net.reader.embedding.weight
+        logits = weight @ u + words.bias
+        possible = torch.arange(len(logits)) != words.unpredictable
+        return logits[x] - torch.logsumexp(logits[possible], 0)
+
+    def _give_birth(self, kind: int, t: int) -> Tensor:
+        """Eq. 7."""
+        net = self.network
+        mean = net.kind_embeddings[kind]
+        if net.config.birth == "zero":
+            return torch.zeros_like(mean)
+        if self.noise is None:
+            return mean / mean.norm().clamp_min(SMALLEST_NORM)
+        u = mean + net.config.sigma * self.noise.draw(np.array([t]), len(mean))[0].to(mean)
+        return u / u.norm().clamp_min(SMALLEST_NORM)
+
+    def _update(self, e: Tensor, h: Tensor) -> Tensor:
+        """Eq. 8."""
+        delta = torch.sigmoid(h @ self.network.W_delta @ e)
+        u = delta * e + (1 - delta) * h
+        return u / u.norm().clamp_min(SMALLEST_NORM)

@@ -1,0 +1,180 @@
+"""Entity states: equation 8 along all chains of a batch, as one differentiable operation.
+
+The scan is the only sequential part of the model besides the LSTM. An entity changes only at the words of its own mentions, so
+the states of all entities of all documents live in one flat table; each update reads the row of the entity's state before and
+writes the row after. Rows are laid out in text order, hence a state is always written before it is read, and one pass suffices.
+
+Two implementations of the same arithmetic, both with the backward pass derived by hand below:
+
+- a compiled loop over updates (numba) for CPU tensors, O(D) work per update;
+- plain torch over *levels* (the k-th update of every chain at once) for any other device.
+
+Forward, with g = h W_δ computed beforehand for all updates in one product (equation 8):
+    δ = σ(g·e),  v = δ e + (1-δ) h,  n = max(‖v‖, ε),  e' = v / n
+Backward, from the gradient ē' of e':
+    v̄ = (ē' - (e'·ē') e') / n,  δ̄ = v̄·(e - h),  s̄ = δ̄ δ (1-δ),
+    ē += δ v̄ + s̄ g,  h̄ += (1-δ) v̄,  ḡ += s̄ e
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+SMALLEST_NORM = 1e-8
+
+
+class _CompiledScan(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
+        table = hidden.new_zeros(steps.size, hidden.shape[1])
+        table[steps.initial_rows] = initial
+        deltas = hidden.new_empty(len(steps.rows))
+        norms = hidden.new_empty(len(steps.rows))
+        _scan_forward(
+            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows_np, steps.previous_np,
+            steps.hidden_rows_np, deltas.numpy(), norms.numpy(),
+        )  # fmt: skip
+        ctx.steps = steps
+        ctx.save_for_backward(table, hidden, gates, deltas, norms)
+        return table
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        table, hidden, gates, deltas, norms = ctx.saved_tensors
+        steps: Steps = ctx.steps
+        grad_table = grad_outputs[0].contiguous().clone()
+        grad_hidden = torch.zeros_like(hidden)
+        grad_gates = torch.zeros_like(gates)
+        _scan_backward(
+            grad_table.numpy(), grad_hidden.numpy(), grad_gates.numpy(), table.numpy(), hidden.detach().numpy(),
+            gates.detach().numpy(), steps.rows_np, steps.previous_np, steps.hidden_rows_np, deltas.numpy(),
+            norms.numpy(),
+        )  # fmt: skip
+        return grad_table[steps.initial_rows], grad_hidden, grad_gates, None
+
+
+class Steps:
+    """Where the scan reads and writes, as rows of the state table.
+
+    :param size: S, rows of the table; rows that are neither initial nor written stay zero.
+    :param initial_rows: (I,) rows given from outside: births and carried states.
+    :param rows: (U,) row written by each update, in text order.
+    :param previous: (U,) row of the same entity's state before the update.
+    :param hidden_rows: (U,) row of h in the flat table of hidden states.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        initial_rows: np.ndarray,
+        rows: np.ndarray,
+        previous: np.ndarray,
+        hidden_rows: np.ndarray,
+        device: torch.device,
+    ) -> None:
+        self.size = size
+        self.rows_np = rows
+        self.previous_np = previous
+        self.hidden_rows_np = hidden_rows
+        self.initial_rows = torch.from_numpy(initial_rows).to(device)
+        self.rows = torch.from_numpy(rows).to(device)
+        self.previous = torch.from_numpy(previous).to(device)
+        self.hidden_rows = torch.from_numpy(hidden_rows).to(device)
+
+
+def scan_states(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps, *, compiled: bool = True) -> Tensor:
+    """The table of all entity states, (S, D).
+
+    :param initial: (I, D) vectors for ``steps.initial_rows``.
+    :param hidden: (N, D) flat table of LSTM states.
+    :param gates: (U, D) h W_δ for each update.
+    :param compiled: use the numba loop where the tensors are on the CPU.
+    """
+    if compiled and hidden.device.type == "cpu":
+        result: Tensor = _CompiledScan.apply(initial, hidden.contiguous(), gates.contiguous(), steps)
+        return result
+    return _scan_by_levels(initial, hidden, gates, steps)
+
+
+def _scan_by_levels(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
+    """The portable path: all k-th updates at once, torch's own autograd."""
+    levels = _find_levels(steps.size, steps.rows_np, steps.previous_np)
+    table = hidden.new_zeros(steps.size, hidden.shape[1]).index_copy(0, steps.initial_rows, initial)
+    for level in range(1, int(levels.max(initial=0)) + 1):
+        updates = torch.from_numpy(np.flatnonzero(levels == level)).to(hidden.device)
+        e = table[steps.previous[updates]]
+        h = hidden[steps.hidden_rows[updates]]
+        delta = torch.sigmoid((gates[updates] * e).sum(-1, keepdim=True))
+        v = delta * e + (1 - delta) * h
+        e_next = v / v.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)
+        table = table.index_copy(0, steps.rows[updates], e_next)
+    return table
+
+
+@numba.njit(cache=True)
+def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    level_of_row = np.zeros(size, dtype=np.int64)
+    levels = np.zeros(len(rows), dtype=np.int64)
+    for u in range(len(rows)):
+        levels[u] = level_of_row[previous[u]] + 1
+        level_of_row[rows[u]] = levels[u]
+    return levels
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _scan_forward(table, hidden, gates, rows, previous, hidden_rows, deltas, norms):  # type: ignore[no-untyped-def]
+    size = table.shape[1]
+    for u in range(len(rows)):
+        e = table[previous[u]]
+        h = hidden[hidden_rows[u]]
+        out = table[rows[u]]
+        score = gates[u, 0] * e[0]
+        for i in range(1, size):
+            score += gates[u, i] * e[i]
+        delta = 1 / (1 + np.exp(-score))
+        square = score * 0
+        for i in range(size):
+            v = delta * e[i] + (1 - delta) * h[i]
+            out[i] = v
+            square += v * v
+        norm = max(np.sqrt(square), SMALLEST_NORM)
+        for i in range(size):
+            out[i] /= norm
+        deltas[u] = delta
+        norms[u] = norm
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+def _scan_backward(  # type: ignore[no-untyped-def]
+    grad_table, grad_hidden, grad_gates, table, hidden, gates, rows, previous, hidden_rows, deltas, norms
+):
+    size = table.shape[1]
+    for step in range(len(rows)):
+        u = len(rows) - 1 - step
+        e = table[previous[u]]
+        h = hidden[hidden_rows[u]]
+        e_next = table[rows[u]]
+        grad_next = grad_table[rows[u]]
+        grad_e = grad_table[previous[u]]
+        grad_h = grad_hidden[hidden_rows[u]]
+        delta, norm = deltas[u], norms[u]
+        along = e_next[0] * grad_next[0]
+        for i in range(1, size):
+            along += e_next[i] * grad_next[i]
+        if norm <= SMALLEST_NORM:
+            along *= 0
+        grad_delta = along * 0
+        for i in range(size):
+            grad_v = (grad_next[i] - along * e_next[i]) / norm
+            grad_delta += grad_v * (e[i] - h[i])
+            grad_e[i] += delta * grad_v
+            grad_h[i] += (1 - delta) * grad_v
+        grad_score = grad_delta * delta * (1 - delta)
+        for i in range(size):
+            grad_e[i] += grad_score * gates[u, i]
+            grad_gates[u, i] = grad_score * e[i]
