@@ -28,7 +28,7 @@ LARGEST = 4.0  # no class has more than this many times the mean number of words
 
 @dataclass(frozen=True, eq=False)
 class WordClasses:
-    """The class of each word, (V,): -1 for ``<s>``, which is never predicted, else 0, …, C - 1; none is empty."""
+    """(V,) the class of each word: -1 for ``<s>``, which is never predicted, else 0, …, C - 1, none empty."""
 
     class_of: IntArray
     method: str = "given"
@@ -62,7 +62,7 @@ class WordClasses:
         return np.flatnonzero(self.class_of == number)
 
     def report(self, counts: IntArray) -> dict[str, float | int | str]:
-        """Sizes, and ``mean_cost``: how many scores an average word needs (all classes, its class's words)."""
+        """Sizes, and ``mean_cost``: how many scores an average word needs (all classes, its class's)."""
         weights = counts[1:] / max(1, counts[1:].sum())
         cost = len(self) + float(weights @ self.sizes[self.class_of[1:]])
         return {
