@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from entitynlm.errors import ConfigError
 
-Mode = Literal["generative", "discriminative"]
+Mode = Literal["generative", "causal", "lookahead"]
 Birth = Literal["noise", "zero"]
 Softmax = Literal["classes", "full"]
 Optimizer = Literal["adam", "adagrad"]
@@ -25,8 +25,8 @@ Schedule = Literal["constant", "plateau", "cosine"]
 class ModelConfig:
     """Everything that fixes the shape and the meaning of a network's parameters.
 
-    :param mode: ``generative`` is the paper's P; ``discriminative`` is its proposal Q, which reads a word before it decides
-        about the word's mention and predicts no words.
+    :param mode: ``generative`` is the paper's P; ``causal`` is its proposal Q, which reads a word before it decides about the
+        word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document.
     :param hidden_size: D, the one size of h, e and r (the convex update of equation 8 makes them one).
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).
@@ -108,7 +108,10 @@ class TrainingConfig:
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("window", "clip", "weight_decay"):
             _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
-        _require(len(self.weights) == 4 and min(self.weights) >= 0, "weights are four numbers that are not negative")
+        _require(
+            len(self.weights) == 4 and min(self.weights) >= 0,
+            "weights are four numbers that are not negative",
+        )
 
 
 Config = TypeVar("Config", ModelConfig, TrainingConfig)
@@ -154,7 +157,9 @@ def _check_types(config: Any) -> None:
         value = getattr(config, name)
         if get_origin(hint) is Literal:
             choices = get_args(hint)
-            _require(value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+            _require(
+                value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+            )
         elif hint is bool:
             _require(isinstance(value, bool), f"{name} must be true or false, not {value!r}")
         elif hint is int:

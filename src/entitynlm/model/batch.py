@@ -31,7 +31,7 @@ class Scores:
 
     r: Tensor
     e: Tensor
-    l: Tensor  # noqa: E741
+    l: Tensor
     x: Tensor
     bounds: np.ndarray
 
@@ -70,7 +70,9 @@ class BatchScores:
 class _Rows:
     """The layouts of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
 
-    def __init__(self, layouts: Sequence[Layout], reading: Reading, shift: bool, device: torch.device) -> None:
+    def __init__(
+        self, layouts: Sequence[Layout], reading: Reading, shift: bool, device: torch.device
+    ) -> None:
         sizes = np.array([layout.size for layout in layouts])
         self.size = int(sizes.sum())
         self.state_bases = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -131,7 +133,7 @@ def score_layouts(
     """
     config = network.config
     hidden = reading.table
-    rows = _Rows(layouts, reading, config.mode == "discriminative", hidden.device)
+    rows = _Rows(layouts, reading, config.mode != "generative", hidden.device)
 
     # Entity states: births (eq. 7), then all updates (eq. 8).
     initial = network.give_birth(rows.mention_kinds, _draw_noise(noise, layouts, config.hidden_size))
@@ -154,7 +156,8 @@ def score_layouts(
     ) + network.score_distance(rows.pair_features)
     log_pairs = segment_log_softmax(pair_scores, rows.pair_mentions, rows.mentions)
     log_e = zero.index_copy(0, rows.starts, log_pairs[rows.chosen_pairs])
-    log_lengths = network.log_prob_lengths(h, states[rows.entity_rows])  # (M, max_length)
+    ends = gather_ends(layouts, reading, config.max_length) if config.mode == "lookahead" else None
+    log_lengths = network.log_prob_lengths(h, states[rows.entity_rows], ends)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
@@ -186,6 +189,16 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
+def gather_ends(layouts: Sequence[Layout], reading: Reading, max_length: int) -> Tensor:
+    """(M, max_length, D) the state at the last word of each possible span; zero where that is beyond the text."""
+    table = torch.cat([reading.table, reading.table.new_zeros(1, reading.table.shape[1])])
+    rows = []
+    for layout, after in zip(layouts, reading.after, strict=True):
+        beyond = np.append(after, np.full(max_length, len(table) - 1))
+        rows.append(beyond[layout.starts[:, None] + np.arange(max_length)])
+    return table[as_rows(np.concatenate(rows), table.device)]
+
+
 def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:
     if noise is None:
         return None
@@ -212,7 +225,7 @@ def score_documents(
 def mean_loss(scores: Scores, weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
     """Negative log-probability per word, each variable with its weight: what training makes small."""
     parts = (scores.r, scores.e, scores.l, scores.x)
-    total = sum((weight * part.sum() for weight, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
+    total = sum(
+        (weight * part.sum() for weight, part in zip(weights, parts, strict=True)), scores.r.new_zeros(())
+    )
     return -total / max(1, len(scores.r))
-
-

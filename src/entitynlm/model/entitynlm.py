@@ -1,6 +1,6 @@
 """EntityNLM on one page: the parameters and every equation of the paper's section 2, in the paper's order.
 
-A word x_t comes with R_t (``kind``: 0 outside of mentions, else in a mention; with entity types, of which type), E_t (``entity``)
+A word x_t comes with R_t (``kind``: 0 outside of mentions, else in one; with entity types, of which type), E_t (``entity``)
 and L_t (``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
 
     1. if the last mention is finished (l_{t-1} = 1): choose r_t (eq. 3); if it is not 0, choose e_t among the entities so far and a
@@ -13,8 +13,9 @@ and L_t (``remaining`` words of the mention, counting this one). One step of the
 
 The equations below are vectorised over any leading dimensions and are used as they stand by the fast path (``batch``) and by the
 samplers; the slow twin (``reference``, the executable specification) writes them out once more, word by word. With
-``mode = "discriminative"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front,
-and h_t takes the place of h_{t-1}.
+``mode = "causal"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front, and h_t
+takes the place of h_{t-1}. With ``mode = "lookahead"`` h_t has moreover read the words to come, and a length is scored by the
+two ends of its span besides equation 5 (ours, not the paper's).
 
 B documents · T words · M mentions · K candidates · D size of h, e and r.
 """
@@ -37,7 +38,9 @@ from entitynlm.model.softmax import ClassSoftmax, FullSoftmax
 class EntityNetwork(nn.Module):
     """The parameters θ and the equations that use them."""
 
-    def __init__(self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None) -> None:
+    def __init__(
+        self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None
+    ) -> None:
         """``words`` is the size of the vocabulary, ``start`` the id of its start symbol."""
         super().__init__()
         D = config.hidden_size
@@ -50,16 +53,16 @@ class EntityNetwork(nn.Module):
         self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
         self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * D))
         self.W_delta = nn.Parameter(torch.empty(D, D))
+        self.W_ends = nn.Parameter(torch.empty(D, D)) if config.mode == "lookahead" else None
         self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
             self.W_e = nn.Parameter(torch.empty(D, D))
-            tied = self.reader.embedding.weight if config.tied else None
             if config.softmax == "full":
-                self.words = FullSoftmax(D, words, start, tied)
+                self.words = FullSoftmax(D, words, start, config.tied)
             elif classes is None:
                 raise ConfigError("the class-factored softmax needs word classes")
             else:
-                self.words = ClassSoftmax(D, classes, tied)
+                self.words = ClassSoftmax(D, classes, config.tied)
         self.initialise()
 
     def initialise(self) -> None:
@@ -92,9 +95,17 @@ class EntityNetwork(nn.Module):
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 
-    def log_prob_lengths(self, h: Tensor, e: Tensor) -> Tensor:
-        """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length)."""
-        return F.log_softmax(torch.cat([h, e], dim=-1) @ self.W_length.t(), dim=-1)
+    def log_prob_lengths(self, h: Tensor, e: Tensor, ends: Tensor | None = None) -> Tensor:
+        """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length).
+
+        The look-ahead proposal adds hᵀ W_ends h_end for the state at the last word of each possible span, ``ends``
+        (…, max_length, D).
+        """
+        scores = torch.cat([h, e], dim=-1) @ self.W_length.t()
+        if ends is not None:
+            assert self.W_ends is not None
+            scores = scores + torch.einsum("...d,...ld->...l", h @ self.W_ends, ends)
+        return F.log_softmax(scores, dim=-1)
 
     # -- eq. 6: which word? ----------------------------------------------------------------------------------------
 

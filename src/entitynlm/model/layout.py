@@ -117,10 +117,14 @@ def lay_out(
     """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them."""
     past = past or Past()
     end = len(document) if end is None else end
-    x, r, e, l = (np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l))
+    x, r, e, l = (
+        np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l)
+    )
     sentence = np.ascontiguousarray(document.sentence[start:end])
     entities = int(max(past.entities, e.max(initial=0)))
-    memory = np.zeros((5, entities + 1), dtype=np.int64)  # kind, last token, last sentence, last mention, count
+    memory = np.zeros(
+        (5, entities + 1), dtype=np.int64
+    )  # kind, last token, last sentence, last mention, count
     for row, values in enumerate(
         (past.kinds, past.last_token, past.last_sentence, past.last_mention, past.counts)
     ):
@@ -138,7 +142,11 @@ def lay_out(
     )  # fmt: skip
     lengths = l[arrays.starts]
     future = Past(
-        *(memory[row, 1:].copy() for row in range(5)),
+        kinds=memory[0, 1:].copy(),
+        last_token=memory[1, 1:].copy(),
+        last_sentence=memory[2, 1:].copy(),
+        last_mention=memory[3, 1:].copy(),
+        counts=memory[4, 1:].copy(),
         position=past.position + len(x),
         mentions=past.mentions + mentions,
         current=int(after[0]),
@@ -169,7 +177,9 @@ def lay_out(
 class _Arrays:
     """Room for what ``_fill`` finds."""
 
-    def __init__(self, tokens: int, mentions: int, updates: int, pairs: int, width: int, entities: int) -> None:
+    def __init__(
+        self, tokens: int, mentions: int, updates: int, pairs: int, width: int, entities: int
+    ) -> None:
         self.chooses = np.zeros(tokens, dtype=np.bool_)
         self.current_rows = np.zeros(tokens, dtype=np.int64)
         self.starts = np.zeros(mentions, dtype=np.int64)
@@ -184,7 +194,7 @@ class _Arrays:
 
 
 @numba.njit(cache=True)
-def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]  # noqa: E741
+def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]
     """How many mentions start, words lie in mentions, and pairs there are."""
     mentions, updates, pairs = 0, 0, 0
     for t in range(len(r)):
@@ -206,7 +216,7 @@ def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True)
 def _fill(  # type: ignore[no-untyped-def]
-    r, e, l, sentence, scalars, memory,  # noqa: E741
+    r, e, l, sentence, scalars, memory,
     edges, edge_counts, offsets, no_feature,
     chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
     pair_mentions, pair_rows, pair_features, chosen_pairs, final_rows,

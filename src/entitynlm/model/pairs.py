@@ -22,7 +22,11 @@ class _CompiledPairs(torch.autograd.Function):
     def forward(ctx: Any, left: Tensor, right: Tensor, left_rows: Tensor, right_rows: Tensor) -> Tensor:
         scores = left.new_empty(len(left_rows))
         _multiply(
-            left.detach().numpy(), right.detach().numpy(), left_rows.numpy(), right_rows.numpy(), scores.numpy()
+            left.detach().numpy(),
+            right.detach().numpy(),
+            left_rows.numpy(),
+            right_rows.numpy(),
+            scores.numpy(),
         )
         ctx.save_for_backward(left, right, left_rows, right_rows)
         return scores

@@ -45,6 +45,11 @@ class WordReader(nn.Module):
         self.start = start
         self.embedding = nn.Embedding(words, config.embedding_size)
         self.lstm = nn.LSTM(config.embedding_size, config.hidden_size, config.layers, batch_first=True)
+        if config.mode == "lookahead":
+            self.backward_lstm = nn.LSTM(
+                config.embedding_size, config.hidden_size, config.layers, batch_first=True
+            )
+            self.join = nn.Linear(2 * config.hidden_size, config.hidden_size)
 
     def forward(
         self,
@@ -54,6 +59,8 @@ class WordReader(nn.Module):
         state: LstmState | None = None,
     ) -> Reading:
         """Read word ids, one array per document (or the next window of each, given ``state``)."""
+        if self.config.mode == "lookahead":
+            return self._read_both_ways(documents)
         if self.config.restart_sentences:
             assert sentences is not None
             return self._read_sentences(documents, sentences)
@@ -77,6 +84,24 @@ class WordReader(nn.Module):
         full = all(len(x) == length for x in documents)
         return Reading(hidden.reshape(-1, hidden.shape[-1]), before, after, final if full else None)
 
+    def _read_both_ways(self, documents: Sequence[np.ndarray]) -> Reading:
+        """Forward, and backward from each document's own end; row t is after word t and has seen all of them."""
+        length = max(len(x) for x in documents)
+        device = self.embedding.weight.device
+        inputs = np.full((2, len(documents), length), self.start, dtype=np.int64)
+        flip = np.tile(np.arange(length), (len(documents), 1))
+        for row, x in enumerate(documents):
+            inputs[0, row, : len(x)] = x
+            inputs[1, row, : len(x)] = x[::-1]
+            flip[row, : len(x)] = flip[row, : len(x)][::-1]
+        forward, _ = self._run(torch.from_numpy(inputs[0]).to(device), None)
+        backward, _ = self._run(torch.from_numpy(inputs[1]).to(device), None, self.backward_lstm)
+        turned = torch.from_numpy(flip).to(device)[..., None].expand_as(backward)
+        both = torch.cat([forward, backward.gather(1, turned)], dim=-1)  # (B, T, 2 D)
+        hidden = self._drop(torch.tanh(self.join(both)), self.config.dropout)
+        rows = [row * length + np.arange(len(x)) for row, x in enumerate(documents)]
+        return Reading(hidden.reshape(-1, hidden.shape[-1]), rows, rows, None)
+
     def _read_sentences(self, documents: Sequence[np.ndarray], sentences: Sequence[np.ndarray]) -> Reading:
         """The authors' habit: each sentence is read from a fresh start."""
         pieces: list[np.ndarray] = []
@@ -97,16 +122,21 @@ class WordReader(nn.Module):
         joined = [np.concatenate(rows) for rows in before]
         return Reading(hidden.reshape(-1, hidden.shape[-1]), joined, [rows + 1 for rows in joined], None)
 
-    def _run(self, ids: Tensor, state: LstmState | None) -> tuple[Tensor, LstmState]:
+    def _run(
+        self, ids: Tensor, state: LstmState | None, lstm: nn.LSTM | None = None
+    ) -> tuple[Tensor, LstmState]:
+        lstm = lstm or self.lstm
         embedded = self._drop(self.embedding(ids), self.config.dropout)  # (B, T, embedding size)
         if self.training and self.config.weight_dropout > 0:
             weights = {
-                name: nn.functional.dropout(value, self.config.weight_dropout) if "weight_hh" in name else value
-                for name, value in self.lstm.named_parameters()
+                name: nn.functional.dropout(value, self.config.weight_dropout)
+                if "weight_hh" in name
+                else value
+                for name, value in lstm.named_parameters()
             }
-            hidden, final = torch.func.functional_call(self.lstm, weights, (embedded, state))
+            hidden, final = torch.func.functional_call(lstm, weights, (embedded, state))
         else:
-            hidden, final = self.lstm(embedded, state)
+            hidden, final = lstm(embedded, state)
         return hidden, final
 
     def _drop(self, values: Tensor, rate: float) -> Tensor:

@@ -2,7 +2,7 @@
 
 Nothing here is batched, cached, compiled or shared with the fast path but the parameters themselves: the LSTM cell, the features,
 the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
-tests (everything fast equals this) and readers. Only dropout and windows are left out.
+tests (everything fast equals this) and readers. Only dropout, windows and the look-ahead proposal are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.data.encoding import EncodedDocument
+from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
@@ -39,7 +40,7 @@ class TokenScore:
 
     r: Tensor
     e: Tensor
-    l: Tensor  # noqa: E741
+    l: Tensor
     x: Tensor
 
 
@@ -63,6 +64,10 @@ class SlowTwin:
     """EntityNLM, told word by word."""
 
     def __init__(self, network: EntityNetwork, noise: Noise | None = None) -> None:
+        if network.config.mode == "lookahead":
+            raise ConfigError(
+                "the slow twin tells P and the causal Q; the look-ahead proposal has no left-to-right story"
+            )
         self.network = network
         self.noise = noise
 
@@ -74,7 +79,14 @@ class SlowTwin:
             values = (int(document.r[t]), int(document.e[t]), int(document.l[t]), int(document.x[t]))
             new_sentence = t > 0 and document.sentence[t] != document.sentence[t - 1]
             scores.append(
-                self.step(story, t, values, int(document.sentence[t]), t_end=len(document), new_sentence=new_sentence)
+                self.step(
+                    story,
+                    t,
+                    values,
+                    int(document.sentence[t]),
+                    t_end=len(document),
+                    new_sentence=new_sentence,
+                )
             )
         return scores
 
@@ -99,11 +111,11 @@ class SlowTwin:
     ) -> TokenScore:
         """One step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
         net = self.network
-        r, e, l, x = values  # noqa: E741
+        r, e, l, x = values
         if new_sentence and net.config.restart_sentences:
             fresh = self.begin()
             story.h, story.c = fresh.h, fresh.c
-        discriminative = net.config.mode == "discriminative"
+        discriminative = net.config.mode == "causal"
         if discriminative:
             self._read(story, x)  # Q: step 4 moves before step 1, so h below is h_t
         h = story.h[-1]

@@ -87,7 +87,9 @@ class Steps:
         self.hidden_rows = torch.from_numpy(hidden_rows).to(device)
 
 
-def scan_states(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps, *, compiled: bool = True) -> Tensor:
+def scan_states(
+    initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps, *, compiled: bool = True
+) -> Tensor:
     """The table of all entity states, (S, D).
 
     :param initial: (I, D) vectors for ``steps.initial_rows``.

@@ -79,7 +79,7 @@ class ClassSoftmax(nn.Module):
     ``offsets[c]`` … ``offsets[c + 1]`` - 1. A word without a class (the start symbol) can't be predicted.
     """
 
-    def __init__(self, size: int, classes: WordClasses, tied: nn.Parameter | None = None) -> None:
+    def __init__(self, size: int, classes: WordClasses, tied: bool = False) -> None:
         super().__init__()
         class_of = np.asarray(classes.class_of, dtype=np.int64)
         predictable = np.flatnonzero(class_of >= 0)
@@ -97,7 +97,7 @@ class ClassSoftmax(nn.Module):
         self.register_buffer("word_of", torch.from_numpy(words), persistent=False)
         self.class_weight = nn.Parameter(torch.empty(count, size))
         self.class_bias = nn.Parameter(torch.zeros(count))
-        self.word_weight = nn.Parameter(torch.empty(len(words), size)) if tied is None else None
+        self.word_weight = nn.Parameter(torch.empty(len(words), size)) if not tied else None
         self.word_bias = nn.Parameter(torch.zeros(len(words)))
 
     def weights(self, tied: Tensor | None) -> Tensor:
@@ -131,10 +131,10 @@ class ClassSoftmax(nn.Module):
 class FullSoftmax(nn.Module):
     """One softmax over all words that can be predicted."""
 
-    def __init__(self, size: int, words: int, unpredictable: int, tied: nn.Parameter | None = None) -> None:
+    def __init__(self, size: int, words: int, unpredictable: int, tied: bool = False) -> None:
         super().__init__()
         self.unpredictable = unpredictable
-        self.weight = nn.Parameter(torch.empty(words, size)) if tied is None else None
+        self.weight = nn.Parameter(torch.empty(words, size)) if not tied else None
         self.bias = nn.Parameter(torch.zeros(words))
 
     def log_probs(self, u: Tensor, tied: Tensor | None = None) -> Tensor:
