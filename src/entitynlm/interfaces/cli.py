@@ -14,6 +14,7 @@ import typer
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.commands import data as data_command
 from entitynlm.interfaces.commands import demo as demo_command
+from entitynlm.interfaces.commands import score as score_command
 
 app = typer.Typer(
     name="entitynlm",
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.add_typer(data_command.app, name="data")
 app.command("demo")(demo_command.demo)
+app.command("score")(score_command.score)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,101 @@
+"""``entitynlm score`` as people run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from entitynlm.interfaces.cli import app
+
+KEY = """#begin document (tale); part 000
+tale 0 0 Mary (0)
+tale 0 1 saw -
+tale 0 2 her (0)|(1
+tale 0 3 cat 1)
+tale 0 4 . -
+
+tale 0 0 It (1)
+tale 0 1 slept -
+tale 0 2 . -
+
+#end document
+#begin document (tale); part 001
+tale 1 0 She (4)
+tale 1 1 smiled -
+tale 1 2 at -
+tale 1 3 her (4)
+tale 1 4 cat (5)
+
+#end document
+"""
+RESPONSE = KEY.replace("It (1)", "It (0)").replace("cat (5)", "cat -")
+
+
+@pytest.fixture()
+def files(tmp_path: Path) -> dict[str, str]:
+    paths = {}
+    for name, text in (("key", KEY), ("response", RESPONSE)):
+        path = tmp_path / f"{name}.conll"
+        path.write_text(text)
+        paths[name] = str(path)
+    return paths
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["score", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_figures_as_json(files: dict[str, str]) -> None:
+    figures = json.loads(run(files["key"], files["response"], "--json", "-", "--per-document"))
+    assert figures["muc"]["recall"] == pytest.approx(100 * 2 / 3)
+    assert figures["muc"]["precision"] == pytest.approx(100 * 2 / 3)
+    assert [row["id"] for row in figures["documents"]] == ["tale", "tale#001"]
+    assert figures["documents"][1]["muc"]["f1"] == 100
+    assert 0 < figures["conll"] < 100
+
+
+def test_a_table_for_people_with_truncated_figures(files: dict[str, str]) -> None:
+    output = run(files["key"], files["response"], "--metric", "muc")
+    assert "MUC" in output
+    assert "66.66" in output
+    assert "CEAF" not in output
+
+
+def test_singletons_of_the_key_can_be_left_out(files: dict[str, str]) -> None:
+    strict = json.loads(run(files["key"], files["response"], "-m", "mentions", "--json", "-"))
+    relaxed = json.loads(
+        run(files["key"], files["response"], "-m", "mentions", "--json", "-", "--drop-singletons", "key")
+    )
+    assert strict["mentions"]["recall"] == pytest.approx(100 * 6 / 7)
+    assert relaxed["mentions"]["recall"] == 100
+
+
+def test_two_responses_can_be_compared(files: dict[str, str]) -> None:
+    figures = json.loads(
+        run(files["key"], files["response"], "--versus", files["key"], "--json", "-", "--trials", "99")
+    )
+    assert figures["versus"]["conll"]["difference"] == pytest.approx(100 - figures["conll"])
+    assert 0 < figures["versus"]["conll"]["p_value"] <= 1
+
+
+def test_errors_are_one_readable_message(files: dict[str, str], tmp_path: Path) -> None:
+    half = tmp_path / "half.conll"
+    half.write_text(KEY.split("#begin document (tale); part 001")[0])
+    command = [sys.executable, "-m", "entitynlm.interfaces.cli", "score"]
+    for arguments, words in (
+        ([files["key"], str(half)], "lacks 1 of 2 documents (tale#001)"),
+        ([files["key"], files["response"], "-m", "rouge"], "there is no metric 'rouge'"),
+        ([files["key"], str(tmp_path / "nothing.conll")], "no such file"),
+    ):
+        result = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert result.returncode == 2
+        assert words in result.stderr
+        assert "Traceback" not in result.stderr
+    assert run(files["key"], str(half), "--lenient")
