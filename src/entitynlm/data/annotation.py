@@ -93,17 +93,21 @@ def select_mentions(
     return outermost, counts
 
 
-def _drop_singletons(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+def _count_spans(mentions: Sequence[Mention]) -> dict[str, int]:
+    """How many different spans each entity has; entities in order of first mention."""
     spans: dict[str, set[tuple[int, int]]] = {}
     for mention in mentions:
         spans.setdefault(mention.entity, set()).add(mention.span)
-    return tuple(mention for mention in mentions if len(spans[mention.entity]) > 1)
+    return {entity: len(found) for entity, found in spans.items()}
+
+
+def _drop_singletons(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    sizes = _count_spans(mentions)
+    return tuple(mention for mention in mentions if sizes[mention.entity] > 1)
 
 
 def _settle_duplicates(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    sizes: dict[str, int] = {}  # keeps the order of first mentions, too
-    for mention in mentions:
-        sizes[mention.entity] = sizes.get(mention.entity, 0) + 1
+    sizes = _count_spans(mentions)
     rank = {entity: (-size, order) for order, (entity, size) in enumerate(sizes.items())}
     best: dict[tuple[int, int], Mention] = {}
     for mention in mentions:
@@ -217,8 +221,6 @@ class Analysis:
             and np.array_equal(self.entity, other.entity)
             and np.array_equal(self.remaining, other.remaining)
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def empty(cls, length: int) -> Analysis:

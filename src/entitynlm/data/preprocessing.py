@@ -128,8 +128,6 @@ class WordSequence:
             and np.array_equal(self.sentence, other.sentence)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 def prepare_words(
     document: Document, recipe: Recipe, *, gold_mentions: Iterable[Mention] | None = None
