@@ -42,7 +42,7 @@ class EncodedDocument:
     x: IntArray
     r: IntArray
     e: IntArray
-    l: IntArray  # noqa: E741 - the paper's name
+    l: IntArray
     sentence: IntArray
     origin: IntArray
 
@@ -54,8 +54,6 @@ class EncodedDocument:
             return NotImplemented
         names = ("x", "r", "e", "l", "sentence", "origin")
         return self.id == other.id and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def analysis(self) -> Analysis:
