@@ -50,8 +50,6 @@ class WordClasses:
             return NotImplemented
         return self.method == other.method and np.array_equal(self.class_of, other.class_of)
 
-    __hash__ = None  # type: ignore[assignment]
-
     @cached_property
     def sizes(self) -> IntArray:
         """(C,) words per class."""
@@ -154,7 +152,7 @@ def assign_by_frequency(
         most = min(largest, len(mass) - done - later)
         share = left / (later + 1)
         filled = np.cumsum(mass[ranked[done : done + most]])
-        taken = min(most, max(fewest, int(np.searchsorted(filled, share)) + 1))
+        taken = max(fewest, int(np.argmin(np.abs(filled - share))) + 1)
         class_of[ranked[done : done + taken] + 1] = number
         left -= float(filled[taken - 1])
         done += taken
