@@ -84,6 +84,8 @@ class TrainingConfig:
     :param patience: stop after so many epochs without a better development loss.
     :param clip: largest norm of the gradient (0: no clipping).
     :param schedule: ``plateau`` halves the learning rate whenever the development loss does not improve.
+    :param embeddings: ``random``, ``glove`` (the packaged one) or a file of vectors to start from.
+    :param word_classes: how the classes of the class-factored softmax are made.
     :param weights: factors of the parts of the loss, in the order R, E, L, X (the paper: all one).
     """
 
@@ -98,7 +100,7 @@ class TrainingConfig:
     weight_decay: float = 0.0
     weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
     embeddings: str = "random"
-    word_classes: Literal["frequency", "clusters"] = "clusters"
+    word_classes: Literal["frequency", "clustering"] = "clustering"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))

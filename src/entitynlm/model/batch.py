@@ -58,6 +58,23 @@ class Carried:
     lstm: LstmState | None
     entities: list[Tensor]
 
+    def select(self, documents: Sequence[int]) -> Carried:
+        """The states of those documents that go on, cut off from the gradient of what is past."""
+        lstm = None
+        if self.lstm is not None:
+            h, c = (state[:, list(documents)].detach() for state in self.lstm)
+            lstm = (h.contiguous(), c.contiguous())
+        return Carried(lstm, [self.entities[i].detach() for i in documents])
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of a document that is scored at once: all of it, or a piece that continues where the last one ended."""
+
+    x: np.ndarray
+    sentence: np.ndarray
+    layout: Layout
+
 
 @dataclass(frozen=True)
 class BatchScores:
@@ -205,27 +222,44 @@ def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Te
     return torch.cat([noise.draw(layout.past.position + layout.starts, size) for layout in layouts])
 
 
+def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
+    """The document in stretches of ``size`` words (0: in one)."""
+    windows: list[Window] = []
+    step = size or max(1, len(document))
+    for start in range(0, len(document), step):
+        end = min(start + step, len(document))
+        past = windows[-1].layout.future if windows else None
+        layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
+        windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
+    return windows
+
+
+def score_windows(
+    network: EntityNetwork,
+    windows: Sequence[Window],
+    *,
+    noise: Noise | None,
+    carried: Carried | None = None,
+    compiled: bool = True,
+) -> BatchScores:
+    """Read and score one window of each document, given what the windows before left behind."""
+    reading = network.reader(
+        [window.x for window in windows],
+        sentences=[window.sentence for window in windows],
+        state=carried.lstm if carried else None,
+    )
+    vectors = carried.entities if carried else None
+    layouts = [window.layout for window in windows]
+    return score_layouts(network, layouts, reading, noise=noise, carried=vectors, compiled=compiled)
+
+
 def score_documents(
     network: EntityNetwork,
     documents: Sequence[EncodedDocument],
     *,
     noise: Noise | None,
-    layouts: Sequence[Layout] | None = None,
     compiled: bool = True,
 ) -> Scores:
     """Read, lay out and score whole documents."""
-    if layouts is None:
-        layouts = [lay_out(document, network.feature_set) for document in documents]
-    reading = network.reader(
-        [document.x for document in documents], sentences=[document.sentence for document in documents]
-    )
-    return score_layouts(network, layouts, reading, noise=noise, compiled=compiled).scores
-
-
-def mean_loss(scores: Scores, weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
-    """Negative log-probability per word, each variable with its weight: what training makes small."""
-    parts = (scores.r, scores.e, scores.l, scores.x)
-    total = sum(
-        (weight * part.sum() for weight, part in zip(weights, parts, strict=True)), scores.r.new_zeros(())
-    )
-    return -total / max(1, len(scores.r))
+    windows = [cut_windows(document, network)[0] for document in documents]
+    return score_windows(network, windows, noise=noise, compiled=compiled).scores

@@ -1,10 +1,10 @@
 """EntityNLM on one page: the parameters and every equation of the paper's section 2, in the paper's order.
 
-A word x_t comes with R_t (``kind``: 0 outside of mentions, else in one; with entity types, of which type), E_t (``entity``)
-and L_t (``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
+A word x_t comes with R_t (``kind``: 0 outside of mentions, else in one; with types, of which type), E_t (``entity``) and L_t
+(``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
 
-    1. if the last mention is finished (l_{t-1} = 1): choose r_t (eq. 3); if it is not 0, choose e_t among the entities so far and a
-       newborn one (eq. 4, 7), set e_current to the entity's vector, choose the length l_t (eq. 5);
+    1. if the last mention is finished (l_{t-1} = 1): choose r_t (eq. 3); if it is not 0, choose e_t among the entities so far
+       and a newborn one (eq. 4, 7), set e_current to the entity's vector, choose the length l_t (eq. 5);
     2. otherwise continue: l_t = l_{t-1} - 1, r_t = r_{t-1}, e_t = e_{t-1};
     3. choose the word x_t from h_{t-1} and e_current (eq. 6);
     4. read it: h_t (eq. 2);

@@ -27,7 +27,8 @@ class Reading:
     :param table: (N, D) flat table of states.
     :param before: per document, (T,) rows of h_{t-1}.
     :param after: per document, (T,) rows of h_t.
-    :param state: the LSTM's state after the last word of each document, for the window that follows.
+    :param state: the LSTM's state after the longest document's last word, for the window that follows; it means nothing for a
+        document that was shorter, because that one has ended.
     """
 
     table: Tensor
@@ -81,8 +82,7 @@ class WordReader(nn.Module):
         width = length + 1
         before = [row * width + np.arange(len(x)) for row, x in enumerate(documents)]
         after = [rows + 1 for rows in before]
-        full = all(len(x) == length for x in documents)
-        return Reading(hidden.reshape(-1, hidden.shape[-1]), before, after, final if full else None)
+        return Reading(hidden.reshape(-1, hidden.shape[-1]), before, after, final)
 
     def _read_both_ways(self, documents: Sequence[np.ndarray]) -> Reading:
         """Forward, and backward from each document's own end; row t is after word t and has seen all of them."""

@@ -1,8 +1,8 @@
 """Everything about a document that the samplers need and that depends on its words alone, computed at once.
 
 A sampler walks through a document with many particles. What differs between particles is which entities there are; what a word
-contributes (the logits of R, the query for E, the words' part of L, the gate and the state that updates an entity) is the same for
-all of them. P and both proposals answer in the same shape, so that one compiled loop serves them all.
+contributes (the logits of R, the query for E, the words' part of L, the gate and the state that updates an entity) is the same
+for all of them. P and both proposals answer in the same shape, so that one compiled loop serves them all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class WordTables:
 
     :param log_kinds: (T, 1 + kinds) log p(R_t) where it is free (eq. 3).
     :param queries: (T, D) hᵀ W_entity (eq. 4): the score of an entity is query · vector + w_dist · f.
-    :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the span ends of the look-ahead proposal);
+    :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the look-ahead proposal's span ends);
         the entity's part is ``length_weights @ vector``.
     :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
     :param contexts: (T, D) the h that predictions are made from.

@@ -1,0 +1,128 @@
+"""A stored model: weights as safetensors, everything else as one JSON file, in a folder.
+
+    DIR/model.json              format, encoder (recipe, vocabulary, types), word classes, the configuration of each part
+    DIR/generative.safetensors  P
+    DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
+    DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
+
+Files are written beside their place and renamed, so a reader never sees half a model.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from entitynlm.config import ModelConfig, from_dict, to_dict
+from entitynlm.data.encoding import Encoder
+from entitynlm.data.word_classes import WordClasses
+from entitynlm.errors import EntityNLMError, ModelError
+from entitynlm.files import write_atomically
+from entitynlm.model.entitynlm import EntityNetwork
+
+FORMAT_VERSION = 1
+CARD = "model.json"
+
+
+@dataclass
+class Bundle:
+    """P with its proposals, and all that turns documents into numbers for them."""
+
+    encoder: Encoder
+    classes: WordClasses | None
+    networks: dict[str, EntityNetwork] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, config: ModelConfig) -> EntityNetwork:
+        """A new network with the given configuration as the part that its mode names."""
+        self.networks[config.mode] = self.make(config)
+        return self.networks[config.mode]
+
+    def make(self, config: ModelConfig) -> EntityNetwork:
+        vocabulary = self.encoder.vocabulary
+        return EntityNetwork(config, len(vocabulary), vocabulary.start, self.classes)
+
+    def get(self, mode: str) -> EntityNetwork:
+        """The part called ``mode``, or an error that says how to get one."""
+        if mode not in self.networks:
+            raise ModelError(
+                f"this model has no {mode} part; it has {', '.join(self.networks) or 'none at all'}"
+            )
+        return self.networks[mode]
+
+
+def save_bundle(bundle: Bundle, folder: str | Path) -> None:
+    """Write a bundle; the card goes last, so that a folder with a card is whole."""
+    folder = Path(folder)
+    for mode, network in bundle.networks.items():
+        weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+        with write_atomically(folder / f"{mode}.safetensors", "wb") as stream:
+            stream.write(save(weights))
+    card = {
+        "format": FORMAT_VERSION,
+        "encoder": bundle.encoder.to_dict(),
+        "classes": bundle.classes.to_dict() if bundle.classes else None,
+        "parts": {mode: to_dict(network.config) for mode, network in bundle.networks.items()},
+        "notes": bundle.notes,
+    }
+    with write_atomically(folder / CARD) as stream:
+        json.dump(card, stream, ensure_ascii=False, indent=1)
+
+
+def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bundle:
+    """Read a bundle, with readable errors for everything that can be wrong with one."""
+    folder = Path(folder)
+    card = read_card(folder)
+    try:
+        bundle = Bundle(
+            Encoder.from_dict(card["encoder"]),
+            WordClasses.from_dict(card["classes"]) if card["classes"] else None,
+            notes=card.get("notes", {}),
+        )
+        configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
+    except (KeyError, TypeError, ValueError, EntityNLMError) as error:
+        raise ModelError(f"{folder / CARD}: this model card can't be used ({error})") from error
+    for mode, config in configs.items():
+        network = bundle.make(config)
+        load_weights(network, folder / f"{mode}.safetensors")
+        bundle.networks[mode] = network.to(device).eval()
+    return bundle
+
+
+def load_weights(network: torch.nn.Module, path: Path) -> None:
+    """Put stored weights (of any float precision) into a network."""
+    try:
+        weights = load_file(path)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the weights are missing") from error
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
+    try:
+        network.load_state_dict({name: value.float() for name, value in weights.items()})
+    except RuntimeError as error:
+        raise ModelError(f"{path}: the weights don't fit the configuration in {CARD} ({error})") from error
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """The JSON card of a stored model."""
+    path = folder / CARD
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ModelError(
+            f"{folder}: there is no model here (no {CARD}). Train one with: entitynlm train CORPUS --out {folder}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: this model card can't be read ({error})") from error
+    if not isinstance(card, dict) or card.get("format") != FORMAT_VERSION:
+        found = card.get("format") if isinstance(card, dict) else type(card).__name__
+        raise ModelError(
+            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION}"
+        )
+    return card

@@ -1,0 +1,1 @@
+"""Training: one readable loop for P, for both proposals and for the LSTM baseline."""

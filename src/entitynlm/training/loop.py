@@ -1,0 +1,218 @@
+"""The training loop: one for P, for the proposals and for the LSTM baseline.
+
+Every random decision is drawn from (seed, epoch, batch), never from a running state, so a training that was interrupted and
+resumed gives the same weights, bit for bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from entitynlm.config import TrainingConfig
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import Carried, Scores, Window
+from entitynlm.model.noise import DrawnNoise, FixedNoise
+from entitynlm.training.batching import derive_seed, make_batches, make_even_batches
+from entitynlm.training.trainable import Trainable
+
+EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
+
+
+@dataclass
+class Losses:
+    """Negative log-probability per word, in nats: of all variables, and of each."""
+
+    total: float
+    r: float
+    e: float
+    l: float
+    x: float
+    tokens: int
+
+
+@dataclass
+class Progress:
+    """Where a training stands; everything but the weights that is needed to go on."""
+
+    epoch: int = 0
+    batch: int = 0
+    best_loss: float = math.inf
+    best_epoch: int = 0
+    bad_epochs: int = 0
+    rate: float = 0.0
+    finished: bool = False
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        values = asdict(self)
+        values["best_loss"] = None if math.isinf(self.best_loss) else self.best_loss
+        return values
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Progress:
+        best = values["best_loss"]
+        return cls(**{**values, "best_loss": math.inf if best is None else best})
+
+
+@dataclass(frozen=True)
+class Event:
+    """News for whoever shows progress: tokens done in this epoch, tokens of an epoch, loss so far, tokens per second."""
+
+    epoch: int
+    tokens: int
+    epoch_tokens: int
+    loss: float
+    speed: float
+
+
+class Training:
+    """A training under way: ``run`` goes on from ``progress`` until it ends or is asked to stop."""
+
+    def __init__(
+        self,
+        trainable: Trainable,
+        train: Sequence[EncodedDocument],
+        development: Sequence[EncodedDocument],
+        config: TrainingConfig,
+        *,
+        seed: int,
+    ) -> None:
+        self.trainable = trainable
+        self.config = config
+        self.seed = seed
+        self.train = [trainable.cut(document, config.window) for document in train if len(document)]
+        self.development = [trainable.cut(document, 0) for document in development if len(document)]
+        self.lengths = [sum(len(window.x) for window in windows) for windows in self.train]
+        self.progress = Progress(rate=config.learning_rate)
+        self.optimizer = make_optimizer(trainable.module.parameters(), config)
+        self.best_weights: dict[str, Tensor] = {}
+
+    def run(
+        self,
+        *,
+        on_event: Callable[[Event], None] | None = None,
+        on_epoch: Callable[[dict[str, Any]], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Train; the best weights are in the network at the end. False if it was stopped before (and can be resumed)."""
+        while not self.progress.finished:
+            if not self._run_epoch(on_event, should_stop):
+                return False
+            record = self._finish_epoch()
+            if on_epoch:
+                on_epoch(record)
+        if self.best_weights:
+            self.trainable.module.load_state_dict(self.best_weights)
+        self.trainable.module.eval()
+        return True
+
+    def _run_epoch(
+        self, on_event: Callable[[Event], None] | None, should_stop: Callable[[], bool] | None
+    ) -> bool:
+        """The rest of the current epoch; False if asked to stop."""
+        state = self.progress
+        self.trainable.module.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = state.rate
+        batches = make_batches(self.lengths, self.config.batch_size, seed=self.seed, epoch=state.epoch)
+        done, loss, started = 0, 0.0, time.perf_counter()
+        for number in range(state.batch, len(batches)):
+            torch.manual_seed(derive_seed(self.seed, state.epoch, number))
+            generator = torch.Generator().manual_seed(derive_seed(self.seed, state.epoch, number, 1))
+            tokens, batch_loss = self._learn([self.train[i] for i in batches[number]], DrawnNoise(generator))
+            done, loss = done + tokens, loss + batch_loss
+            state.batch = number + 1
+            if on_event:
+                speed = done / max(1e-9, time.perf_counter() - started)
+                on_event(Event(state.epoch + 1, done, sum(self.lengths), loss / max(1, done), speed))
+            if should_stop and should_stop():
+                return False
+        self._train_loss = loss / max(1, done)
+        self._speed = done / max(1e-9, time.perf_counter() - started)
+        return True
+
+    def _learn(self, documents: Sequence[list[Window]], noise: DrawnNoise) -> tuple[int, float]:
+        """One batch: an update per window, with the states of documents that go on carried from window to window."""
+        tokens, loss = 0, 0.0
+        carried: Carried | None = None
+        alive = list(range(len(documents)))
+        for step in range(max(len(windows) for windows in documents)):
+            going_on = [i for i in alive if step < len(documents[i])]
+            if carried is not None:
+                carried = carried.select([alive.index(i) for i in going_on])
+            alive = going_on
+            self.optimizer.zero_grad(set_to_none=True)
+            result = self.trainable.score([documents[i][step] for i in alive], noise, carried)
+            objective = weigh_loss(result.scores, self.config.weights)
+            objective.backward()
+            if self.config.clip:
+                torch.nn.utils.clip_grad_norm_(self.trainable.module.parameters(), self.config.clip)
+            self.optimizer.step()
+            tokens += len(result.scores.r)
+            loss -= float(result.scores.total.detach())
+            carried = result.carried
+        return tokens, loss
+
+    def _finish_epoch(self) -> dict[str, Any]:
+        """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
+        state, config = self.progress, self.config
+        losses = measure_losses(self.trainable, self.development)
+        state.epoch, state.batch = state.epoch + 1, 0
+        record: dict[str, Any] = {
+            "epoch": state.epoch,
+            "train_loss": self._train_loss,
+            "dev_loss": losses.total,
+            "dev": asdict(losses),
+            "learning_rate": state.rate,
+            "tokens_per_second": round(self._speed, 1),
+        }
+        if losses.total < state.best_loss or not self.best_weights:
+            state.best_loss, state.best_epoch, state.bad_epochs = losses.total, state.epoch, 0
+            self.best_weights = copy.deepcopy(self.trainable.module.state_dict())
+        else:
+            state.bad_epochs += 1
+            if config.schedule == "plateau":
+                state.rate /= 2
+        if config.schedule == "cosine":
+            state.rate = config.learning_rate * 0.5 * (1 + math.cos(math.pi * state.epoch / config.epochs))
+        state.finished = state.epoch >= config.epochs or state.bad_epochs >= config.patience
+        state.history.append(record)
+        return record
+
+
+def make_optimizer(parameters: Any, config: TrainingConfig) -> torch.optim.Optimizer:
+    """AdaGrad or Adam, as in the paper's section 3; with weight decay Adam becomes AdamW."""
+    if config.optimizer == "adagrad":
+        return torch.optim.Adagrad(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+    if config.weight_decay:
+        return torch.optim.AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+    return torch.optim.Adam(parameters, lr=config.learning_rate)
+
+
+def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Tensor:
+    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small."""
+    parts = (scores.r, scores.e, scores.l, scores.x)
+    total = sum((w * part.sum() for w, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
+    return -total / max(1, len(scores.r))
+
+
+@torch.no_grad()
+def measure_losses(trainable: Trainable, documents: Sequence[list[Window]]) -> Losses:
+    """The objective on documents that are not learned from, with the birth noise fixed."""
+    trainable.module.eval()
+    sums = torch.zeros(4, dtype=torch.float64)
+    lengths = [len(windows[0].x) for windows in documents]
+    for batch in make_even_batches(lengths, EVALUATION_BUDGET):
+        scores = trainable.score([documents[i][0] for i in batch], FixedNoise(), None).scores
+        parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
+        sums -= torch.stack(parts).double().cpu()
+    r, e, l, x = (sums / max(1, sum(lengths))).tolist()
+    return Losses(r + e + l + x, r, e, l, x, sum(lengths))

@@ -1,0 +1,187 @@
+"""From documents to a trained model: fit the encoder, make the word classes, train P and its proposals, store as one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from entitynlm.config import Mode, to_dict
+from entitynlm.data.document import Document
+from entitynlm.data.embeddings import load_pretrained, project
+from entitynlm.data.encoding import EncodedDocument, Encoder
+from entitynlm.data.word_classes import assign_classes
+from entitynlm.errors import DataError
+from entitynlm.files import write_atomically
+from entitynlm.model.bundle import Bundle, save_bundle
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.training.batching import derive_seed
+from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
+from entitynlm.training.loop import Event, Training
+from entitynlm.training.settings import Settings
+from entitynlm.training.trainable import TrainableEntityNetwork
+
+CHECKPOINTS = "checkpoints"
+LOG = "log.jsonl"
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who is told about a training: the command line's progress bar, a test, nobody."""
+
+    on_event: Callable[[Mode, Event], None] = lambda mode, event: None
+    on_epoch: Callable[[Mode, dict[str, Any]], None] = lambda mode, record: None
+    should_stop: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """Encoded documents by split."""
+
+    train: Sequence[EncodedDocument]
+    development: Sequence[EncodedDocument]
+
+
+def prepare_bundle(
+    train: Iterable[Document], development: Iterable[Document], settings: Settings
+) -> tuple[Bundle, EncodedCorpus]:
+    """An encoder fitted on the training documents, word classes, and all documents as numbers."""
+    train = list(train)
+    if not train:
+        raise DataError("there are no documents to train on")
+    encoder = Encoder.fit(
+        train,
+        recipe=settings.recipe,
+        singletons=settings.data.singletons,
+        typed=settings.data.typed,
+    )
+    encoded = [encoder.encode(document) for document in train]
+    held_out = [encoder.encode(document) for document in development]
+    if not any(len(document) for document in encoded):
+        raise DataError("the training documents have no words")
+    if not any(len(document) for document in held_out):
+        raise DataError("there are no development documents to stop the training by")
+    classes = None
+    if settings.model.softmax == "classes":
+        classes = assign_classes(
+            [document.x for document in encoded],
+            len(encoder.vocabulary),
+            method=settings.training.word_classes,
+        )
+    return Bundle(encoder, classes), EncodedCorpus(encoded, held_out)
+
+
+def train_part(
+    bundle: Bundle,
+    corpus: EncodedCorpus,
+    mode: Mode,
+    settings: Settings,
+    *,
+    seed: int,
+    device: str = "cpu",
+    folder: Path | None = None,
+    resume: bool = False,
+    listener: Listener | None = None,
+) -> bool:
+    """Train one part of a bundle; False if it was stopped before its end (with a checkpoint in ``folder``)."""
+    listener = listener or Listener()
+    model_config, training_config = settings.for_part(mode)
+    kinds = bundle.encoder.kinds
+    model_config = type(model_config)(**{**to_dict(model_config), "kinds": kinds})
+    torch.manual_seed(derive_seed(seed, 0))
+    network = bundle.add(model_config)
+    if training_config.embeddings != "random":
+        use_embeddings(network, bundle.encoder, training_config.embeddings)
+    network.to(device)
+    training = Training(
+        TrainableEntityNetwork(network), corpus.train, corpus.development, training_config, seed=seed
+    )
+    described = {"model": to_dict(model_config), "training": _plain(to_dict(training_config)), "seed": seed}
+    checkpoint = folder / CHECKPOINTS / mode if folder else None
+    if resume and checkpoint and (checkpoint / "state.json").exists():
+        load_checkpoint(training, checkpoint, settings=described)
+
+    def finish_epoch(record: dict[str, Any]) -> None:
+        if checkpoint and folder:
+            save_checkpoint(training, checkpoint, settings=described)
+            write_log(folder / LOG, mode, training.progress.history)
+        listener.on_epoch(mode, record)
+
+    finished = training.run(
+        on_event=lambda event: listener.on_event(mode, event),
+        on_epoch=finish_epoch,
+        should_stop=listener.should_stop,
+    )
+    if not finished and checkpoint:
+        save_checkpoint(training, checkpoint, settings=described)
+    bundle.notes.setdefault("training", {})[mode] = {
+        **described,
+        "best_epoch": training.progress.best_epoch,
+        "best_dev_loss": training.progress.best_loss,
+    }
+    return finished
+
+
+def train_bundle(
+    train: Iterable[Document],
+    development: Iterable[Document],
+    settings: Settings,
+    *,
+    parts: Sequence[Mode] = ("generative", "causal"),
+    seed: int,
+    device: str = "cpu",
+    folder: Path | None = None,
+    resume: bool = False,
+    listener: Listener | None = None,
+) -> Bundle | None:
+    """Train all parts and store them as one model; None if it was stopped (``resume`` goes on)."""
+    bundle, corpus = prepare_bundle(train, development, settings)
+    for mode in parts:
+        if not train_part(
+            bundle,
+            corpus,
+            mode,
+            settings,
+            seed=seed,
+            device=device,
+            folder=folder,
+            resume=resume,
+            listener=listener,
+        ):
+            return None
+        if folder:
+            save_bundle(bundle, folder)
+    return bundle
+
+
+def use_embeddings(network: EntityNetwork, encoder: Encoder, source: str) -> None:
+    """Start from pretrained word embeddings, projected where their width differs; they are trained on."""
+    pretrained = load_pretrained(source, encoder.vocabulary)
+    table = network.reader.embedding.weight
+    matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
+    with torch.no_grad():
+        # GloVe's vectors are far longer than Glorot's: keep their directions and bring them to the scale of the rest.
+        table.copy_(matrix * (table.std() / matrix.std()))
+
+
+def write_log(path: Path, mode: Mode, history: Sequence[dict[str, Any]]) -> None:
+    """The training log, one JSON object per epoch; other parts' lines stay."""
+    lines = []
+    if path.exists():
+        lines = [
+            line
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if line and json.loads(line)["part"] != mode
+        ]
+    lines += [json.dumps({"part": mode, **record}) for record in history]
+    with write_atomically(path) as stream:
+        stream.write("\n".join(lines) + "\n")
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Tuples as lists, as JSON gives them back."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}

@@ -1,0 +1,112 @@
+"""The settings of a whole training, from a TOML file with one section per concern.
+
+[preprocessing]  the recipe (data.preprocessing.Recipe)
+[data]           singletons, typed
+[model]          ModelConfig of P (its mode is always "generative")
+[training]       TrainingConfig of P
+[causal]         what differs for the proposal Q: any key of [model] or [training]
+[lookahead]      what differs for the look-ahead proposal
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, to_dict
+from entitynlm.data.annotation import Singletons
+from entitynlm.data.preprocessing import Recipe
+from entitynlm.errors import ConfigError
+
+SECTIONS = ("preprocessing", "data", "model", "training", "causal", "lookahead")
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """How documents are seen: singletons kept or dropped, entity types used or not."""
+
+    singletons: Singletons = "keep"
+    typed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.singletons not in ("keep", "drop"):
+            raise ConfigError(f"singletons must be 'keep' or 'drop', not {self.singletons!r}")
+        if not isinstance(self.typed, bool):
+            raise ConfigError(f"typed must be true or false, not {self.typed!r}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a training."""
+
+    recipe: Recipe = field(default_factory=Recipe)
+    data: DataSettings = field(default_factory=DataSettings)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
+        """The configuration of one part: that of P with the part's own section laid over it."""
+        model, training = to_dict(self.model), to_dict(self.training)
+        model["mode"] = mode
+        if mode != "generative":
+            model["tied"] = False
+        for key, value in self.overrides.get(mode, {}).items():
+            target = model if key in model else training
+            target[key] = value
+        if mode == "lookahead":
+            model["restart_sentences"], training["window"] = False, 0
+        return from_dict(ModelConfig, model), from_dict(TrainingConfig, training)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "preprocessing": self.recipe.to_dict(),
+            "data": dataclasses.asdict(self.data),
+            "model": to_dict(self.model),
+            "training": to_dict(self.training),
+            **{mode: dict(values) for mode, values in self.overrides.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """Settings from nested plain values; anything unknown is an error that names it."""
+        unknown = sorted(set(values) - set(SECTIONS))
+        if unknown:
+            raise ConfigError(f"unknown section [{unknown[0]}]; there are {', '.join(SECTIONS)}")
+        data = dict(values.get("data", {}))
+        bad = sorted(set(data) - {"singletons", "typed"})
+        if bad:
+            raise ConfigError(f"unknown setting {bad[0]!r} in [data]; there are singletons, typed")
+        overrides = {mode: dict(values[mode]) for mode in ("causal", "lookahead") if values.get(mode)}
+        known = {f.name for f in (*dataclasses.fields(ModelConfig), *dataclasses.fields(TrainingConfig))}
+        for mode, section in overrides.items():
+            for key in section:
+                if key not in known or key == "mode":
+                    raise ConfigError(f"unknown setting {key!r} in [{mode}]")
+        return cls(
+            Recipe.from_dict({**Recipe().to_dict(), **values.get("preprocessing", {})}),
+            DataSettings(**data),
+            from_dict(ModelConfig, values.get("model", {})),
+            from_dict(TrainingConfig, values.get("training", {})),
+            overrides,
+        )
+
+
+def load_settings(path: str | Path | None, changes: Mapping[str, Any] | None = None) -> Settings:
+    """Settings from a TOML file (or the defaults) with changes like ``{"model.dropout": 0.5}`` laid over it."""
+    values: dict[str, Any] = {
+        key: dict(section) if isinstance(section, dict) else section
+        for key, section in (load_toml(path) if path else {}).items()
+    }
+    for name, value in (changes or {}).items():
+        section, _, key = name.partition(".")
+        if not key:
+            raise ConfigError(f"name a setting as section.key, for example model.dropout, not {name!r}")
+        values.setdefault(section, {})[key] = value
+    try:
+        return Settings.from_dict(values)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}" if path else str(error)) from error

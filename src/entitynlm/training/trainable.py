@@ -1,0 +1,53 @@
+"""What the training loop asks of a network: P, both proposals and the LSTM baseline answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from torch import nn
+
+from entitynlm.config import ModelConfig
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.errors import ConfigError
+from entitynlm.model.batch import BatchScores, Carried, Window, cut_windows, score_windows
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import Noise
+
+
+class Trainable(Protocol):
+    """A network with a way to cut documents into windows and to score them."""
+
+    @property
+    def module(self) -> nn.Module: ...
+
+    def cut(self, document: EncodedDocument, size: int) -> list[Window]:
+        """The document in windows, prepared for scoring."""
+        ...
+
+    def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
+        """log-probabilities of one window of each document."""
+        ...
+
+
+class TrainableEntityNetwork:
+    """P, or a proposal."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.module: nn.Module = network
+        self.network = network
+
+    def cut(self, document: EncodedDocument, size: int) -> list[Window]:
+        check_windows(self.network.config, size)
+        return cut_windows(document, self.network, size)
+
+    def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
+        return score_windows(self.network, windows, noise=noise, carried=carried)
+
+
+def check_windows(config: ModelConfig, size: int) -> None:
+    """Only a network that reads straight on can be trained in windows."""
+    if size and config.mode == "lookahead":
+        raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
+    if size and config.restart_sentences:
+        raise ConfigError("an LSTM that restarts at each sentence has nothing to carry over: use window = 0")
