@@ -14,11 +14,14 @@ JsonOption = Annotated[
         help="Write the figures as JSON to FILE; '-' is standard output, and nothing else is printed there.",
     ),
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same figures.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where to compute: cpu, cuda, cuda:1, mps.")]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", min=1, help="CPU threads for the computation; default: torch's choice.")
+    int | None,
+    typer.Option("--threads", min=1, help="CPU threads for the computation; default: torch's choice."),
 ]
 FormatOption = Annotated[
     str | None, typer.Option("--format", help="The input's format; default: recognised by content.")

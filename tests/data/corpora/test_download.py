@@ -271,8 +271,14 @@ def test_a_full_disk_is_said_and_leaves_no_half_corpus(
 def test_a_folder_that_holds_something_is_never_overwritten(offer: Offer, tmp_path: Path) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "mine.txt").write_text("mine")
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="exists already and is not a whole copy"):
         get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/")
+
+
+def test_a_whole_copy_is_left_as_it_is(offer: Offer, tmp_path: Path) -> None:
+    write_tree(tmp_path / "tiny", public=False)
+    (tmp_path / "tiny" / "notes.txt").unlink()
+    assert get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/") == ["notes.txt"]
 
 
 def write_tree(folder: Path, *, public: bool) -> Path:

@@ -134,12 +134,12 @@ def _recognise_gum(folder: Path) -> Found | None:
         if not files:
             continue
         split_list = find_split_list(place)
-        if split_list is None:
-            return None
-        splits = split_by_list(files, read_split_list(split_list), lambda path: path.stem)
-        if set(splits) == {OTHER}:
-            return None  # a list of other documents: this folder only lies near a GUM
-        return _name_gum(files[0]), splits, "GUM's splits.md"
+        listed = read_split_list(split_list) if split_list else {}
+        splits = split_by_list(files, listed, lambda path: path.stem)
+        if set(splits) != {OTHER}:
+            return _name_gum(files[0]), splits, "GUM's splits.md"
+        if place != folder:  # no list, or one of other documents
+            return folder.resolve().name, {ALL: tuple(files)}, "no splits.md"
     return None
 
 

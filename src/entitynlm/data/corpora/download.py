@@ -57,8 +57,9 @@ def get_corpus(
     address = url or offer.url
     if source is None and address is None:
         raise ConfigError(f"{offer.name} has no direct download: {offer.how_to_get}")
+    if _is_here_already(offer, target):
+        return [name for name in offer.optional if not (target / name).is_file()]
     parts = target.with_name(f".{target.name}.part")
-    _check_target(target)
     with _readable_write_errors(target):
         parts.mkdir(parents=True, exist_ok=True)
         if source is None and address is not None and address.endswith(ARCHIVES):
@@ -71,7 +72,7 @@ def get_corpus(
             base = (address or "").rstrip("/") + "/"
             missing = _assemble(offer, parts, _from_web(offer, base), on_file, workers=WORKERS)
         if target.is_dir():
-            target.rmdir()  # it was empty, or _check_target had refused
+            target.rmdir()  # it is empty, see above
         parts.rename(target)
     if source is not None and source.name.startswith(f".{target.name}.archive"):
         source.unlink()
@@ -292,9 +293,18 @@ def _verify(path: Path, expected: str, *, origin: str) -> None:
         )
 
 
-def _check_target(target: Path) -> None:
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ConfigError(f"{target} exists already; remove it or name another place with --out")
+def _is_here_already(offer: Offer, target: Path) -> bool:
+    """Whether a right copy is at ``target``; anything else that lies there is not ours to overwrite."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return False
+    wrong = list(check_corpus(offer, target))
+    if wrong:
+        name, trouble = wrong[0]
+        raise ConfigError(
+            f"{target} exists already and is not a whole copy of {offer.name} ({len(wrong)} of {len(offer.files)} "
+            f"files, the first is {name}: {trouble}); remove it or name another place with --out"
+        )
+    return True
 
 
 @contextlib.contextmanager

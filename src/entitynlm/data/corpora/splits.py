@@ -110,7 +110,7 @@ def find_split_list(folder: Path) -> Path | None:
     """
     folder = folder.resolve()
     above = [folder, *folder.parents][:4]
-    beside = [folder.parent / name for name in ("ontogum", "gum")]
+    beside = [place / name for place in above[1:3] for name in ("ontogum", "gum")]
     for place in (*above, *beside):
         candidate = place / "splits.md"
         if candidate.is_file():

@@ -1,0 +1,147 @@
+"""Documents for the eye: mentions in the colour of their entity, with brackets that show the nesting.
+
+Every bracket carries the entity's number (₁, ₂, … in order of first mention), so that nothing is lost
+without colours or to the colour-blind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from entitynlm.data.annotation import analyse, select_mentions
+from entitynlm.data.corpora.statistics import SplitStatistics
+from entitynlm.data.document import Document, Mention, Span
+from entitynlm.data.preprocessing import Recipe, prepare_words
+
+COLOURS = (
+    "red", "green", "blue", "magenta", "cyan", "dark_orange", "purple", "chartreuse4", "deep_pink3", "steel_blue",
+)  # fmt: skip
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+AS_IN_THE_FIGURE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
+"""X as the paper's second figure prints it: the words as they stand."""
+
+
+def number_entities(document: Document) -> dict[str, int]:
+    """1, 2, … in order of first mention."""
+    return {entity.id: number for number, entity in enumerate(document.entities, start=1)}
+
+
+def colour_of(number: int) -> str:
+    """The colour of the entity with that number; colours come round again, numbers don't."""
+    return COLOURS[(number - 1) % len(COLOURS)]
+
+
+def render_document(document: Document, *, sentences: int | None = None) -> Text:
+    """The text, one line a sentence, with each mention bracketed in its entity's colour.
+
+    Words take the colour of the innermost mention that they are in; a discontinuous mention has brackets
+    around each of its parts.
+    """
+    numbers = number_entities(document)
+    opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
+    closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)
+    for mention in document.mentions:
+        for part in mention.parts or (mention.span,):
+            opening[part[0]].append((part, numbers[mention.entity]))
+            closing[part[1] - 1].append((part, numbers[mention.entity]))
+    inside = _innermost(document.mentions, numbers)
+    text = Text()
+    shown = document.sentences[:sentences]
+    for start, end in shown:
+        if text:
+            text.append("\n")
+        for index in range(start, end):
+            if index > start:
+                text.append(_gap_before(document, index))
+            for (_, _), number in sorted(opening[index], key=lambda item: -item[0][1]):
+                text.append("[", style=f"bold {colour_of(number)}")
+            style = f"bold {colour_of(inside[index])}" if index in inside else ""
+            text.append(document.tokens[index], style=style)
+            for (_, _), number in sorted(closing[index], key=lambda item: -item[0][0]):
+                text.append("]" + str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
+    if len(shown) < len(document.sentences):
+        text.append(f"\n… {len(document.sentences) - len(shown)} more sentences", style="dim")
+    return text
+
+
+def _innermost(mentions: Iterable[Mention], numbers: Mapping[str, int]) -> dict[int, int]:
+    """For each token in a mention, the number of the shortest mention around it."""
+    inside: dict[int, int] = {}
+    for mention in sorted(mentions, key=lambda m: -len(m)):
+        for start, end in mention.parts or (mention.span,):
+            inside.update(dict.fromkeys(range(start, end), numbers[mention.entity]))
+    return inside
+
+
+def _gap_before(document: Document, index: int) -> str:
+    """What stands between a token and the one before it, on one line; a space where the raw text is not known."""
+    if document.text is None or document.offsets is None:
+        return " "
+    return " " if document.text[document.offsets[index - 1][1] : document.offsets[index][0]] else ""
+
+
+def list_entities(document: Document, *, limit: int = 30) -> Table:
+    """The cast: number, type, how many mentions, how it is called first."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("", "mentions", "type", "first called"):
+        table.add_column(heading, justify="right" if heading == "mentions" else "left")
+    for number, entity in enumerate(document.entities[:limit], start=1):
+        first = entity.mentions[0]
+        table.add_row(
+            Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}"),
+            str(len(entity.mentions)),
+            entity.type or "",
+            Text(document.words(*first.span).replace("\n", " "), style=colour_of(number)),
+        )
+    if len(document.entities) > limit:
+        table.add_row("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim"))
+    return table
+
+
+def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE) -> list[Table]:
+    """X, R, E and L as in the paper's second figure, one table per sentence."""
+    words = prepare_words(document, recipe)
+    mentions, _ = select_mentions(document, singletons="keep")
+    analysis, _, _ = analyse(mentions, words)
+    tables = []
+    for sentence in sorted(set(words.sentence.tolist())):
+        places = [place for place, number in enumerate(words.sentence.tolist()) if number == sentence]
+        rows: dict[str, Sequence[object]] = {
+            "X": [words.words[place] for place in places],
+            "R": [int(analysis.kind[place]) for place in places],
+            "E": [int(analysis.entity[place]) or "∅" for place in places],
+            "L": [int(analysis.remaining[place]) for place in places],
+        }
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="dim")
+        for _ in places:
+            table.add_column(justify="center", no_wrap=True)
+        colours = [colour_of(number) if number else "" for number in analysis.entity[places].tolist()]
+        for name, cells in rows.items():
+            table.add_row(name, *(Text(str(c), style=s) for c, s in zip(cells, colours, strict=True)))
+        tables.append(table)
+    return tables
+
+
+def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
+    """Counts per split, for people."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("split")
+    names = ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
+    for heading in (*names, "words per mention", "longest", "word forms"):
+        table.add_column(heading, justify="right")
+    for split, counts in statistics.items():
+        mean = counts.mean_mention_length
+        table.add_row(
+            split,
+            *(f"{getattr(counts, name):,}" for name in names),
+            "–" if mean is None else f"{mean:.2f}",
+            str(counts.longest_mention or "–"),
+            f"{counts.vocabulary:,}",
+        )
+    return table

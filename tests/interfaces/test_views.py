@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from entitynlm.data.corpora.example import RUNNING_EXAMPLE
+from entitynlm.data.corpora.statistics import measure_documents
+from entitynlm.data.document import Document, Mention
+from entitynlm.interfaces.views import (
+    colour_of,
+    list_entities,
+    render_document,
+    tabulate_sequences,
+    tabulate_statistics,
+)
+
+
+def printed(thing: object, *, colour: bool = False) -> str:
+    console = Console(
+        file=io.StringIO(),
+        width=200,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+    )
+    console.print(thing)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_running_example_is_bracketed_with_numbers() -> None:
+    assert render_document(RUNNING_EXAMPLE).plain == (
+        "[John]₁ wanted to go to [the coffee shop]₂ in [downtown Copenhagen]₃ .\n"
+        "[He]₁ was told that [it]₂ sold [the best beans]₄ ."
+    )
+
+
+def test_mentions_have_the_colour_of_their_entity() -> None:
+    text = render_document(RUNNING_EXAMPLE)
+    styles = {text.plain[span.start : span.end]: str(span.style) for span in text.spans}
+    assert styles["John"] == styles["He"] == f"bold {colour_of(1)}"
+    assert styles["it"] == styles["shop"] == f"bold {colour_of(2)}"
+    assert "wanted" not in styles
+    assert "\x1b[" in printed(text, colour=True)
+
+
+@pytest.mark.parametrize(
+    ("mentions", "expected"),
+    [
+        ((Mention(0, 4, "a"), Mention(0, 1, "b")), "[[Anna]₂ 's old cat]₁ sleeps"),
+        ((Mention(0, 4, "a"), Mention(2, 4, "b")), "[Anna 's [old cat]₂]₁ sleeps"),
+        ((Mention(0, 3, "a"), Mention(2, 5, "b")), "[Anna 's [old]₁ cat sleeps]₂"),
+        ((Mention(0, 5, "a", parts=((0, 1), (4, 5))),), "[Anna]₁ 's old cat [sleeps]₁"),
+        ((), "Anna 's old cat sleeps"),
+    ],
+)
+def test_nested_crossing_and_discontinuous_mentions(mentions: tuple[Mention, ...], expected: str) -> None:
+    document = Document("d", ("Anna", "'s", "old", "cat", "sleeps"), mentions=mentions)
+    assert render_document(document).plain == expected
+
+
+def test_the_raw_text_decides_about_spaces() -> None:
+    document = Document(
+        "d", ("Anna", "'s", "cat", "."), text="Anna's  cat.", offsets=((0, 4), (4, 6), (8, 11), (11, 12))
+    )
+    assert render_document(document).plain == "Anna's cat."
+
+
+def test_long_documents_can_be_cut() -> None:
+    document = Document("d", ("a", "b", "c"), sentences=((0, 1), (1, 2), (2, 3)))
+    assert render_document(document, sentences=1).plain == "a\n… 2 more sentences"
+
+
+def test_colours_come_round() -> None:
+    assert len({colour_of(number) for number in range(1, 11)}) == 10
+    assert colour_of(11) == colour_of(1)
+
+
+def test_the_cast_is_listed() -> None:
+    lines = printed(list_entities(RUNNING_EXAMPLE)).splitlines()
+    assert [line.split() for line in lines[1:3]] == [
+        ["₁", "2", "person", "John"],
+        ["₂", "2", "place", "the", "coffee", "shop"],
+    ]
+    assert "… 2 more" in printed(list_entities(RUNNING_EXAMPLE, limit=2))
+
+
+def test_the_sequences_are_those_of_the_papers_figure() -> None:
+    first, second = (printed(table).split() for table in tabulate_sequences(RUNNING_EXAMPLE))
+    rows = [first[index : index + 13] for index in range(0, len(first), 13)]
+    assert [" ".join(row) for row in rows] == [
+        "X John wanted to go to the coffee shop in downtown Copenhagen .",
+        "R 1 0 0 0 0 1 1 1 0 1 1 0",
+        "E 1 ∅ ∅ ∅ ∅ 2 2 2 ∅ 3 3 ∅",
+        "L 1 1 1 1 1 3 2 1 1 2 1 1",
+    ]
+    rows = [second[index : index + 11] for index in range(0, len(second), 11)]
+    assert [" ".join(row) for row in rows] == [
+        "X He was told that it sold the best beans .",
+        "R 1 0 0 0 1 0 1 1 1 0",
+        "E 1 ∅ ∅ ∅ 2 ∅ 4 4 4 ∅",
+        "L 1 1 1 1 1 1 3 2 1 1",
+    ]
+
+
+def test_statistics_are_a_table() -> None:
+    text = printed(tabulate_statistics({"all": measure_documents([RUNNING_EXAMPLE])}))
+    assert text.splitlines()[1].split() == ["all", "1", "2", "22", "6", "4", "2", "1.83", "3", "19"]
+    empty = printed(tabulate_statistics({"all": measure_documents([])}))
+    assert empty.splitlines()[1].split() == ["all", "0", "0", "0", "0", "0", "0", "–", "–", "0"]

@@ -1,0 +1,73 @@
+"""The arrows of the tree hold: imports go one way, and only the interfaces talk to people."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
+FOUNDATION = {"errors", "files", "extras", "config"}
+ARROWS = {  # package → what it may import, besides itself and the foundation
+    "data": set(),
+    "scoring": {"data"},
+    "model": {"data"},
+    "inference": {"data", "model"},
+    "training": {"data", "model", "inference"},
+    "baselines": {"data", "model", "training"},
+    "tasks": {"data", "model", "inference", "training", "scoring", "baselines"},
+    "interfaces": {"data", "model", "inference", "training", "scoring", "baselines", "tasks"},
+}
+MODULES = sorted(ROOT.rglob("*.py"))
+BELOW_INTERFACES = [path for path in MODULES if path.relative_to(ROOT).parts[0] != "interfaces"]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Full names of all that a module imports, at the top or inside functions; relative imports resolved."""
+    package = ["entitynlm", *path.relative_to(ROOT).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_follow_the_arrows(path: Path) -> None:
+    room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    if room == "__init__":  # the package's front: public names only
+        return
+    allowed = FOUNDATION | {room} | ARROWS.get(room, set())
+    own = [name.split(".")[1] for name in imported_modules(path) if name.startswith("entitynlm.")]
+    assert [target for target in own if target not in allowed and target != "__version__"] == []
+
+
+@pytest.mark.parametrize("path", BELOW_INTERFACES, ids=name_of)
+def test_nothing_below_the_interfaces_prints_or_reads_the_environment(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imported_modules(path)}
+    assert roots & {"argparse", "typer", "click", "rich"} == set()
+    names = {
+        node.func.id
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert names & {"print", "input"} == set()
+    attributes = {
+        node.attr
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    assert attributes & {"environ", "getenv"} == set()
+
+
+def test_every_room_has_its_arrows() -> None:
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert rooms <= set(ARROWS)
