@@ -1,0 +1,137 @@
+"""Each conditional of the generative story sums to one, and what can't happen has no probability."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_models import WORDS, assert_close, encoded_documents, make_network
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import choose_lengths
+from entitynlm.model.layout import lay_out
+from entitynlm.model.noise import FixedNoise
+from entitynlm.model.pairs import segment_log_softmax
+from entitynlm.model.reference import SlowTwin
+
+ONES = torch.ones(6, dtype=torch.float64)
+
+
+def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 5])
+def test_kinds(kinds: int) -> None:
+    log_probs = make_network(kinds=kinds).log_prob_kinds(vectors(6, 5))
+    assert log_probs.shape == (6, kinds + 1)
+    assert_close(log_probs.exp().sum(-1), ONES)
+
+
+@pytest.mark.parametrize("mode", ["generative", "lookahead"])
+def test_lengths(mode: str) -> None:
+    network = make_network(mode=mode, max_length=7)
+    ends = vectors(6, 7, 5, seed=2) if mode == "lookahead" else None
+    log_probs = network.log_prob_lengths(vectors(6, 5), vectors(6, 5, seed=1), ends)
+    assert log_probs.shape == (6, 7)
+    assert_close(log_probs.exp().sum(-1), ONES)
+
+
+def test_lengths_at_the_text_end_add_up() -> None:
+    """With n words left, the lengths 1 … n - 1 are exact and n means "at least n": together they are everything."""
+    log_probs = make_network(max_length=7).log_prob_lengths(vectors(1, 5), vectors(1, 5, seed=1))
+    for left in range(1, 8):
+        lengths = torch.arange(1, left + 1)
+        chosen = choose_lengths(log_probs.expand(left, -1), lengths, lengths == left)
+        assert_close(chosen.exp().sum(), ONES[0])
+    beyond = torch.arange(1, 8)  # more words left than a mention may have: all lengths are exact
+    assert_close(choose_lengths(log_probs.expand(7, -1), beyond, beyond > 7).exp().sum(), ONES[0])
+
+
+@pytest.mark.parametrize("softmax", ["classes", "full"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_words(softmax: str, tied: bool) -> None:
+    network = make_network(softmax=softmax, tied=tied)
+    h, We = vectors(6, 5), vectors(6, 5, seed=1)
+    log_probs = network.log_prob_words(h, We)
+    assert log_probs.shape == (6, WORDS)
+    assert_close(log_probs.exp().sum(-1), ONES)
+    assert bool((log_probs[:, 0] == -torch.inf).all()), "the start symbol is read and never predicted"
+    assert bool((log_probs[:, 1:] > -torch.inf).all())
+    for x in range(1, WORDS):
+        assert_close(network.log_prob_word(h, We, torch.full((6,), x)), log_probs[:, x])
+
+
+def test_the_start_symbol_has_no_probability_in_the_full_softmax() -> None:
+    network = make_network(softmax="full")
+    log_prob = network.log_prob_word(vectors(1, 5), vectors(1, 5), torch.tensor([0]))
+    assert log_prob.item() == -torch.inf
+
+
+def test_one_class_and_classes_of_one_word_are_the_full_softmax() -> None:
+    """Two borders at which class-factored and full softmax are the same function."""
+    h, We = vectors(6, 5), torch.zeros(6, 5, dtype=torch.float64)
+    full = make_network(softmax="full")
+    for classes in [(-1, *[0] * 7), (-1, 3, 2, 0, 1, 6, 5, 4)]:
+        factored = make_network(classes=classes)
+        words = factored.words
+        slots = words.slot_of[1:]  # type: ignore[union-attr]
+        with torch.no_grad():
+            for parameter in words.parameters():  # type: ignore[union-attr]
+                parameter.zero_()
+            if max(classes) == 0:
+                words.word_weight[slots] = full.words.weight[1:]  # type: ignore[union-attr]
+                words.word_bias[slots] = full.words.bias[1:]  # type: ignore[union-attr]
+            else:
+                words.class_weight[list(classes[1:])] = full.words.weight[1:]  # type: ignore[union-attr]
+                words.class_bias[list(classes[1:])] = full.words.bias[1:]  # type: ignore[union-attr]
+        assert_close(factored.log_prob_words(h, We), full.log_prob_words(h, We))
+
+
+@pytest.mark.parametrize("birth", ["noise", "zero"])
+@settings(max_examples=30)
+@given(document=encoded_documents(kinds=2, min_size=1), seed=st.integers(0, 99))
+def test_entities(birth: str, document: EncodedDocument, seed: int) -> None:
+    """At each mention the old entities of its kind and the newborn share all probability; no other entity has any."""
+    network = make_network(kinds=2, birth=birth, seed=seed)
+    twin = SlowTwin(network, FixedNoise(seed))
+    layout = lay_out(document, network.feature_set)
+    born: dict[int, int] = {}
+    with torch.no_grad():
+        story = twin.begin()
+        for t in range(len(document)):
+            r, e, l, x = (int(v[t]) for v in (document.r, document.e, document.l, document.x))
+            if story.remaining == 0 and r > 0:
+                candidates, log_probs = twin.entity_log_probs(
+                    story, story.h[-1], t, r, int(document.sentence[t])
+                )
+                assert_close(log_probs.exp().sum(), ONES[0])
+                assert len(candidates) == 1 + sum(kind == r for kind in born.values())
+                mention = int(np.flatnonzero(layout.starts == t)[0])
+                assert int((layout.pair_mentions == mention).sum()) == len(candidates)
+                born.setdefault(e, r)
+            twin.step(story, t, (r, e, l, x), int(document.sentence[t]), t_end=len(document))
+
+
+@given(sizes=st.lists(st.integers(1, 6), max_size=5), scale=st.sampled_from([1.0, 1e3, 1e-3]))
+def test_segments(sizes: list[int], scale: float) -> None:
+    scores = vectors(sum(sizes)) * scale
+    segments = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes, dtype=torch.int64))
+    log_probs = segment_log_softmax(scores, segments, len(sizes))
+    for number in range(len(sizes)):
+        assert_close(log_probs[segments == number], torch.log_softmax(scores[segments == number], 0))
+
+
+@pytest.mark.parametrize("kinds", [1, 3])
+def test_newborns_lie_on_the_unit_ball_around_the_mean_of_their_kind(kinds: int) -> None:
+    network = make_network(kinds=kinds, sigma=0.5)
+    which = torch.tensor([1, kinds, 1])
+    noise = vectors(3, 5)
+    born = network.give_birth(which, noise)
+    means = network.kind_embeddings[which]
+    assert_close(born.norm(dim=-1), ONES[:3])
+    assert_close(born, torch.nn.functional.normalize(means + 0.5 * noise, dim=-1))
+    assert_close(network.give_birth(which, None), torch.nn.functional.normalize(means, dim=-1))
+    assert bool((make_network(birth="zero").give_birth(which * 0 + 1, noise) == 0).all())

@@ -1,0 +1,126 @@
+"""The joint over everything that can happen in a text of a given length sums to one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from small_models import assert_close, enumerate_analyses, make_network, with_words
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import score_documents
+from entitynlm.model.noise import FixedNoise
+from entitynlm.model.reference import SlowTwin, _Story
+
+SENTENCES = np.array([0, 0, 1, 1])
+ONE = torch.ones((), dtype=torch.float64)
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"kinds": 2},
+    {"softmax": "full", "features": "rich"},
+    {"softmax": "full", "tied": True, "kinds": 2, "birth": "zero"},
+    {"birth": "zero", "layers": 2, "features": "none"},
+    {"tied": True, "restart_sentences": True, "sigma": 1.0},
+]
+
+
+def enumerate_documents(
+    size: int, *, words: int, max_length: int, kinds: int = 1, x: tuple[int, ...] | None = None
+) -> list[EncodedDocument]:
+    """Every (X, R, E, L) of ``size`` words with fixed sentences; or every (R, E, L) over the words ``x``."""
+    texts = product(range(1, words), repeat=size) if x is None else [x]
+    analyses = list(enumerate_analyses(size, max_length=max_length, kinds=kinds))
+    return [
+        replace(with_words(analysis, text), sentence=SENTENCES[:size])
+        for text in texts
+        for analysis in analyses
+    ]
+
+
+def test_the_enumeration_is_complete() -> None:
+    """Two words, two kinds, mentions of up to two words: counted by hand."""
+    untyped = list(enumerate_analyses(2, max_length=2, kinds=1))
+    # both outside; first or second alone; both as one mention; two mentions of one entity or of two
+    assert len(untyped) == 1 + 2 + 1 + 2
+    typed = list(enumerate_analyses(2, max_length=2, kinds=2))
+    # as above, with a kind for each mention; two mentions: same entity (2 kinds) or two entities (4 pairs of kinds)
+    assert len(typed) == 1 + 4 + 2 + (2 + 4)
+    assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
+
+
+def sum_stories(twin: SlowTwin, story: _Story, t: int, size: int, before: tuple[int, int, int]) -> float:
+    """Σ P of all that may happen from word ``t`` on; ``before`` is (r, e, l) of the word before."""
+    if t == size:
+        return 1.0
+    r, e, l = before
+    if l > 1:
+        outcomes = [(r, e, l - 1)]
+    else:
+        outcomes = [(0, 0, 1)]
+        for kind in range(1, twin.network.config.kinds + 1):
+            old = [n for n, entity in enumerate(story.entities, start=1) if entity.kind == kind]
+            lengths = range(1, min(twin.network.config.max_length, size - t) + 1)
+            outcomes += [(kind, n, l) for n in [*old, len(story.entities) + 1] for l in lengths]
+    total = 0.0
+    new_sentence = t > 0 and bool(SENTENCES[t] != SENTENCES[t - 1])
+    for outcome in outcomes:
+        for x in range(1, len(twin.network.reader.embedding.weight)):
+            after = story.copy()
+            s = twin.step(after, t, (*outcome, x), int(SENTENCES[t]), t_end=size, new_sentence=new_sentence)
+            p = float((s.r + s.e + s.l + s.x).exp())
+            total += p * sum_stories(twin, after, t + 1, size, outcome)
+    return total
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(("size", "words", "max_length"), [(1, 4, 3), (2, 4, 2), (3, 3, 3)])
+def test_the_slow_twin_sums_to_one(options: dict[str, Any], size: int, words: int, max_length: int) -> None:
+    twin = SlowTwin(make_network(words=words, max_length=max_length, **options), FixedNoise(1))
+    with torch.no_grad():
+        assert sum_stories(twin, twin.begin(), 0, size, (0, 0, 1)) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize(("size", "words"), [(1, 4), (2, 4), (3, 3)])
+def test_the_fast_path_sums_to_one(options: dict[str, Any], size: int, words: int) -> None:
+    network = make_network(words=words, max_length=3, **options)
+    documents = enumerate_documents(size, words=words, max_length=3, kinds=network.config.kinds)
+    with torch.no_grad():
+        joint = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+    assert len(joint) == len(documents)
+    assert_close(joint.exp().sum(), ONE, 1e-12)
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+@pytest.mark.parametrize("kinds", [1, 2])
+@pytest.mark.parametrize("birth", ["noise", "zero"])
+def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(mode: str, kinds: int, birth: str) -> None:
+    network = make_network(words=4, max_length=3, mode=mode, kinds=kinds, birth=birth)
+    for x in [(1,), (3, 1), (1, 3, 2)]:
+        documents = enumerate_documents(len(x), words=4, max_length=3, kinds=kinds, x=x)
+        with torch.no_grad():
+            conditional = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+        assert_close(conditional.exp().sum(), ONE, 1e-12)
+
+
+def test_an_exact_length_at_the_end_would_lose_mass() -> None:
+    """Why the last mention counts as "at least so long": with exact lengths the sum over texts falls short of one."""
+    network = make_network(words=3, max_length=3)
+    documents = enumerate_documents(2, words=3, max_length=3)
+    twin = SlowTwin(network)
+    total = 0.0
+    with torch.no_grad():
+        for document in documents:
+            scores = twin.score(document)
+            longer = replace(document, x=np.append(document.x, 1), r=np.append(document.r, 0))
+            longer = replace(longer, e=np.append(document.e, 0), l=np.append(document.l, 1))
+            longer = replace(longer, sentence=np.append(document.sentence, 0))
+            exact = twin.score(longer)[: len(document)]  # the same words, with one more to come
+            total += float(sum(s.r + s.e + s.l + s.x for s in exact).exp())
+            assert all(bool(a.l >= b.l) for a, b in zip(scores, exact, strict=True))
+    assert total < 0.99
