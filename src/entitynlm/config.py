@@ -7,6 +7,7 @@ paper does not have are "off".
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,18 +134,32 @@ def from_dict(kind: type[Config], values: Mapping[str, Any]) -> Config:
     return kind(**values)
 
 
+def parse_toml_value(text: str) -> Any:
+    """One TOML value; a word that is none is taken as the text it is."""
+    toml = _toml()
+    try:
+        return toml.loads(f"value = {text}")["value"]
+    except toml.TOMLDecodeError:
+        return text
+
+
+def _toml() -> Any:
+    """The standard library's TOML reader, or its twin for Python 3.10."""
+    try:
+        return importlib.import_module("tomllib")
+    except ImportError:
+        return importlib.import_module("tomli")
+
+
 def load_toml(path: str | Path) -> dict[str, Any]:
     """Read a TOML file with readable errors."""
-    try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[no-redef, import-not-found, unused-ignore]
+    toml = _toml()
     try:
         with Path(path).open("rb") as stream:
-            return tomllib.load(stream)
+            return dict(toml.load(stream))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read ({error.strerror or error})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: this is not valid TOML ({error})") from error
 
 

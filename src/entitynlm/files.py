@@ -26,7 +26,7 @@ def open_binary(path: str | Path) -> BinaryIO:
         if path.is_dir():
             raise DataError("this is a folder", path=path, hint="Name a file in it")
         if path.suffix == ".gz":
-            return io.BufferedReader(gzip.open(path, "rb"))  # type: ignore[arg-type]
+            return io.BufferedReader(gzip.open(path, "rb"))
         return path.open("rb")
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=path, hint="Check the spelling of the path") from error

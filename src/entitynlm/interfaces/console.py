@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,7 +68,7 @@ class Terminal:
     def track(self, items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
         """Go through ``items`` with a progress bar."""
         with self.progress() as progress:
-            size = total if total is not None else len(items) if hasattr(items, "__len__") else None
+            size = len(items) if total is None and isinstance(items, Sized) else total
             task = progress.add_task(description, total=size, note="")
             for item in items:
                 yield item

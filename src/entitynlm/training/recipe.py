@@ -132,14 +132,22 @@ def train_bundle(
     settings: Settings,
     *,
     parts: Sequence[Mode] = ("generative", "causal"),
+    base: Bundle | None = None,
     seed: int,
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
     listener: Listener | None = None,
 ) -> Bundle | None:
-    """Train all parts and store them as one model; None if it was stopped (``resume`` goes on)."""
-    bundle, corpus = prepare_bundle(train, development, settings)
+    """Train the parts and store them as one model; None if it was stopped (``resume`` goes on).
+
+    With ``base`` its encoder, word classes and other parts are kept, and the parts named are trained into it.
+    """
+    if base is None:
+        bundle, corpus = prepare_bundle(train, development, settings)
+    else:
+        bundle = base
+        corpus = EncodedCorpus(*([base.encoder.encode(d) for d in split] for split in (train, development)))
     for mode in parts:
         if not train_part(
             bundle,

@@ -1,0 +1,185 @@
+"""``entitynlm train``: from a corpus to a stored model."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entitynlm.errors import ConfigError
+from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.options import (
+    DeviceOption,
+    FormatOption,
+    JsonOption,
+    QuietOption,
+    SeedOption,
+    ThreadsOption,
+)
+
+if TYPE_CHECKING:
+    from entitynlm.config import Mode
+    from entitynlm.training.recipe import Listener
+
+
+def train(
+    corpus: Annotated[
+        Path, typer.Argument(help="A corpus folder with train and dev splits (see: entitynlm data list).")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder that the model is stored in.")],
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="A TOML file of settings (see the folder configs/).")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SECTION.KEY=VALUE", help="Change one setting, e.g. model.dropout=0.5."
+        ),
+    ] = None,
+    proposal: Annotated[
+        bool, typer.Option("--proposal", help="Train only the proposal Q, into the model that is in --out.")
+    ] = False,
+    lookahead: Annotated[
+        bool, typer.Option("--lookahead", help="Also train the proposal that sees the whole document.")
+    ] = False,
+    generative_only: Annotated[
+        bool, typer.Option("--generative-only", help="Train P alone, without a proposal.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
+    ] = False,
+    format: FormatOption = None,
+    seed: SeedOption = 1,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+    json_path: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
+
+    The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a checkpoint, and
+    --resume goes on from it to the same result as if nothing had happened.
+
+    Examples:
+
+      entitynlm data get stories --documents 2000 --seed 1 --out stories
+      entitynlm train stories --config configs/tiny.toml --out runs/stories
+      entitynlm train ../shared/data/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
+    """
+    from entitynlm.data.corpora import open_corpus
+    from entitynlm.model.bundle import load_bundle
+    from entitynlm.training.recipe import train_bundle
+    from entitynlm.training.settings import load_settings
+
+    terminal = Terminal(quiet=quiet, json_path=json_path)
+    parts = choose_parts(proposal=proposal, generative_only=generative_only, lookahead=lookahead)
+    prepare_torch(device, threads)
+    settings = load_settings(config, parse_changes(set_ or []))
+    opened = open_corpus(corpus, format=format)
+    with follow_training(terminal) as listener:
+        bundle = train_bundle(
+            opened.documents("train"),
+            opened.documents("dev"),
+            settings,
+            parts=parts,
+            base=load_bundle(out) if proposal else None,
+            seed=seed,
+            device=device,
+            folder=out,
+            resume=resume,
+            listener=listener,
+        )
+    if bundle is None:
+        terminal.remark(f"stopped; go on with the same command and --resume (checkpoint in {out})")
+        raise typer.Exit(130)
+    figures = {part: bundle.notes["training"][part] for part in parts}
+    for part, values in figures.items():
+        terminal.print(
+            f"{part}: development loss {values['best_dev_loss']:.4f} nats per word (epoch {values['best_epoch']})"
+        )
+    terminal.print(f"stored in {out}")
+    terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
+
+
+def choose_parts(*, proposal: bool, generative_only: bool, lookahead: bool) -> list[Mode]:
+    """Which parts of the model the options ask for."""
+    if proposal and generative_only:
+        raise ConfigError("--proposal and --generative-only exclude each other")
+    parts: list[Mode] = ["generative", "causal"]
+    if proposal:
+        parts = ["causal"]
+    elif generative_only:
+        parts = ["generative"]
+    return [*parts, "lookahead"] if lookahead else parts
+
+
+def prepare_torch(device: str, threads: int | None) -> None:
+    """Check the device's name and set the number of threads."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"device {device!r} can't be used here ({str(error).splitlines()[0]})") from error
+
+
+def parse_changes(changes: list[str]) -> dict[str, Any]:
+    """``section.key=value`` with TOML values; what is not TOML is taken as text."""
+    from entitynlm.config import parse_toml_value
+
+    parsed: dict[str, Any] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise ConfigError(f"--set wants SECTION.KEY=VALUE, for example model.dropout=0.5, not {change!r}")
+        parsed[name.strip()] = parse_toml_value(value.strip())
+    return parsed
+
+
+@contextmanager
+def follow_training(terminal: Terminal) -> Iterator[Listener]:
+    """A listener with a progress bar; the first Ctrl-C asks the training to stop at the next batch, the second ends it."""
+    from entitynlm.training.loop import Event
+    from entitynlm.training.recipe import Listener
+
+    asked = False
+
+    def ask(number: int, frame: Any) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        terminal.remark("stopping after this batch …")
+
+    with terminal.progress() as progress:
+        tasks: dict[str, Any] = {}
+
+        def on_event(part: Mode, event: Event) -> None:
+            if part not in tasks:
+                tasks[part] = progress.add_task(part, total=event.epoch_tokens, note="")
+            progress.update(
+                tasks[part],
+                completed=event.tokens,
+                description=f"{part}, epoch {event.epoch}",
+                note=f"loss {event.loss:.3f} · {event.speed:,.0f} words/s",
+            )
+
+        def on_epoch(part: Mode, record: dict[str, Any]) -> None:
+            dev = record["dev"]
+            terminal.remark(
+                f"{part} epoch {record['epoch']}: train {record['train_loss']:.4f}, dev {record['dev_loss']:.4f} "
+                f"(R {dev['r']:.3f}, E {dev['e']:.3f}, L {dev['l']:.3f}, X {dev['x']:.3f}), "
+                f"{record['tokens_per_second']:,.0f} words/s"
+            )
+
+        previous = signal.signal(signal.SIGINT, ask)
+        try:
+            yield Listener(on_event, on_epoch, lambda: asked)
+        finally:
+            signal.signal(signal.SIGINT, previous)

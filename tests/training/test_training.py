@@ -1,0 +1,216 @@
+"""Training: batches, the loop, checkpoints that resume to the same result, settings, and what is stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm import EntityNLM
+from entitynlm.data.document import Document
+from entitynlm.data.stories import generate_stories
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.model.bundle import load_bundle
+from entitynlm.training.batching import make_batches, make_even_batches
+from entitynlm.training.loop import Event
+from entitynlm.training.recipe import Listener, train_bundle
+from entitynlm.training.settings import Settings, load_settings
+
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+
+
+@pytest.fixture(scope="module")
+def stories() -> list[Document]:
+    return list(generate_stories(14, seed=5))
+
+
+def make_settings(**training: object) -> Settings:
+    return Settings.from_dict(
+        {
+            "preprocessing": {"vocabulary_size": 300, "punctuation": "keep"},
+            "model": {"hidden_size": 8, "embedding_size": 8, "dropout": 0.3},
+            "training": {"epochs": 2, "batch_size": 4, "learning_rate": 0.01, **training},
+        }
+    )
+
+
+def weights_of(folder: Path, part: str = "generative") -> dict[str, torch.Tensor]:
+    return {k: v.clone() for k, v in load_bundle(folder).get(part).state_dict().items()}
+
+
+class StopAfter:
+    """Asks a training to stop after so many batches."""
+
+    def __init__(self, batches: int) -> None:
+        self.left = batches
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 9), st.integers(0, 3))
+def test_batches_hold_every_document_once(lengths: list[int], size: int, epoch: int) -> None:
+    batches = make_batches(lengths, size, seed=3, epoch=epoch)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    assert max(map(len, batches)) <= size
+    assert batches == make_batches(lengths, size, seed=3, epoch=epoch)
+
+
+@given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 2000))
+def test_even_batches_keep_the_budget(lengths: list[int], budget: int) -> None:
+    batches = make_even_batches(lengths, budget)
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[i] for i in batch) <= budget
+
+
+@pytest.mark.parametrize("window", [0, 30])
+@pytest.mark.parametrize("stop", [1, 3, 5])
+def test_resuming_gives_the_same_weights(
+    stories: list[Document], tmp_path: Path, window: int, stop: int
+) -> None:
+    settings = make_settings(window=window)
+    train, dev = stories[:10], stories[10:]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    assert train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=whole) is not None
+    listener = Listener(should_stop=StopAfter(stop))
+    stopped = train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=cut, listener=listener)
+    assert stopped is None
+    resumed = train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=cut, resume=True)
+    assert resumed is not None
+    expected, found = weights_of(whole), weights_of(cut)
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
+    assert (whole / "log.jsonl").read_text().count("\n") == 2
+
+
+def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_path: Path) -> None:
+    listener = Listener(should_stop=StopAfter(1))
+    train_bundle(
+        stories[:6],
+        stories[6:],
+        make_settings(),
+        parts=("generative",),
+        seed=2,
+        folder=tmp_path,
+        listener=listener,
+    )
+    with pytest.raises(ModelError, match="other settings"):
+        train_bundle(
+            stories[:6],
+            stories[6:],
+            make_settings(),
+            parts=("generative",),
+            seed=3,
+            folder=tmp_path,
+            resume=True,
+        )
+
+
+def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_path: Path) -> None:
+    bundle = train_bundle(
+        stories[:10],
+        stories[10:],
+        make_settings(),
+        parts=("generative", "causal", "lookahead"),
+        seed=1,
+        folder=tmp_path,
+    )
+    assert bundle is not None
+    model, stored = EntityNLM(bundle), EntityNLM.from_pretrained(tmp_path)
+    score = model.log_prob(stories[0])
+    assert score.log_prob == stored.log_prob(stories[0]).log_prob
+    assert sum(score.parts.values()) == pytest.approx(score.log_prob)
+    assert len(score.words) == len(score.x) == len(score.origin)
+    assert set(stored.bundle.networks) == {"generative", "causal", "lookahead"}
+    stored.save_pretrained(tmp_path / "again")
+    assert EntityNLM.from_pretrained(tmp_path / "again").log_prob(stories[0]).log_prob == score.log_prob
+
+
+def test_losses_fall_and_progress_is_told(stories: list[Document]) -> None:
+    events: list[Event] = []
+    records: list[dict[str, float]] = []
+    train_bundle(
+        stories[:10],
+        stories[10:],
+        make_settings(epochs=6, patience=6, window=40),
+        parts=("generative",),
+        seed=1,
+        listener=Listener(lambda _, e: events.append(e), lambda _, r: records.append(r)),
+    )
+    assert records[-1]["train_loss"] < records[0]["train_loss"] - 0.3
+    assert events[-1].tokens == events[-1].epoch_tokens
+    assert [record["epoch"] for record in records] == [1, 2, 3, 4, 5, 6]
+
+
+def test_training_stops_when_development_does_not_improve(stories: list[Document]) -> None:
+    settings = make_settings(epochs=50, patience=2, learning_rate=0.3, schedule="constant")
+    bundle = train_bundle(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
+    assert bundle is not None
+    notes = bundle.notes["training"]["generative"]
+    assert notes["best_epoch"] < 50
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.glob("*.toml")))
+def test_every_shipped_configuration_loads(name: str) -> None:
+    settings = load_settings(CONFIGS / name)
+    for mode in ("generative", "causal", "lookahead"):
+        model, training = settings.for_part(mode)
+        assert model.mode == mode
+        assert training.epochs >= 1
+    assert Settings.from_dict(json.loads(json.dumps(settings.to_dict()))).to_dict() == settings.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model.dropout": 1.5}, "dropout"),
+        ({"model.hiddensize": 3}, "hiddensize"),
+        ({"training.optimizer": "sgd"}, "optimizer"),
+        ({"nonsense.key": 1}, "nonsense"),
+        ({"model": 1}, "section.key"),
+        ({"model.tied": True, "model.embedding_size": 3}, "tied"),
+        ({"causal.vocabulary": 3}, "vocabulary"),
+        ({"data.singletons": "some"}, "singletons"),
+    ],
+)
+def test_wrong_settings_are_named(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_settings(None, changes)
+
+
+def test_look_ahead_can_not_be_trained_in_windows_but_is_not_asked_to(stories: list[Document]) -> None:
+    settings = make_settings(window=20)
+    assert settings.for_part("lookahead")[1].window == 0
+    assert settings.for_part("causal")[1].window == 20
+
+
+def test_damaged_models_are_refused_with_a_reason(stories: list[Document], tmp_path: Path) -> None:
+    train_bundle(
+        stories[:4], stories[4:6], make_settings(epochs=1), parts=("generative",), seed=1, folder=tmp_path
+    )
+    weights = tmp_path / "generative.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(ModelError, match="damaged"):
+        EntityNLM.from_pretrained(tmp_path)
+    weights.unlink()
+    with pytest.raises(ModelError, match="missing"):
+        EntityNLM.from_pretrained(tmp_path)
+    (tmp_path / "model.json").write_text("{}")
+    with pytest.raises(ModelError, match="format"):
+        EntityNLM.from_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="no model"):
+        EntityNLM.from_pretrained(tmp_path / "nowhere")
+
+
+def test_typed_training_uses_the_types(stories: list[Document]) -> None:
+    settings = load_settings(None, {"data.typed": True, "model.hidden_size": 8, "training.epochs": 1})
+    bundle = train_bundle(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
+    assert bundle is not None
+    assert bundle.get("generative").config.kinds == len(bundle.encoder.types) > 2
+    assert np.isfinite(EntityNLM(bundle).log_prob(stories[7]).log_prob)
