@@ -129,19 +129,16 @@ def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE)
 
 
 def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
-    """Counts per split, for people."""
+    """Counts for people: a row for what is counted, a column for each split."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("split")
-    names = ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
-    for heading in (*names, "words per mention", "longest", "word forms"):
-        table.add_column(heading, justify="right")
-    for split, counts in statistics.items():
-        mean = counts.mean_mention_length
-        table.add_row(
-            split,
-            *(f"{getattr(counts, name):,}" for name in names),
-            "–" if mean is None else f"{mean:.2f}",
-            str(counts.longest_mention or "–"),
-            f"{counts.vocabulary:,}",
-        )
+    table.add_column("", style="dim")
+    for split in statistics:
+        table.add_column(split, justify="right")
+    counts = list(statistics.values())
+    for name in ("documents", "sentences", "tokens", "mentions", "entities", "singletons"):
+        table.add_row(name, *(f"{getattr(count, name):,}" for count in counts))
+    means = (count.mean_mention_length for count in counts)
+    table.add_row("words per mention", *("–" if mean is None else f"{mean:.2f}" for mean in means))
+    table.add_row("longest mention", *(str(count.longest_mention or "–") for count in counts))
+    table.add_row("word forms", *(f"{count.vocabulary:,}" for count in counts))
     return table

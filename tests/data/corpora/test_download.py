@@ -259,7 +259,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_corpus(
     def full(path: Path, mode: str = "r", *args: object, **options: object) -> object:
         if mode in ("wb", "ab") and path.name.startswith("bert"):
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return real_open(path, mode, *args, **options)  # type: ignore[call-overload]
+        return real_open(path, mode, *args, **options)
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(DataError, match=r"No space left on device.*Free some space and repeat"):

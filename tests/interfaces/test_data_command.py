@@ -1,0 +1,307 @@
+"""``entitynlm data`` as people run it: figures on standard output, exit codes, readable errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entitynlm.data.corpora.catalogue import CATALOGUE, Offer
+from entitynlm.data.corpora.download import hash_file
+from entitynlm.data.corpora.example import RUNNING_EXAMPLE
+from entitynlm.data.document import Document, Mention
+from entitynlm.data.formats.registry import read_documents, write_documents
+from entitynlm.interfaces.cli import main
+
+STATISTICS = {
+    "documents",
+    "sentences",
+    "tokens",
+    "mentions",
+    "entities",
+    "singletons",
+    "mean_mention_length",
+    "longest_mention",
+    "vocabulary",
+}
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The console script, with its exit code and what it printed."""
+
+    def call(*arguments: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["entitynlm", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    for split in ("train", "dev", "test"):
+        write_documents([RUNNING_EXAMPLE], folder / f"{split}.conllu", "conllu")
+    return folder
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    write_documents([RUNNING_EXAMPLE], tmp_path / "story.conllu", "conllu")
+    return tmp_path / "story.conllu"
+
+
+# -- stats ---------------------------------------------------------------------------------------------------
+
+
+def test_stats_prints_exactly_the_promised_json(run: Run, corpus: Path) -> None:
+    result = run("data", "stats", corpus, "--json", "-")
+    assert result.code == 0
+    assert set(result.json) == {"corpus", "splits"}
+    assert list(result.json["splits"]) == ["train", "dev", "test"]
+    for counts in result.json["splits"].values():
+        assert set(counts) == STATISTICS
+        assert (counts["tokens"], counts["mentions"], counts["entities"]) == (22, 6, 4)
+
+
+def test_stats_for_people_and_json_in_a_file(run: Run, corpus: Path, tmp_path: Path) -> None:
+    result = run("data", "stats", corpus, "--json", tmp_path / "figures.json")
+    assert "words per mention" in result.out
+    assert json.loads((tmp_path / "figures.json").read_text())["splits"]["dev"]["sentences"] == 2
+
+
+def test_stats_reads_standard_input(run: Run, story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(story.read_bytes()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    result = run("data", "stats", "-", "--json", "-")
+    assert result.json["splits"]["all"]["tokens"] == 22
+
+
+@pytest.mark.parametrize("verb", ["stats", "check", "show"])
+def test_a_wrong_path_ends_with_2_and_one_message(run: Run, verb: str, tmp_path: Path) -> None:
+    result = run("data", verb, tmp_path / "nowhere")
+    assert result.code == 2
+    assert "there is no such file or folder" in result.out + result.err
+    assert "Traceback" not in result.err
+
+
+# -- check ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def odd_story(tmp_path: Path) -> Path:
+    document = Document("odd", ("Anna", "sleeps"), mentions=(Mention(0, 1, "a"), Mention(0, 1, "b")))
+    write_documents([document], tmp_path / "odd.conllu", "conllu")
+    return tmp_path / "odd.conllu"
+
+
+def test_check_lists_oddities_and_ends_with_0(run: Run, odd_story: Path) -> None:
+    result = run("data", "check", odd_story)
+    assert result.code == 0
+    assert "'Anna' (tokens 0 to 1) is annotated more than once" in result.out
+    assert "1 files, 1 documents: 1 oddities, 0 unreadable files" in result.out
+
+
+def test_check_strict_ends_with_1_only_if_anything_is_odd(run: Run, odd_story: Path, story: Path) -> None:
+    assert run("data", "check", odd_story, "--strict").code == 1
+    assert run("data", "check", story, "--strict").code == 0
+
+
+def test_check_names_file_and_line_and_goes_on(run: Run, tmp_path: Path, story: Path) -> None:
+    bad = tmp_path / "bad.conllu"
+    bad.write_bytes(b"# newdoc id = x\n1\t\xff\xfe\n")
+    result = run("data", "check", bad, story, "--format", "conllu", "--json", "-")
+    assert result.code == 2
+    assert result.json["unreadable"] == 1
+    assert result.json["documents"] == 1
+    assert result.json["reports"][0]["error_line"] == 2
+    assert f"{bad}:2" in result.json["reports"][0]["error"]
+
+
+def test_check_prints_a_few_and_counts_the_rest(run: Run, tmp_path: Path) -> None:
+    mentions = [Mention(index, index + 1, entity) for index in range(5) for entity in "ab"]
+    document = Document("odd", tuple("abcde"), mentions=tuple(mentions))
+    write_documents([document], tmp_path / "odd.conllu", "conllu")
+    result = run("data", "check", tmp_path / "odd.conllu", "--limit", 2)
+    assert result.out.count("odd: ") == 2
+    assert "… and 3 more" in result.out
+    assert run("data", "check", tmp_path / "odd.conllu", "--limit", 0).out.count("odd: ") == 5
+
+
+# -- convert -------------------------------------------------------------------------------------------------
+
+
+def test_a_file_becomes_a_file(run: Run, story: Path, tmp_path: Path) -> None:
+    result = run("data", "convert", story, tmp_path / "story.jsonl", "--to", "jsonl")
+    assert result.code == 0, result.err
+    (again,) = read_documents(tmp_path / "story.jsonl")
+    assert again.clusters == RUNNING_EXAMPLE.clusters
+
+
+def test_a_corpus_becomes_a_folder_with_its_splits(run: Run, corpus: Path, tmp_path: Path) -> None:
+    result = run("data", "convert", corpus, tmp_path / "out", "--to", "conll2012", "--json", "-")
+    assert result.json["documents"] == {"train": 1, "dev": 1, "test": 1}
+    assert run("data", "stats", tmp_path / "out", "--json", "-").json["corpus"] == "conll2012"
+
+
+def test_one_split_becomes_one_file(run: Run, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run("data", "convert", corpus, "-", "--to", "conllu", "--split", "dev")
+    assert result.code == 0, result.err
+    assert result.out.count("# newdoc") == 1
+    assert "documents in" not in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to", "nonsense"], "there is no format 'nonsense'"),
+        (["--to", "text"], "can be read but not written"),
+        (["--to", "jsonl", "--split", "nope"], "there is no split 'nope'"),
+        (["--to", "jsonl", "--layout", "heap"], "--layout is 'merged' or 'folders'"),
+        (["--to", "jsonl", "--layout", "merged", "--split", "dev"], "--layout is for whole corpora"),
+    ],
+)
+def test_what_makes_no_sense_is_said(
+    run: Run, corpus: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = run("data", "convert", corpus, tmp_path / "out", *arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_does_not_fit_on_standard_output(run: Run, corpus: Path) -> None:
+    assert "name one of them with --split" in run("data", "convert", corpus, "-", "--to", "jsonl").err
+    result = run("data", "convert", corpus, "-", "--to", "jsonl", "--split", "dev", "--json", "-")
+    assert "can't both go to standard output" in result.err
+
+
+# -- list and get --------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_is_listed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ontogum" / "conllu").mkdir(parents=True)
+    (tmp_path / "ontogum" / "splits.md").write_text("")
+    result = run("data", "list", "--data", tmp_path, "--json", "-")
+    here = {row["name"]: row["here"] for row in json.loads(result.out)}
+    assert set(here) == {"stories", "inscript", "ontogum", "gum", "litbank", "novels", "conll2012"}
+    assert here["ontogum"] == "1 of 239 files"
+    assert here["litbank"] == "no"
+    text = run("data", "list", "--data", tmp_path).out
+    assert "CC BY 4.0" in text
+    assert "GENERATED" in text
+
+
+def test_manifests_cover_the_documents_of_each_corpus() -> None:
+    assert len(CATALOGUE["inscript"].files) == 892 + 3  # splits, human guesses, readme
+    assert len(CATALOGUE["ontogum"].files) == 237 + 2
+    assert len(CATALOGUE["gum"].files) == 237 + 2
+    assert len(CATALOGUE["litbank"].files) == 90 * 3
+    assert len(CATALOGUE["novels"].files) == 90
+    assert CATALOGUE["litbank"].remote_path("conll/a.conll") == "coref/conll/a.conll"
+    assert CATALOGUE["novels"].remote_path("a.txt") == "original/a.txt"
+    assert CATALOGUE["ontogum"].remote_path("splits.md") == "splits.md"
+
+
+def test_get_takes_a_checked_copy(
+    run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {path.name: hash_file(path) for path in corpus.iterdir()}
+    offer = Offer("tiny", "three files", 3, "none", "nowhere")
+    offer.__dict__["files"] = files
+    monkeypatch.setattr("entitynlm.data.corpora.catalogue.CATALOGUE", {"tiny": offer})
+    result = run("data", "get", "tiny", "--from", corpus, "--out", tmp_path / "tiny", "--json", "-")
+    assert result.code == 0, result.err
+    assert result.json == {
+        "corpus": "tiny",
+        "path": str(tmp_path / "tiny"),
+        "files": 3,
+        "missing_optional": [],
+    }
+    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == sorted(files)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "there is no corpus 'nonsense'"),
+        (["conll2012"], "licensed, see https://catalog.ldc.upenn.edu"),
+        (["inscript"], "has no direct download"),
+        (["ontogum", "--documents", "20"], "--documents is for generated corpora"),
+        (["stories", "--url", "http://x"], "--from and --url make no sense"),
+    ],
+)
+def test_get_says_what_it_can_not_do(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = run("data", "get", *arguments, "--out", tmp_path / "x")
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_stories_are_generated_written_and_read_again(run: Run, tmp_path: Path) -> None:
+    arguments = ("data", "get", "stories", "--documents", 40, "--seed", 3)
+    result = run(*arguments, "--out", tmp_path / "a", "--json", "-")
+    assert result.code == 0, result.err
+    assert set(result.json["splits"]) == {"train", "dev", "test"}
+    assert run(*arguments, "--out", tmp_path / "b").code == 0
+    for split in ("train", "dev", "test"):
+        assert (tmp_path / "a" / f"{split}.jsonl").read_bytes() == (
+            tmp_path / "b" / f"{split}.jsonl"
+        ).read_bytes()
+    stats = run("data", "stats", tmp_path / "a", "--json", "-").json
+    assert "generated" in stats["corpus"]
+    assert stats["splits"] == result.json["splits"]
+    assert sum(split["documents"] for split in stats["splits"].values()) == 40
+
+
+# -- show ----------------------------------------------------------------------------------------------------
+
+
+def test_show_brackets_the_mentions(run: Run, story: Path) -> None:
+    result = run("data", "show", story, "--sequences")
+    assert "[John]₁ wanted to go to [the coffee shop]₂ in [downtown Copenhagen]₃" in result.out
+    assert "R  1" in result.out
+
+
+def test_show_finds_a_document_by_its_id(run: Run, tmp_path: Path) -> None:
+    documents = [Document("one", ("Hi",)), Document("two", ("Bye",))]
+    write_documents(documents, tmp_path / "d.conllu", "conllu")
+    assert "Bye" in run("data", "show", tmp_path / "d.conllu", "--document", "two").out
+    result = run("data", "show", tmp_path / "d.conllu", "--document", "three")
+    assert result.code == 2
+    assert "an id such as one, two" in result.err
+
+
+# -- the real corpora ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.corpora
+def test_check_reads_litbank_and_reports_without_stopping(run: Run, corpora_path: Path) -> None:
+    result = run("data", "check", corpora_path / "litbank", "--json", "-")
+    assert result.code == 0
+    assert (result.json["files"], result.json["documents"], result.json["unreadable"]) == (90, 90, 0)
