@@ -69,11 +69,14 @@ class Carried:
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of a document that is scored at once: all of it, or a piece that continues where the last one ended."""
+    """A stretch of a document that is scored at once: all of it, or a piece that continues where the last one ended.
+
+    ``layout`` is None for models without entities.
+    """
 
     x: np.ndarray
     sentence: np.ndarray
-    layout: Layout
+    layout: Layout | None
 
 
 @dataclass(frozen=True)
@@ -223,10 +226,10 @@ def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Te
 
 
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
-    """The document in stretches of ``size`` words (0: in one)."""
+    """The document in stretches of ``size`` words (0: in one); an empty document is one empty stretch."""
     windows: list[Window] = []
     step = size or max(1, len(document))
-    for start in range(0, len(document), step):
+    for start in range(0, max(1, len(document)), step):
         end = min(start + step, len(document))
         past = windows[-1].layout.future if windows else None
         layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
@@ -249,7 +252,8 @@ def score_windows(
         state=carried.lstm if carried else None,
     )
     vectors = carried.entities if carried else None
-    layouts = [window.layout for window in windows]
+    layouts = [window.layout for window in windows if window.layout is not None]
+    assert len(layouts) == len(windows), "windows for entity networks are cut by cut_windows"
     return score_layouts(network, layouts, reading, noise=noise, carried=vectors, compiled=compiled)
 
 

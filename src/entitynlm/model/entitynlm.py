@@ -28,11 +28,10 @@ from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.data.word_classes import WordClasses
-from entitynlm.errors import ConfigError
 from entitynlm.model.features import make_feature_set
-from entitynlm.model.reader import WordReader
+from entitynlm.model.reader import WordReader, initialise
 from entitynlm.model.scan import SMALLEST_NORM
-from entitynlm.model.softmax import ClassSoftmax, FullSoftmax
+from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
 
 class EntityNetwork(nn.Module):
@@ -57,24 +56,8 @@ class EntityNetwork(nn.Module):
         self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
             self.W_e = nn.Parameter(torch.empty(D, D))
-            if config.softmax == "full":
-                self.words = FullSoftmax(D, words, start, config.tied)
-            elif classes is None:
-                raise ConfigError("the class-factored softmax needs word classes")
-            else:
-                self.words = ClassSoftmax(D, classes, config.tied)
-        self.initialise()
-
-    def initialise(self) -> None:
-        """Glorot and Bengio's rule for all matrices, zero for biases; the LSTM starts out remembering."""
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
-            else:
-                nn.init.zeros_(parameter)
-            if "bias_ih" in name:
-                forget = slice(self.config.hidden_size, 2 * self.config.hidden_size)
-                parameter.data[forget] = 1.0
+            self.words = make_softmax(config, words, start, classes)
+        initialise(self)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
 

@@ -86,7 +86,9 @@ class WordReader(nn.Module):
 
     def _read_both_ways(self, documents: Sequence[np.ndarray]) -> Reading:
         """Forward, and backward from each document's own end; row t is after word t and has seen all of them."""
-        length = max(len(x) for x in documents)
+        length = max(
+            1, *(len(x) for x in documents)
+        )  # an LSTM wants a word, even where all documents are empty
         device = self.embedding.weight.device
         inputs = np.full((2, len(documents), length), self.start, dtype=np.int64)
         flip = np.tile(np.arange(length), (len(documents), 1))
@@ -146,3 +148,15 @@ class WordReader(nn.Module):
             mask = torch.full_like(values[:, :1], 1 - rate).bernoulli_() / (1 - rate)
             return values * mask
         return nn.functional.dropout(values, rate)
+
+
+def initialise(module: nn.Module) -> None:
+    """Glorot and Bengio's rule for all matrices (section 3), zero for biases; an LSTM starts out remembering."""
+    for name, parameter in module.named_parameters():
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter)
+        else:
+            nn.init.zeros_(parameter)
+        if "bias_ih" in name:
+            quarter = len(parameter) // 4  # input, forget, cell and output gates lie one after the other
+            parameter.data[quarter : 2 * quarter] = 1.0

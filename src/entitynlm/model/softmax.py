@@ -14,7 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from entitynlm.config import ModelConfig
 from entitynlm.data.word_classes import WordClasses
+from entitynlm.errors import ConfigError
 
 
 class _WithinClass(torch.autograd.Function):
@@ -63,7 +65,7 @@ class Groups:
         inverse = np.empty_like(order)
         inverse[order] = np.arange(len(order))
         present, starts = np.unique(classes[order], return_index=True)
-        ends = np.append(starts[1:], len(order))
+        ends = np.append(starts[1:], len(order))[: len(starts)]  # no position, no group
         self.bounds = [
             (int(s), int(e), int(offsets[c]), int(offsets[c + 1]))
             for c, s, e in zip(present, starts, ends, strict=True)
@@ -147,3 +149,14 @@ class FullSoftmax(nn.Module):
     def forward(self, u: Tensor, x: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N,) log p(x | u)."""
         return self.log_probs(u, tied).gather(1, x[:, None]).squeeze(1)
+
+
+def make_softmax(
+    config: ModelConfig, words: int, start: int, classes: WordClasses | None
+) -> ClassSoftmax | FullSoftmax:
+    """The word distribution that a configuration asks for."""
+    if config.softmax == "full":
+        return FullSoftmax(config.hidden_size, words, start, config.tied)
+    if classes is None:
+        raise ConfigError("the class-factored softmax needs word classes")
+    return ClassSoftmax(config.hidden_size, classes, config.tied)

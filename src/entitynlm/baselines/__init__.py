@@ -1,0 +1,1 @@
+"""Baselines: systems without entities in their words, or without words in their entities."""
