@@ -191,7 +191,7 @@ def check_corpus(documents: list[Document], encoder: Encoder) -> FilterCounts:
         ("inscript", "*.drs", INSCRIPT_RECIPE, "keep", 892),
         ("ontogum", "*.conllu", CONLL_RECIPE, "drop", 237),
         ("gum", "*.conllu", CONLL_RECIPE, "keep", 237),
-        ("litbank", "*_conll", CONLL_RECIPE, "keep", 90),
+        ("litbank", "*.conll", CONLL_RECIPE, "keep", 90),
     ],
 )
 def test_that_a_real_corpus_is_encoded(

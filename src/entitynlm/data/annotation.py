@@ -2,7 +2,7 @@
 
 Two steps lead there. :func:`select_mentions` settles what annotated files may hold and the generative story
 can't say (one word lies in one mention at most); :func:`analyse` lays what is left on the model's words. Each
-step counts what it took away. The rules, with their reasons: ``docs/decisions/002`` to ``004``.
+step counts what it took away. The rules, with their reasons: ``docs/decisions/002`` and ``003``.
 """
 
 from __future__ import annotations
