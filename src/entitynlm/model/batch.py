@@ -228,13 +228,18 @@ def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Te
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
     """The document in stretches of ``size`` words (0: in one); an empty document is one empty stretch."""
     windows: list[Window] = []
-    step = size or max(1, len(document))
-    for start in range(0, max(1, len(document)), step):
-        end = min(start + step, len(document))
-        past = windows[-1].layout.future if windows else None
+    past = None
+    for start, end in cut_ranges(len(document), size):
         layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
         windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
+        past = layout.future
     return windows
+
+
+def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
+    """Half-open ranges of ``size`` words that cover ``length`` words (0: one range); nothing is one empty range."""
+    step = size or max(1, length)
+    return [(start, min(start + step, length)) for start in range(0, max(1, length), step)]
 
 
 def score_windows(

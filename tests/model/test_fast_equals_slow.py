@@ -1,0 +1,117 @@
+"""The batched path computes the numbers of the slow twin, whatever the document and whatever the options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_models import (
+    VARIABLES,
+    assert_close,
+    encoded_documents,
+    make_document,
+    make_network,
+    model_options,
+    part,
+)
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import score_documents
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise, Noise
+from entitynlm.model.reference import SlowTwin
+
+
+def score_slowly(
+    network: EntityNetwork, document: EncodedDocument, noise: Noise | None
+) -> dict[str, torch.Tensor]:
+    scores = SlowTwin(network, noise).score(document)
+    empty = torch.zeros(0, dtype=torch.float64)
+    return {v: torch.stack([getattr(s, v) for s in scores]) if scores else empty for v in VARIABLES}
+
+
+@settings(max_examples=40)
+@given(options=model_options(), data=st.data())
+def test_values(options: dict[str, Any], data: st.DataObject) -> None:
+    network = make_network(**options)
+    documents = data.draw(st.lists(encoded_documents(kinds=options["kinds"]), min_size=1, max_size=3))
+    noise = data.draw(st.sampled_from([None, FixedNoise(options["seed"])]))
+    with torch.no_grad():
+        fast = score_documents(network, documents, noise=noise)
+        for number, document in enumerate(documents):
+            slow = score_slowly(network, document, noise)
+            for variable in VARIABLES:
+                assert_close(part(fast, number, variable), slow[variable])
+
+
+@settings(max_examples=10)
+@given(options=model_options(), data=st.data())
+def test_gradients(options: dict[str, Any], data: st.DataObject) -> None:
+    """Torch differentiates the loop over words by itself: the hand-derived backward of the fast path has to agree."""
+    network = make_network(**options)
+    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=1, max_size=8))
+    noise = FixedNoise(options["seed"])
+    fast = gradients(network, score_documents(network, [document], noise=noise).total)
+    slow = gradients(network, sum(v.sum() for v in score_slowly(network, document, noise).values()))
+    for name, gradient in slow.items():
+        assert_close(fast[name], gradient, 1e-9)
+
+
+def gradients(network: EntityNetwork, total: Any) -> dict[str, torch.Tensor]:
+    names, parameters = zip(*network.named_parameters(), strict=True)
+    found = torch.autograd.grad(total, parameters, allow_unused=True, materialize_grads=True)
+    return dict(zip(names, found, strict=True))
+
+
+@settings(max_examples=40)
+@given(options=model_options("generative", "causal", "lookahead"), data=st.data())
+def test_compiled_equals_portable(options: dict[str, Any], data: st.DataObject) -> None:
+    """The numba loops and the plain torch path (which also serves a GPU): same values, same gradients."""
+    network = make_network(**options)
+    documents = data.draw(
+        st.lists(encoded_documents(kinds=options["kinds"], min_size=1), min_size=1, max_size=3)
+    )
+    noise = FixedNoise(options["seed"])
+    compiled = score_documents(network, documents, noise=noise)
+    portable = score_documents(network, documents, noise=noise, compiled=False)
+    for variable in VARIABLES:
+        assert_close(getattr(compiled, variable), getattr(portable, variable))
+    theirs = gradients(network, portable.total)
+    for name, gradient in gradients(network, compiled.total).items():
+        assert_close(gradient, theirs[name])
+
+
+@pytest.mark.parametrize("mode", ["generative", "causal"])
+def test_float32_is_close(mode: str) -> None:
+    """Single precision: about seven digits, over a long enough chain of updates to see an error grow."""
+    network = make_network(mode=mode, hidden_size=32, embedding_size=16, std=0.2, kinds=2)
+    mentions = [(t, t + 2, 1 + t % 4 // 2, 1 + t % 4 // 2) for t in range(0, 200, 2)]
+    document = make_document([1 + t % 7 for t in range(200)], mentions, [t // 9 for t in range(200)])
+    with torch.no_grad():
+        exact = score_documents(network, [document], noise=FixedNoise(0))
+        rough = score_documents(network.float(), [document], noise=FixedNoise(0))
+        portable = score_documents(network, [document], noise=FixedNoise(0), compiled=False)
+    for variable in VARIABLES:
+        values = getattr(rough, variable)
+        assert values.dtype == torch.float32
+        torch.testing.assert_close(values.double(), getattr(exact, variable), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(values, getattr(portable, variable), rtol=1e-5, atol=1e-5)
+
+
+def test_sums_per_word_and_per_document() -> None:
+    network = make_network()
+    documents = [
+        make_document([1, 2, 3], [(0, 2, 1, 1)]),
+        make_document([]),
+        make_document([4, 5], [(1, 2, 1, 1)]),
+    ]
+    scores = score_documents(network, documents, noise=None)
+    parts = torch.stack([scores.r, scores.e, scores.l, scores.x])
+    assert_close(scores.total, parts.sum())
+    assert_close(scores.per_token(), parts.sum(0))
+    assert_close(
+        scores.per_document(), torch.stack([parts[:, :3].sum(), parts[:, :0].sum(), parts[:, 3:].sum()])
+    )
