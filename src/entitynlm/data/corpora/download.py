@@ -1,122 +1,22 @@
-"""Corpora fetched from their public source or taken from a folder or archive, each file checked by its
-SHA-256.
-
-A corpus is assembled in a hidden folder beside its place and renamed when the last file is checked, so that
-a folder of that name is always whole. What was fetched before a failure stays there, and the next try goes
-on from it: whole files are not fetched again, and a file that was cut is continued where the server allows
-it (``Range``).
-"""
+"""One file from the web: continued where it was cut, checked by its SHA-256, and then put in its place."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import hashlib
 import http.client
-import shutil
-import tarfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-import zipfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
 
-from entitynlm.data.corpora.catalogue import Offer
 from entitynlm.errors import ConfigError, DataError
 
 CHUNK = 1 << 16
 ATTEMPTS = 4  # for one file whose connection breaks
-WORKERS = 4  # files at a time
 TIMEOUT = 30.0  # seconds without a byte
-ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
-
-OnFile = Callable[[str], None]
-Fetch = Callable[[str, Path], None]  # bring the named file of the corpus to this place
-
-
-def get_corpus(
-    offer: Offer,
-    target: Path,
-    *,
-    url: str | None = None,
-    source: Path | None = None,
-    on_file: OnFile = lambda name: None,
-) -> list[str]:
-    """Bring a public corpus to the folder ``target``; the names of optional files that could not be had.
-
-    ``source`` is a folder or an archive with the corpus (laid out as here or as at its public place);
-    otherwise the files come from ``url``, by default the catalogue's: the address above the files, or that
-    of an archive.
-    """
-    if not offer.files:
-        raise ConfigError(f"{offer.name} can't be fetched: {offer.how_to_get}")
-    address = url or offer.url
-    if source is None and address is None:
-        raise ConfigError(f"{offer.name} has no direct download: {offer.how_to_get}")
-    if _is_here_already(offer, target):
-        return [name for name in offer.optional if not (target / name).is_file()]
-    parts = target.with_name(f".{target.name}.part")
-    with _readable_write_errors(target):
-        parts.mkdir(parents=True, exist_ok=True)
-        if source is None and address is not None and address.endswith(ARCHIVES):
-            source = parts.with_name(f".{target.name}.archive{_archive_ending(address)}")
-            download_file(address, source)
-        if source is not None:
-            with _open_source(source) as fetch:
-                missing = _assemble(offer, parts, fetch, on_file, workers=1)
-        else:
-            base = (address or "").rstrip("/") + "/"
-            missing = _assemble(offer, parts, _from_web(offer, base), on_file, workers=WORKERS)
-        if target.is_dir():
-            target.rmdir()  # it is empty, see above
-        parts.rename(target)
-    if source is not None and source.name.startswith(f".{target.name}.archive"):
-        source.unlink()
-    return missing
-
-
-def check_corpus(offer: Offer, folder: Path) -> Iterator[tuple[str, str]]:
-    """The files of ``folder`` that are not those of the catalogue: name and what is wrong with it."""
-    for name, digest in offer.files.items():
-        path = folder / name
-        if not path.is_file():
-            if name not in offer.optional:
-                yield name, "missing"
-        elif hash_file(path) != digest:
-            yield name, "other content"
-
-
-def _assemble(offer: Offer, parts: Path, fetch: Fetch, on_file: OnFile, *, workers: int) -> list[str]:
-    def bring(name: str) -> str | None:
-        path = parts / name
-        if not (path.is_file() and hash_file(path) == offer.files[name]):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                fetch(name, path)
-            except DataError:
-                if name in offer.optional:
-                    return name
-                raise
-            _verify(path, offer.files[name], origin=name)
-        on_file(name)
-        return None
-
-    if workers == 1:
-        results = [bring(name) for name in offer.files]
-    else:
-        pool = ThreadPoolExecutor(max_workers=workers)
-        try:
-            results = list(pool.map(bring, offer.files))
-        finally:
-            pool.shutdown(cancel_futures=True)
-    return [name for name in results if name is not None]
-
-
-# -- one file from the web ---------------------------------------------------------------------------------
 
 
 def download_file(
@@ -127,8 +27,7 @@ def download_file(
     attempts: int = ATTEMPTS,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Fetch ``url`` to ``path``: continued where it was cut, checked, and renamed into place when it is
-    whole.
+    """Fetch ``url`` to ``path``, which is there when it is whole and right, and not before.
 
     What was fetched is kept in ``path.part`` when the connection fails for good, so that a later call goes
     on. A wrong hash is fatal, except that a part from an earlier call is not trusted: it is fetched anew
@@ -143,7 +42,7 @@ def download_file(
         part.unlink()
         _fetch_whole(url, part, attempts=attempts, pause=pause)
     if sha256 is not None:
-        _verify(part, sha256, origin=url)
+        verify_file(part, sha256, origin=url)
     part.replace(path)
 
 
@@ -154,10 +53,8 @@ def _fetch_whole(url: str, part: Path, *, attempts: int, pause: Callable[[float]
             return
         except urllib.error.HTTPError as error:
             error.close()
-            if (
-                error.code == 416 and part.is_file()
-            ):  # the part is as long as the file, or longer: begin again
-                part.unlink()
+            if error.code == 416 and part.is_file():
+                part.unlink()  # it is as long as the file, or longer: begin again
             elif error.code < 500 and error.code != 429:
                 raise DataError(
                     f"the server answers {error.code} {error.reason}",
@@ -170,10 +67,11 @@ def _fetch_whole(url: str, part: Path, *, attempts: int, pause: Callable[[float]
         if attempt < attempts:
             pause(0.5 * 2**attempt)
     size = part.stat().st_size if part.is_file() else 0
+    kept = f"{size:,} bytes are kept; the same command goes on from there"
     raise DataError(
         f"the download failed {attempts} times, at last with {reason}",
         path=url,
-        hint=f"{size:,} bytes are kept; the same command goes on from there",
+        hint=kept if size else "Is there a connection? --from takes a copy that you have",
     ) from reason
 
 
@@ -182,7 +80,10 @@ def _fetch_once(url: str, part: Path) -> None:
     headers = {"User-Agent": "entitynlm", **({"Range": f"bytes={have}-"} if have else {})}
     request = urllib.request.Request(url, headers=headers)
     with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
-        goes_on = response.status == 206 and _range_start(response.headers.get("Content-Range")) == have
+        goes_on = response.status == 206
+        if goes_on and _range_start(response.headers.get("Content-Range")) != have:
+            part.unlink()
+            raise http.client.HTTPException("the server sent another part of the file than was asked for")
         with part.open("ab" if goes_on else "wb") as stream:
             received = 0
             while chunk := _receive(response):
@@ -207,70 +108,6 @@ def _range_start(header: str | None) -> int | None:
     return int(words[0]) if words[0].isdigit() else None
 
 
-def _from_web(offer: Offer, base: str) -> Fetch:
-    def fetch(name: str, path: Path) -> None:
-        url = base + urllib.parse.quote(offer.remote_path(name))
-        download_file(url, path, sha256=offer.files[name])
-
-    return fetch
-
-
-# -- files from a folder or an archive ---------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def _open_source(source: Path) -> Iterator[Fetch]:
-    if source.is_dir():
-        files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
-        yield _from_members(source, {name: path.open for name, path in files.items()})
-    elif zipfile.is_zipfile(source):
-        with zipfile.ZipFile(source) as archive:
-            members = {info.filename: info for info in archive.infolist() if not info.is_dir()}
-            yield _from_members(source, {n: _opener(archive.open, info) for n, info in members.items()})
-    elif source.is_file() and tarfile.is_tarfile(source):
-        with tarfile.open(source) as tar:
-            entries = {info.name: info for info in tar.getmembers() if info.isfile()}
-            yield _from_members(source, {n: _opener(tar.extractfile, info) for n, info in entries.items()})
-    else:
-        raise DataError("this is no folder and no zip or tar archive", path=source)
-
-
-def _opener(open_member: Callable[[Any], Any], info: object) -> Callable[[str], Any]:
-    return lambda mode: open_member(info)
-
-
-def _from_members(source: Path, members: dict[str, Callable[[str], Any]]) -> Fetch:
-    """Find ``data/a.txt`` also as ``download/data/a.txt``: archives and clones wrap a corpus in folders.
-
-    The member that shares the longest tail with the wanted path is taken; its name alone has to match, and
-    where several do equally well the shortest path wins. Whether it is the right one is for the hash to
-    say.
-    """
-    by_name: dict[str, list[str]] = {}
-    for member in members:
-        by_name.setdefault(PurePosixPath(member).name, []).append(member)
-
-    def fetch(name: str, path: Path) -> None:
-        candidates = by_name.get(PurePosixPath(name).name, [])
-        if not candidates:
-            raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
-        best = max(candidates, key=lambda member: (_common_tail(member, name), -len(member), member))
-        with members[best]("rb") as stream, path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, CHUNK)
-
-    return fetch
-
-
-def _common_tail(one: str, other: str) -> int:
-    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
-    return next(
-        (count for count, (a, b) in enumerate(pairs) if a != b), min(one.count("/"), other.count("/")) + 1
-    )
-
-
-# -- checks ------------------------------------------------------------------------------------------------
-
-
 def hash_file(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
     digest = hashlib.sha256()
@@ -280,7 +117,8 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _verify(path: Path, expected: str, *, origin: str) -> None:
+def verify_file(path: Path, expected: str, *, origin: str) -> None:
+    """Remove a file whose content is not the expected one, and say so."""
     found = hash_file(path)
     if found != expected:
         path.unlink()
@@ -291,36 +129,3 @@ def _verify(path: Path, expected: str, *, origin: str) -> None:
             expected=f"SHA-256 {expected[:16]}…",
             hint="It may be another release of the corpus, or a damaged copy",
         )
-
-
-def _is_here_already(offer: Offer, target: Path) -> bool:
-    """Whether a right copy is at ``target``; anything else that lies there is not ours to overwrite."""
-    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
-        return False
-    wrong = list(check_corpus(offer, target))
-    if wrong:
-        name, trouble = wrong[0]
-        raise ConfigError(
-            f"{target} exists already and is not a whole copy of {offer.name} ({len(wrong)} of {len(offer.files)} "
-            f"files, the first is {name}: {trouble}); remove it or name another place with --out"
-        )
-    return True
-
-
-@contextlib.contextmanager
-def _readable_write_errors(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-        raise DataError(f"the archive is damaged ({error})", path=target) from error
-    except OSError as error:
-        hint = (
-            "Free some space and repeat the command: it goes on from here"
-            if error.errno == errno.ENOSPC
-            else None
-        )
-        raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
-
-
-def _archive_ending(address: str) -> str:
-    return next(ending for ending in ARCHIVES if address.endswith(ending))

@@ -105,7 +105,7 @@ def get(
 
 
 def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, source: Path | None) -> None:
-    from entitynlm.data.corpora.download import get_corpus
+    from entitynlm.data.corpora.acquisition import get_corpus
 
     with terminal.progress() as progress:
         task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
@@ -119,7 +119,7 @@ def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, sour
     count = len(offer.files) - len(missing)
     terminal.print(f"{offer.name}: {count} files in {print_path(target)}, all with the right SHA-256")
     for name in missing:
-        terminal.remark(f"{name} was not there; it is not needed")
+        terminal.remark(f"{name} was not found; the corpus can be used without it")
     terminal.write_json(
         {"corpus": offer.name, "path": str(target), "files": count, "missing_optional": missing}
     )
