@@ -80,8 +80,8 @@ def score_ends(network: EntityNetwork, states: Tensor) -> Tensor:
     """(T, max_length) h_tᵀ W_ends h_{t+ℓ-1}: the look-ahead proposal's score of every span by its two ends."""
     assert network.W_ends is not None
     longest = network.config.max_length
-    padded = torch.cat([states, states.new_zeros(longest - 1, states.shape[1])])
-    windows = padded.unfold(0, longest, 1)  # (T, D, max_length): the states from each word on
+    padded = torch.cat([states, states.new_zeros(longest, states.shape[1])])
+    windows = padded.unfold(0, longest, 1)[: len(states)]  # (T, D, max_length): the states from each word on
     return torch.einsum("td,tdl->tl", states @ network.W_ends, windows)
 
 

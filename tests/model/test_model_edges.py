@@ -1,0 +1,154 @@
+"""Documents without words, without mentions, of one word; and a look-ahead proposal that is what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from small_models import VARIABLES, assert_close, make_document, make_network
+
+from entitynlm.config import ModelConfig
+from entitynlm.errors import ConfigError
+from entitynlm.model.batch import score_documents
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise
+from entitynlm.model.reference import SlowTwin
+from entitynlm.model.tables import make_tables
+
+MODES = ["generative", "causal", "lookahead"]
+OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}, {"restart_sentences": True}]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any], compiled: bool) -> None:
+    network = make_network(mode=mode, **options)
+    nothing, word, mention = make_document([]), make_document([3]), make_document([3], [(0, 1, 1, 1)])
+    with torch.no_grad():
+        for documents in (
+            [nothing],
+            [nothing, nothing],
+            [word],
+            [mention],
+            [nothing, mention, word, nothing],
+        ):
+            scores = score_documents(network, documents, noise=FixedNoise(0), compiled=compiled)
+            assert len(scores.r) == sum(len(document) for document in documents)
+            assert bool(torch.isfinite(scores.per_token()).all())
+            assert scores.per_document().shape == (len(documents),)
+        values = score_documents(network, [mention], noise=FixedNoise(0), compiled=compiled)
+    assert float(values.e[0]) == 0, "the first mention can only be a new entity"
+    assert abs(float(values.l[0])) < 1e-12, (
+        "a mention of one word that ends the text: at least one word, for sure"
+    )
+    assert float(values.r[0]) < 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_document_without_mentions(mode: str, options: dict[str, Any]) -> None:
+    network = make_network(mode=mode, **options)
+    document = make_document([1, 2, 3], sentences=[0, 0, 1])
+    scores = score_documents(network, [document], noise=FixedNoise(0))
+    assert bool((scores.e == 0).all())
+    assert bool((scores.l == 0).all())
+    assert bool((scores.r < 0).all())
+    assert bool((scores.x < 0).all()) == (mode == "generative")
+    scores.total.backward()
+    assert network.W_r.grad is not None
+    assert float(network.W_r.grad.abs().sum()) > 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tables_of_short_documents(mode: str) -> None:
+    network = make_network(mode=mode)
+    for x in ([], [2], [1, 2, 3, 4, 5, 6]):
+        tables = make_tables(network, network.reader([make_document(x).x]))
+        assert tables.tokens == len(x)
+        assert tables.length_scores.shape == (len(x), 4)
+
+
+def test_a_mention_of_the_largest_length() -> None:
+    network = make_network()
+    whole = make_document([1, 2, 3, 4], [(0, 4, 1, 1)])
+    longer = make_document([1, 2, 3, 4, 5], [(0, 4, 1, 1)])
+    with torch.no_grad():
+        scores = score_documents(network, [whole, longer], noise=None)
+    assert_close(scores.l[0], scores.l[4])  # nothing is longer: "at least 4" is 4
+
+
+def test_looking_ahead_changes_what_comes_before() -> None:
+    """The point of the look-ahead proposal, and why it can't be a slow twin's story."""
+    network = make_network(mode="lookahead")
+    first, second = make_document([1, 2, 3], [(0, 1, 1, 1)]), make_document([1, 2, 4], [(0, 1, 1, 1)])
+    with torch.no_grad():
+        scores = score_documents(network, [first, second], noise=None)
+    assert abs(float(scores.r[0] - scores.r[3])) > 1e-6
+    with pytest.raises(ConfigError, match="left-to-right"):
+        SlowTwin(network)
+
+
+def test_proposals_predict_no_words() -> None:
+    document = make_document([1, 2, 3], [(0, 1, 1, 1)])
+    for mode in MODES[1:]:
+        network = make_network(mode=mode)
+        assert network.words is None
+        assert bool((score_documents(network, [document], noise=None).x == 0).all())
+
+
+def test_a_class_softmax_needs_classes() -> None:
+    with pytest.raises(ConfigError, match="word classes"):
+        EntityNetwork(ModelConfig(), 10, 0)
+
+
+def test_initialisation() -> None:
+    """Glorot's rule for matrices (uniform in ±√(6 / (in + out))), zero biases, a forget gate that starts open."""
+    torch.manual_seed(0)
+    network = EntityNetwork(ModelConfig(softmax="full", hidden_size=64, embedding_size=32), 50, 0)
+    bound = (6 / (64 + 64)) ** 0.5
+    weight = network.W_entity.detach()
+    assert float(weight.abs().max()) <= bound
+    assert float(weight.std()) == pytest.approx(bound / 3**0.5, rel=0.05)
+    assert not network.w_dist.any()
+    bias = network.reader.lstm.bias_ih_l0.detach()
+    assert bias[64:128].tolist() == [1.0] * 64
+    assert not torch.cat([bias[:64], bias[128:], network.reader.lstm.bias_hh_l0]).any()
+
+
+def test_dropout_only_while_training() -> None:
+    network = make_network(dropout=0.5)
+    document = make_document([1, 2, 3, 4, 5], [(1, 3, 1, 1)])
+    with torch.no_grad():
+        calm = [score_documents(network, [document], noise=None).per_token() for _ in range(2)]
+        network.train()
+        wild = [score_documents(network, [document], noise=None).per_token() for _ in range(2)]
+    assert torch.equal(*calm)
+    assert not torch.equal(*wild)
+
+
+@pytest.mark.parametrize("options", [{"variational": True}, {"weight_dropout": 0.5}])
+def test_other_kinds_of_dropout(options: dict[str, Any]) -> None:
+    network = make_network(dropout=0.5 if "variational" in options else 0.0, **options)
+    document = make_document([1, 2, 3, 4, 5], [(1, 3, 1, 1)])
+    without = make_network(dropout=0.0)
+    with torch.no_grad():
+        for variable in VARIABLES:
+            calm = score_documents(network, [document], noise=None)
+            plain = score_documents(without, [document], noise=None)
+            assert_close(getattr(calm, variable), getattr(plain, variable))
+    network.train()
+    values = [score_documents(network, [document], noise=None).total for _ in range(2)]
+    assert values[0] != values[1]
+    values[0].backward()
+    assert all(p.grad is None or bool(torch.isfinite(p.grad).all()) for p in network.parameters())
+
+
+def test_one_mask_per_document_with_variational_dropout() -> None:
+    network = make_network(dropout=0.5, variational=True, hidden_size=32, embedding_size=32).train()
+    torch.manual_seed(0)
+    table = network.reader([make_document([1, 2, 3, 4]).x]).table
+    dropped = table == 0
+    assert 0 < int(dropped[0].sum()) < 32
+    assert bool((dropped == dropped[0]).all()), "the same units are off at every word"

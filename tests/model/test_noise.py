@@ -1,0 +1,78 @@
+"""Where the randomness of new entities comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_models import assert_close, make_document, make_network
+
+from entitynlm.model.batch import score_documents
+from entitynlm.model.noise import DrawnNoise, FixedNoise
+
+POSITIONS = st.lists(st.integers(0, 10**6), max_size=8)
+
+
+@given(positions=POSITIONS, others=POSITIONS, seed=st.integers(0, 2**63))
+def test_fixed_noise_is_a_function_of_seed_and_position(
+    positions: list[int], others: list[int], seed: int
+) -> None:
+    """Whatever was drawn before, and wherever in the list a position stands."""
+    first = FixedNoise(seed).draw(np.array(positions, dtype=np.int64), 4)
+    noise = FixedNoise(seed)
+    noise.draw(np.array(others, dtype=np.int64), 4)
+    again = noise.draw(np.array(positions[::-1], dtype=np.int64), 4).flip(0)
+    assert first.shape == (len(positions), 4)
+    assert torch.equal(first, again)
+
+
+def test_fixed_noise_differs_between_positions_and_seeds() -> None:
+    rows = torch.cat([FixedNoise(seed).draw(np.arange(50), 3) for seed in range(4)])
+    assert len({tuple(row) for row in rows.tolist()}) == 200
+
+
+def test_fixed_noise_is_standard_normal() -> None:
+    """200,000 numbers: mean and variance within five standard errors, neighbours uncorrelated."""
+    values = FixedNoise(7).draw(np.arange(2000), 100)
+    assert abs(float(values.mean())) < 5 / np.sqrt(200_000)
+    assert abs(float(values.var()) - 1) < 5 * np.sqrt(2 / 200_000)
+    assert abs(float((values[1:] * values[:-1]).mean())) < 5 / np.sqrt(200_000)
+    assert abs(float((values[:, 1:] * values[:, :-1]).mean())) < 5 / np.sqrt(200_000)
+
+
+def test_a_longer_vector_of_the_same_seed_is_allowed() -> None:
+    noise = FixedNoise(3)
+    assert noise.draw(np.array([5]), 4).shape == (1, 4)
+    assert noise.draw(np.array([5]), 6).shape == (1, 6)
+
+
+def test_drawn_noise_follows_its_generator() -> None:
+    def draw() -> torch.Tensor:
+        return DrawnNoise(torch.Generator().manual_seed(5)).draw(np.array([0, 0, 1]), 3)
+
+    assert torch.equal(draw(), draw())
+    assert not torch.equal(draw()[0], draw()[1])  # the same position drawn twice is another draw
+
+
+def test_numbering_does_not_change_an_entity() -> None:
+    """An entity that starts at word 3 is the same one, whether it is the analysis's first or its third."""
+    network = make_network(sigma=2.0, features="none")
+    x = [1, 2, 3, 4, 5, 6]
+    third = make_document(x, [(0, 1, 1, 1), (1, 2, 2, 1), (3, 4, 3, 1)])
+    first = make_document(x, [(3, 4, 1, 1)])
+    with torch.no_grad():
+        scores = score_documents(network, [third, first], noise=FixedNoise(1))
+    assert_close(scores.l[3], scores.l[6 + 3])  # L and X see only the newborn's vector
+    assert_close(scores.x[3:6], scores.x[9:12])
+
+
+def test_noise_matters_and_none_is_sigma_zero() -> None:
+    document = make_document([1, 2, 3], [(0, 1, 1, 1), (2, 3, 2, 1)])
+    noisy, silent = make_network(sigma=0.5), make_network(sigma=0.0)
+    with torch.no_grad():
+        values = [score_documents(noisy, [document], noise=FixedNoise(seed)).total for seed in (0, 1)]
+        without = score_documents(noisy, [document], noise=None).total
+        zero = score_documents(silent, [document], noise=FixedNoise(0)).total
+    assert len({float(value) for value in (*values, without)}) == 3
+    assert_close(without, zero)

@@ -1,0 +1,125 @@
+"""What the samplers are given about a document says the same as the batched path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import log_softmax, logsumexp
+from small_models import assert_close, encoded_documents, make_network, model_options, part
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import score_documents
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import EDGES, SETS, find_bucket
+from entitynlm.model.noise import FixedNoise
+from entitynlm.model.tables import WordTables, make_tables
+
+NOISE = FixedNoise(4)
+
+
+def find_features(network: EntityNetwork, values: dict[str, int]) -> list[int]:
+    """The hot buckets of f(e), the plain way."""
+    hot, offset = [], 0
+    for quantity in SETS[network.config.features]:
+        hot.append(offset + find_bucket(quantity, values[quantity]))
+        offset += len(EDGES[quantity])
+    return hot
+
+
+def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument) -> dict[str, np.ndarray]:
+    """R, E and L of a document from its tables, one word after the other, as a sampler with one particle would."""
+    out = {v: np.zeros(len(document)) for v in "rel"}
+    vectors: dict[int, np.ndarray] = {}
+    seen: dict[int, dict[str, int]] = {}
+    kind_of: dict[int, int] = {}
+    remaining = mentions = 0
+    for t in range(len(document)):
+        r, e, l, sentence = (int(a[t]) for a in (document.r, document.e, document.l, document.sentence))
+        if remaining == 0:
+            out["r"][t] = tables.log_kinds[t, r]
+            if r > 0:
+                newborn = (
+                    tables.means[r]
+                    + tables.sigma * NOISE.draw(np.array([t]), tables.means.shape[1])[0].numpy()
+                )
+                newborn = newborn * 0 if tables.zero_birth else newborn / np.linalg.norm(newborn)
+                old = [n for n, kind in kind_of.items() if kind == r]
+                scores = []
+                for n in old:
+                    since = {
+                        "token": t - seen[n]["token"],
+                        "sentence": sentence - seen[n]["sentence"],
+                        "mention": mentions + 1 - seen[n]["mention"],
+                        "count": seen[n]["count"],
+                    }
+                    distance = tables.distance_weights[find_features(network, since)].sum()
+                    scores.append(tables.queries[t] @ vectors[n] + distance)
+                log_probs = log_softmax([*scores, tables.queries[t] @ newborn + tables.distance_weights[-1]])
+                if e not in kind_of:
+                    kind_of[e], vectors[e], seen[e] = r, newborn, {"count": 0}
+                    out["e"][t] = log_probs[-1]
+                else:
+                    out["e"][t] = log_probs[old.index(e)]
+                lengths = log_softmax(tables.length_scores[t] + tables.length_weights @ vectors[e])
+                at_end = t + l == len(document)
+                out["l"][t] = logsumexp(lengths[l - 1 :]) if at_end else lengths[l - 1]
+                mentions += 1
+                seen[e].update(mention=mentions, count=seen[e]["count"] + 1)
+                remaining = l
+        if r > 0:
+            delta = 1 / (1 + np.exp(-tables.gates[t] @ vectors[e]))
+            v = delta * vectors[e] + (1 - delta) * tables.states[t]
+            vectors[e] = v / np.linalg.norm(v)
+            seen[e].update(token=t, sentence=sentence)
+            remaining -= 1
+    return out
+
+
+@settings(max_examples=40)
+@given(options=model_options("generative", "causal", "lookahead"), data=st.data())
+def test_tables_agree_with_the_batched_path(options: dict[str, Any], data: st.DataObject) -> None:
+    """In all three modes: so this is the slow twin of the look-ahead proposal as well."""
+    network = make_network(**options)
+    documents = data.draw(st.lists(encoded_documents(kinds=options["kinds"]), min_size=1, max_size=3))
+    reading = network.reader([d.x for d in documents], sentences=[d.sentence for d in documents])
+    with torch.no_grad():
+        scores = score_documents(network, documents, noise=NOISE)
+    for number, document in enumerate(documents):
+        tables = make_tables(network, reading, number)
+        assert tables.tokens == len(document)
+        for variable, values in replay(network, tables, document).items():
+            assert_close(part(scores, number, variable), torch.from_numpy(values))
+
+
+@pytest.mark.parametrize("softmax", ["classes", "full"])
+def test_contexts_predict_words(softmax: str) -> None:
+    """Before any mention e_current is zero, so a word's probability is that of its context alone."""
+    network = make_network(softmax=softmax)
+    document = data_without_mentions()
+    tables = make_tables(network, network.reader([document.x]))
+    contexts = torch.from_numpy(tables.contexts)
+    with torch.no_grad():
+        expected = network.log_prob_word(contexts, torch.zeros_like(contexts), torch.from_numpy(document.x))
+        scores = score_documents(network, [document], noise=None)
+    assert_close(scores.x, expected)
+
+
+def data_without_mentions() -> EncodedDocument:
+    size = 6
+    nothing = np.zeros(size, dtype=np.int64)
+    return EncodedDocument(
+        "plain", 1 + np.arange(size), nothing, nothing, nothing + 1, nothing, np.arange(size)
+    )
+
+
+def test_tables_have_the_precision_of_the_network() -> None:
+    network = make_network().float()
+    tables = make_tables(network, network.reader([np.array([1, 2, 3])]))
+    assert {getattr(tables, name).dtype for name in ("log_kinds", "queries", "states", "means")} == {
+        np.dtype("f4")
+    }

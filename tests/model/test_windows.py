@@ -1,0 +1,143 @@
+"""A document read in windows, with the LSTM's and the entities' states carried over, has the scores of the whole."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_models import (
+    VARIABLES,
+    assert_close,
+    encoded_documents,
+    make_document,
+    make_network,
+    model_options,
+    part,
+)
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.batch import Carried, Window, cut_windows, score_documents, score_windows
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.layout import lay_out
+from entitynlm.model.noise import FixedNoise
+
+NOISE = FixedNoise(2)
+
+
+def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -> list[Window]:
+    """Windows between arbitrary cuts."""
+    windows: list[Window] = []
+    borders = [0, *cuts, len(document)]
+    for start, end in pairwise(borders):
+        past = windows[-1].layout.future if windows else None
+        layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
+        windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
+    return windows
+
+
+def score_in_windows(
+    network: EntityNetwork, columns: list[list[Window]], carried: Carried | None = None
+) -> dict[str, torch.Tensor]:
+    """Scores of one document, window after window."""
+    parts: dict[str, list[torch.Tensor]] = {variable: [] for variable in VARIABLES}
+    for (window,) in columns:
+        result = score_windows(network, [window], noise=NOISE, carried=carried)
+        carried = result.carried.select([0])
+        for variable in VARIABLES:
+            parts[variable].append(getattr(result.scores, variable))
+    return {variable: torch.cat(values) for variable, values in parts.items()}
+
+
+@settings(max_examples=40)
+@given(options=model_options("generative", "causal"), data=st.data())
+def test_windows_are_the_whole(options: dict[str, Any], data: st.DataObject) -> None:
+    """Any cuts, also inside a mention, also before the first entity."""
+    network = make_network(**{**options, "restart_sentences": False})
+    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=2, max_size=20))
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(document) - 1), max_size=4)))
+    with torch.no_grad():
+        whole = score_documents(network, [document], noise=NOISE)
+        pieces = score_in_windows(network, [[window] for window in cut_at(document, network, cuts)])
+    for variable in VARIABLES:
+        assert_close(pieces[variable], getattr(whole, variable))
+
+
+@settings(max_examples=20)
+@given(options=model_options("generative", "causal"), data=st.data(), size=st.integers(1, 6))
+def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: int) -> None:
+    """Documents of several lengths side by side, as in training: those that end leave the batch."""
+    network = make_network(**{**options, "restart_sentences": False})
+    documents = data.draw(
+        st.lists(encoded_documents(kinds=options["kinds"], min_size=1, max_size=20), min_size=2, max_size=4)
+    )
+    windows = [cut_windows(document, network, size) for document in documents]
+    found: list[list[torch.Tensor]] = [[] for _ in documents]
+    alive, carried = list(range(len(documents))), None
+    with torch.no_grad():
+        whole = score_documents(network, documents, noise=NOISE)
+        for step in range(max(len(column) for column in windows)):
+            going_on = [i for i in alive if step < len(windows[i])]
+            if carried is not None:
+                carried = carried.select([alive.index(i) for i in going_on])
+            alive = going_on
+            result = score_windows(network, [windows[i][step] for i in alive], noise=NOISE, carried=carried)
+            carried = result.carried
+            for place, i in enumerate(alive):
+                found[i].append(torch.stack([part(result.scores, place, v) for v in VARIABLES]))
+    for i, pieces in enumerate(found):
+        assert_close(torch.cat(pieces, 1), torch.stack([part(whole, i, v) for v in VARIABLES]))
+
+
+def test_a_cut_inside_a_mention() -> None:
+    """By hand: what a window leaves behind when its last word is the second of a mention of four."""
+    network = make_network()
+    document = make_document(
+        [1, 2, 3, 4, 5, 6, 7], [(0, 1, 1, 1), (1, 5, 2, 1), (6, 7, 1, 1)], [0, 0, 0, 0, 1, 1, 1]
+    )
+    first, second = cut_at(document, network, [3])
+    past = second.layout.past
+    assert (past.position, past.mentions, past.current, past.remaining) == (3, 2, 2, 2)
+    assert past.last_token.tolist() == [0, 2]
+    assert past.counts.tolist() == [1, 1]
+    assert second.layout.chooses.tolist() == [False, False, True, True]
+    assert second.layout.mentions == 1
+    assert first.layout.lengths.tolist() == [1, 4]  # the length is known where the mention starts
+    assert not first.layout.reaches_end.any()  # the window's end is not the text's end
+    assert second.layout.reaches_end.tolist() == [True]
+
+
+def test_carried_states_are_cut_off_from_the_gradient() -> None:
+    """Truncated backpropagation: what a window starts from is a number, not a function of the parameters."""
+    network = make_network()
+    document = make_document([1, 2, 3, 4], [(0, 1, 1, 1), (2, 3, 1, 1)])
+    result = score_windows(network, cut_windows(document, network, 2)[:1], noise=NOISE)
+    assert result.carried.entities[0].requires_grad
+    carried = result.carried.select([0])
+    assert carried.lstm is not None
+    assert not any(t.requires_grad for t in (*carried.lstm, *carried.entities))
+
+
+def test_the_work_per_window_does_not_grow_with_the_text() -> None:
+    """What bounds the memory of a novel: states, words and mentions of a window are its own (and one row per entity)."""
+    network = make_network()
+    mentions = [(t, t + 1, 1 + (t // 2) % 5, 1) for t in range(0, 400, 2)]
+    document = make_document([1 + t % 7 for t in range(400)], mentions)
+    sizes = [window.layout.size for window in cut_windows(document, network, 40)]
+    assert len(sizes) == 10
+    assert len(set(sizes[1:])) == 1
+    assert sizes[1] == 1 + 5 + 20 + 20  # none, the entities so far, newborns, updates
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_windows_cover_a_document(size: int) -> None:
+    network = make_network()
+    document = make_document([1, 2, 3, 4, 5, 6, 7], [(1, 5, 1, 1)])
+    windows = cut_windows(document, network, size)
+    assert np.concatenate([window.x for window in windows]).tolist() == document.x.tolist()
+    assert max(len(window.x) for window in windows) <= size
+    assert [len(window.x) for window in cut_windows(make_document([]), network, size)] == [0]
