@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, BinaryIO, TextIO
@@ -85,7 +86,7 @@ def decode_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
             found=repr(error.object[error.start : error.start + 4]),
             hint="Convert the file to UTF-8 first",
         ) from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
         raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error
 
 

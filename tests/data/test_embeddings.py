@@ -100,6 +100,12 @@ def test_that_a_wrong_file_is_refused(tmp_path: Path) -> None:
         load_pretrained(write(tmp_path / "v.txt", "der 1 2\n"), vocabulary)
     with pytest.raises(DataError, match="none of the vocabulary's words"):
         load_pretrained(write(tmp_path / "empty.txt", ""), vocabulary)
+    damaged = tmp_path / "v.txt.gz"
+    packed = bytearray(gzip.compress(b"the 1 2\n" * 5000))
+    packed[30:40] = b"\xff" * 10
+    damaged.write_bytes(packed)
+    with pytest.raises(DataError, match="reading failed"):
+        load_pretrained(damaged, vocabulary)
     bad = tmp_path / "latin.txt"
     bad.write_bytes(b"caf\xe9 1 2\n")
     with pytest.raises(DataError, match="not UTF-8"):
