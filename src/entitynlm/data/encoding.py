@@ -112,8 +112,7 @@ class Encoder:
         counts: Counter[str] = Counter()
         types: set[str] = set()
         for document in documents:
-            gold = select_mentions(document, singletons=singletons)[0] if recipe.warning else None
-            counts.update(prepare_words(document, recipe, gold_mentions=gold).words)
+            counts.update(_prepare(document, recipe, singletons).words)
             types.update(document.entity_types.values())
         names = (*sorted(types - {OTHER}), OTHER) if typed else ()
         return cls(recipe, Vocabulary.build(counts, recipe), names, singletons, max_length)
@@ -129,10 +128,7 @@ class Encoder:
 
     def prepare(self, document: Document) -> WordSequence:
         """The model's words of a document, before they become numbers."""
-        if self.recipe.punctuation != "paper":
-            return prepare_words(document, self.recipe)
-        gold, _ = select_mentions(document, singletons=self.singletons)
-        return prepare_words(document, self.recipe, gold_mentions=gold)
+        return _prepare(document, self.recipe, self.singletons)
 
     def encode(self, document: Document) -> EncodedDocument:
         """Words and annotated mentions."""
@@ -201,3 +197,11 @@ class Encoder:
             values["singletons"],
             values["max_length"],
         )
+
+
+def _prepare(document: Document, recipe: Recipe, singletons: Singletons) -> WordSequence:
+    """Words of a document; only the recipe that replicates the paper's punctuation gets to see its mentions."""
+    if recipe.punctuation != "paper":
+        return prepare_words(document, recipe)
+    gold, _ = select_mentions(document, singletons=singletons)
+    return prepare_words(document, recipe, gold_mentions=gold)
