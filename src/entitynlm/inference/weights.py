@@ -1,0 +1,46 @@
+"""Weights of particles, always as logarithms.
+
+The weight of one particle of a document of 5,000 words is a number like e^-30000: it exists as a logarithm or not at
+all. All functions work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def log_sum_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
+    """log Σ exp, without overflow; -inf where every weight is zero."""
+    values = np.asarray(log_weights, dtype=np.float64)
+    highest = np.max(values, axis=axis, keepdims=True)
+    anchor = np.where(np.isfinite(highest), highest, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.sum(np.exp(values - anchor), axis=axis))
+    result: FloatArray = total + np.squeeze(anchor, axis=axis)
+    return result
+
+
+def log_mean_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
+    """log of the mean weight, over *all* the weights there are, those of zero included."""
+    values = np.asarray(log_weights, dtype=np.float64)
+    return log_sum_exp(values, axis) - np.log(values.shape[axis])
+
+
+def normalise(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
+    """Weights that sum to one; equal ones where every weight is zero."""
+    values = np.asarray(log_weights, dtype=np.float64)
+    highest = np.max(values, axis=axis, keepdims=True)
+    lost = ~np.isfinite(highest)
+    weights = np.exp(np.where(lost, 0.0, values) - np.where(lost, 0.0, highest))
+    result: FloatArray = weights / weights.sum(axis=axis, keepdims=True)
+    return result
+
+
+def effective_sample_size(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
+    """(Σ w)² / Σ w²: how many equally weighted particles would be worth as much, from 1 to N."""
+    weights = normalise(log_weights, axis)
+    result: FloatArray = 1.0 / np.sum(weights**2, axis=axis)
+    return result

@@ -1,0 +1,54 @@
+"""Weights as logarithms: right where plain numbers would do, and finite where they would not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from entitynlm.inference.weights import effective_sample_size, log_mean_exp, log_sum_exp, normalise
+
+moderate = arrays(np.float64, st.integers(1, 30), elements=st.floats(-30, 30))
+
+
+@given(moderate)
+def test_small_weights_as_plain_numbers(log_weights: np.ndarray) -> None:
+    weights = np.exp(log_weights)
+    assert float(log_sum_exp(log_weights)) == pytest.approx(np.log(weights.sum()), abs=1e-12)
+    assert float(log_mean_exp(log_weights)) == pytest.approx(np.log(weights.mean()), abs=1e-12)
+    np.testing.assert_allclose(normalise(log_weights), weights / weights.sum(), atol=1e-12)
+    expected = weights.sum() ** 2 / (weights**2).sum()
+    assert float(effective_sample_size(log_weights)) == pytest.approx(expected)
+
+
+@given(moderate, st.floats(-1e6, 1e6))
+def test_a_common_factor_only_shifts(log_weights: np.ndarray, shift: float) -> None:
+    assert float(log_mean_exp(log_weights + shift)) == pytest.approx(float(log_mean_exp(log_weights)) + shift)
+    np.testing.assert_allclose(normalise(log_weights + shift), normalise(log_weights), atol=1e-8)
+
+
+def test_the_mean_is_over_all_weights_those_of_zero_included() -> None:
+    """A public implementation divides by the wrong count; that is worth nats per document."""
+    log_weights = np.array([0.0, -np.inf, -np.inf, np.log(3.0)])
+    assert float(log_mean_exp(log_weights)) == pytest.approx(0.0)
+    assert effective_sample_size(log_weights) == pytest.approx(16 / 10)
+
+
+def test_weights_of_long_documents_stay_finite() -> None:
+    log_weights = np.array([-30_000.0, -30_001.0, -31_000.0])
+    assert float(log_mean_exp(log_weights)) == pytest.approx(-30_000 + np.log((1 + np.exp(-1)) / 3))
+    assert normalise(log_weights).sum() == pytest.approx(1)
+
+
+def test_no_weight_at_all() -> None:
+    nothing = np.full(4, -np.inf)
+    assert float(log_mean_exp(nothing)) == -np.inf
+    np.testing.assert_allclose(normalise(nothing), 0.25)
+
+
+def test_axes() -> None:
+    table = np.random.default_rng(0).normal(size=(3, 5))
+    np.testing.assert_allclose(log_mean_exp(table, axis=0), [log_mean_exp(column) for column in table.T])
+    np.testing.assert_allclose(effective_sample_size(table), [effective_sample_size(row) for row in table])
