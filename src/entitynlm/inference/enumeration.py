@@ -1,0 +1,149 @@
+"""The truth for short texts and small models: every analysis of a text, one by one.
+
+The number of analyses grows faster than exponentially with the text, so this is for a handful of words. It is what
+the estimators are held against: a sum with no randomness in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+import torch
+
+from entitynlm.data.annotation import Analysis
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.errors import InferenceError
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.filtering import Stride, Walk
+from entitynlm.inference.marginal import IMPORTANCE_WORDS, check_networks
+from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.model.batch import score_documents
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import Noise
+
+MOST_ANALYSES = 200_000
+MOST_WORDS = 50  # beyond which there is no need to count
+BATCH = 512
+
+
+def enumerate_analyses(words: int, *, max_length: int, kinds: int = 1) -> Iterator[Analysis]:
+    """Every (R, E, L) of so many words that obeys the story's grammar.
+
+    No mention is longer than what is left of the text: one that the end cuts is the same analysis as one that ends
+    there, and its probability is that of all lengths that reach the end.
+    """
+    values = np.zeros((3, words), dtype=np.int64)
+    values[2] = 1
+
+    def go_on(t: int, entity_kinds: tuple[int, ...]) -> Iterator[Analysis]:
+        if t == words:
+            yield Analysis(*values.copy())
+            return
+        values[:, t] = 0, 0, 1
+        yield from go_on(t + 1, entity_kinds)
+        for kind in range(1, kinds + 1):
+            known = [n for n, other in enumerate(entity_kinds, start=1) if other == kind]
+            for entity in (*known, len(entity_kinds) + 1):
+                then = entity_kinds if entity <= len(entity_kinds) else (*entity_kinds, kind)
+                for length in range(1, min(max_length, words - t) + 1):
+                    values[0, t : t + length] = kind
+                    values[1, t : t + length] = entity
+                    values[2, t : t + length] = np.arange(length, 0, -1)
+                    yield from go_on(t + length, then)
+
+    return go_on(0, ())
+
+
+def count_analyses(words: int, *, max_length: int, kinds: int = 1) -> int:
+    """How many analyses :func:`enumerate_analyses` gives, without making them."""
+
+    @cache
+    def count(left: int, known: tuple[int, ...]) -> int:
+        """``known`` is how many entities of each kind there are; the order of kinds does not matter."""
+        if left == 0:
+            return 1
+        total = count(left - 1, known)
+        for kind in range(kinds):
+            born = tuple(sorted(n + (other == kind) for other, n in enumerate(known)))
+            for length in range(1, min(max_length, left) + 1):
+                total += known[kind] * count(left - length, known) + count(left - length, born)
+        return total
+
+    return count(words, (0,) * kinds)
+
+
+def list_analyses(network: EntityNetwork, document: EncodedDocument) -> list[Analysis]:
+    """Every analysis of a document's words that a network can give; an error where they are too many."""
+    settings = {"max_length": network.config.max_length, "kinds": network.config.kinds}
+    if len(document) > MOST_WORDS or count_analyses(len(document), **settings) > MOST_ANALYSES:
+        raise InferenceError(
+            f"the {len(document)} words of {document.id!r} have more than {MOST_ANALYSES:,} analyses; "
+            "enumeration is for a handful of words"
+        )
+    return list(enumerate_analyses(len(document), **settings))
+
+
+@torch.no_grad()
+def score_analyses(
+    network: EntityNetwork,
+    document: EncodedDocument,
+    analyses: Sequence[Analysis],
+    *,
+    noise: Noise | None = None,
+) -> FloatArray:
+    """log P(R, E, L, X) of each analysis, or log Q(R, E, L | X) for a proposal."""
+    scores = []
+    for start in range(0, len(analyses), BATCH):
+        some = [document.with_analysis(analysis) for analysis in analyses[start : start + BATCH]]
+        scores.append(score_documents(network, some, noise=noise).per_document().double().cpu().numpy())
+    return np.concatenate(scores)
+
+
+def enumerate_log_prob(
+    model: EntityNetwork, document: EncodedDocument, *, noise: Noise | None = None
+) -> float:
+    """log P(X), exactly, given the birth noise (None: none)."""
+    return float(log_sum_exp(score_analyses(model, document, list_analyses(model, document), noise=noise)))
+
+
+def weigh_analyses(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    analyses: Sequence[Analysis],
+    *,
+    seed: int = 0,
+) -> tuple[FloatArray, FloatArray]:
+    """log P(R, E, L, X) and log Q(R, E, L | X) of given analyses, as the sampler itself computes them.
+
+    Every analysis is a particle that is forced to take it. P's newborns get fresh noise from ``seed``.
+    """
+    check_networks(model, proposal)
+    forced = np.stack(
+        [np.stack([a.kind, a.entity, a.remaining], axis=-1) for a in analyses], axis=1
+    )  # (T, N, 3)
+    walk = Walk(
+        model,
+        proposal,
+        particles=len(analyses),
+        seed=np.random.SeedSequence(seed),
+        stride=Stride(IMPORTANCE_WORDS),
+    )
+    for chunk in read_chunks(model, proposal, document):
+        part = slice(chunk.start, chunk.stop)
+        walk.advance(chunk, document.x[part], document.sentence[part], end=len(document), forced=forced[part])
+    return walk.log_p, walk.log_q
+
+
+def enumerate_mean_weight(
+    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, seed: int = 0
+) -> float:
+    """log E_Q[w]: the sum of Q · (P / Q) over every path that the sampler can take, by the sampler itself.
+
+    Where Q covers P's support this is log P(X), and it is what both estimators estimate.
+    """
+    log_p, log_q = weigh_analyses(model, proposal, document, list_analyses(proposal, document), seed=seed)
+    log_weights = log_p - log_q
+    return float(log_sum_exp(log_q + log_weights))

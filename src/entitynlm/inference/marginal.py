@@ -1,0 +1,220 @@
+"""log P(X): what a text is worth whoever its words are about (section 5.1).
+
+P(X) is a sum over all analyses. It is estimated with N particles drawn from a proposal Q, by importance sampling or
+by a particle filter, several times independently. The estimate of P(X) has no bias; its logarithm is too low on
+average (Jensen), so that a perplexity made from it is too high on average, never too good.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from entitynlm.data.encoding import EncodedDocument
+from entitynlm.errors import ConfigError, DataError, InferenceError
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.filtering import Stride, Walk
+from entitynlm.inference.resampling import SCHEMES, Scheme
+from entitynlm.inference.weights import FloatArray, log_mean_exp
+from entitynlm.model.entitynlm import EntityNetwork
+
+Method = Literal["importance", "particle-filter"]
+METHODS: tuple[Method, ...] = ("importance", "particle-filter")
+
+IMPORTANCE_WORDS = 128
+"""Words per segment where nobody looks at the weights in between: enough for matrix products to be worth their
+name."""
+
+CHECK_EVERY = 4
+"""Words after which the particle filter looks at its weights (docs/decisions/042-segments.md)."""
+
+
+@dataclass(frozen=True)
+class MarginalEstimate:
+    """An estimate of log P(X), in nats. R repeats, T words.
+
+    :param log_prob: log-mean-exp of the repeats' estimates.
+    :param standard_error: of ``log_prob``, from the spread of the repeats; nan for a single repeat.
+    :param ess: mean effective sample size: at the end for importance sampling, over all segments for the particle
+        filter.
+    :param per_token: (T,) estimates of log p(x_t | x_<t), which sum to ``log_prob``.
+    :param words_only: mean over samples from Q of Σ log p(x_t | h, e_current), as the paper words it: it has seen x_t
+        when it chose the entity, so it is no log-probability of the text and not comparable with a language model.
+        Only with a causal Q and importance sampling; None otherwise.
+    :param repeats: (R,) each repeat's estimate.
+    :param repeats_per_token: (R, T) each repeat's conditionals.
+    :param resamplings: how often the particle filter resampled, per repeat on average.
+    """
+
+    log_prob: float
+    standard_error: float
+    ess: float
+    per_token: FloatArray
+    words_only: float | None
+    repeats: FloatArray
+    repeats_per_token: FloatArray
+    resamplings: float
+    particles: int
+    method: Method
+
+    @property
+    def tokens(self) -> int:
+        return len(self.per_token)
+
+
+def estimate_log_prob(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    particles: int = 100,
+    repeats: int = 4,
+    method: Method = "particle-filter",
+    seed: int = 0,
+    resample_threshold: float = 0.5,
+    scheme: Scheme = "systematic",
+    check_every: int = CHECK_EVERY,
+) -> MarginalEstimate:
+    """Estimate log P(X) of a document's words; its annotation is not looked at.
+
+    :param model: P, and :param proposal: Q, both in evaluation mode and over the same vocabulary.
+    :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
+    :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
+    :param check_every: words between two looks at the weights.
+    """
+    check_networks(model, proposal)
+    stride = make_stride(method, resample_threshold, scheme, check_every)
+    _check_counts(particles, repeats)
+    if len(document) == 0:
+        raise DataError(f"the document {document.id!r} has no words")
+    walks = [
+        Walk(model, proposal, particles=particles, seed=child, stride=stride)
+        for child in seed_document(seed, document).spawn(repeats)
+    ]
+    log_evidence = np.empty((repeats, len(document)))
+    for chunk in read_chunks(model, proposal, document):
+        part = slice(chunk.start, chunk.stop)
+        for row, walk in enumerate(walks):
+            log_evidence[row, part] = walk.advance(
+                chunk, document.x[part], document.sentence[part], end=len(document)
+            )
+    return _combine(walks, log_evidence, method, proposal)
+
+
+def _combine(
+    walks: Sequence[Walk], log_evidence: FloatArray, method: Method, proposal: EntityNetwork
+) -> MarginalEstimate:
+    after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
+    sizes = [walk.sample_sizes[-1:] if method == "importance" else walk.sample_sizes for walk in walks]
+    words_only = None
+    if method == "importance" and proposal.config.mode == "causal":
+        words_only = float(np.mean([walk.word_log_probs.mean() for walk in walks]))
+    return MarginalEstimate(
+        log_prob=float(after[-1]),
+        standard_error=estimate_error(log_evidence[:, -1]),
+        ess=float(np.mean([np.mean(size) for size in sizes])),
+        per_token=np.diff(after, prepend=0.0),
+        words_only=words_only,
+        repeats=log_evidence[:, -1].copy(),
+        repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
+        resamplings=float(np.mean([walk.resamplings for walk in walks])),
+        particles=walks[0].count,
+        method=method,
+    )
+
+
+def estimate_error(log_probs: FloatArray) -> float:
+    """The standard error of the log-mean-exp of independent estimates, by leaving each out in turn.
+
+    Where the estimates are close to each other this is their standard deviation over √R. Where one of them towers
+    over the rest, log-mean-exp follows the largest, and so does this; the usual s / √R and the delta method are too
+    small then (docs/decisions/041-standard-error.md).
+    """
+    count = len(log_probs)
+    if count < 2:
+        return float("nan")
+    without = np.array([float(log_mean_exp(np.delete(log_probs, i))) for i in range(count)])
+    return float(np.sqrt((count - 1) / count * np.sum((without - without.mean()) ** 2)))
+
+
+def estimate_documents(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    documents: Sequence[EncodedDocument],
+    *,
+    particles: int = 100,
+    repeats: int = 4,
+    method: Method = "particle-filter",
+    seed: int = 0,
+    resample_threshold: float = 0.5,
+    scheme: Scheme = "systematic",
+    check_every: int = CHECK_EVERY,
+) -> Iterator[MarginalEstimate]:
+    """:func:`estimate_log_prob` of each document, one after the other."""
+    for document in documents:
+        yield estimate_log_prob(
+            model,
+            proposal,
+            document,
+            particles=particles,
+            repeats=repeats,
+            method=method,
+            seed=seed,
+            resample_threshold=resample_threshold,
+            scheme=scheme,
+            check_every=check_every,
+        )
+
+
+def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
+    """Whether Q can propose for P: it must know the same words and be able to say all that P can say."""
+    P, Q = model.config, proposal.config
+    if P.mode != "generative":
+        raise InferenceError(f"P must be a generative network, not a {P.mode} one")
+    if Q.mode == "generative":
+        raise InferenceError("Q must be a proposal (causal or lookahead), not a generative network")
+    for name, what in (("max_length", "mention lengths"), ("kinds", "kinds of mentions")):
+        if getattr(P, name) != getattr(Q, name):
+            raise InferenceError(
+                f"the proposal's {what} go to {getattr(Q, name)} and the model's to {getattr(P, name)}; "
+                "its support must be the model's"
+            )
+    sizes = [network.reader.embedding.weight.shape[0] for network in (model, proposal)]
+    if sizes[0] != sizes[1]:
+        raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
+
+
+def make_stride(method: Method, threshold: float, scheme: Scheme, check_every: int) -> Stride:
+    """The walk that a method makes."""
+    if method not in METHODS:
+        raise ConfigError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
+    if scheme not in SCHEMES:
+        raise ConfigError(f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    if not 0 <= threshold <= 1:
+        raise ConfigError(
+            f"the resampling threshold is a share of the particles, from 0 to 1, not {threshold}"
+        )
+    if check_every < 1:
+        raise ConfigError(f"weights are looked at every 1, 2, … words, not every {check_every}")
+    if method == "importance":
+        return Stride(IMPORTANCE_WORDS)
+    return Stride(check_every, threshold, scheme)
+
+
+def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequence:
+    """Randomness of its own for each document, which does not depend on the documents around it."""
+    if seed < 0:
+        raise ConfigError(f"a seed is a whole number that is not negative, not {seed}")
+    words = np.ascontiguousarray(document.x, dtype=np.int64)
+    return np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])
+
+
+def _check_counts(particles: int, repeats: int) -> None:
+    if particles < 1:
+        raise ConfigError(f"there must be one particle at least, not {particles}")
+    if repeats < 1:
+        raise ConfigError(f"there must be one repeat at least, not {repeats}")

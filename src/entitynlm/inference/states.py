@@ -1,0 +1,162 @@
+"""Entity states of many particles in one flat table, and the arrays that the compiled sampler reads.
+
+A particle never owns a vector. Vectors are rows of a table that only grows; a particle's entity is a row number.
+Copying a particle therefore copies a few integers per entity, particles that descend from one another share every row
+that they inherited, and what is computed from a row at one word (its score as a candidate, its lengths, its
+successor) is computed once for all particles: each row carries a stamp that says at which word these values are from.
+
+Rows that no particle refers to any more are dropped from time to time (:meth:`StateTable.compact`), so that a table's
+size depends on how many entities are alive and not on how long the text is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from entitynlm.model.features import FeatureSet
+from entitynlm.model.scan import SMALLEST_NORM
+from entitynlm.model.tables import WordTables
+
+
+class Side(NamedTuple):
+    """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, 1 + K kinds.
+
+    ``distance[q, v]`` is the weight of distance v of quantity q (equation 4's w_dist · f): the buckets, laid out so
+    that a lookup replaces the search. Values above ``distance_limit[q]`` are all in the last bucket.
+    """
+
+    log_kinds: np.ndarray  # (T, 1 + K)
+    queries: np.ndarray  # (T, D)
+    length_scores: np.ndarray  # (T, max_length)
+    gates: np.ndarray  # (T, D)
+    states: np.ndarray  # (T, D)
+    length_weights: np.ndarray  # (max_length, D)
+    means: np.ndarray  # (1 + K, D)
+    distance: np.ndarray  # (4, W)
+    distance_limit: np.ndarray  # (4,)
+    sigma: float  # of the birth noise that is drawn; 0: newborns are the fixed rows 1 … K
+
+
+class Rows(NamedTuple):
+    """A state table: S rows, of which the first ``used[0]`` are taken. Row 0 is zero ("no entity yet"), row k a
+    newborn of kind k without noise. Stamps are numbers of words; 0 stands for never.
+    """
+
+    vectors: np.ndarray  # (S, D)
+    used: np.ndarray  # (1,)
+    scored_at: np.ndarray  # (S,) when scores[row] was computed
+    scores: np.ndarray  # (S,) query · vector
+    updated_at: np.ndarray  # (S,) when updated_to[row], the row of the updated state, was made
+    updated_to: np.ndarray
+    measured_at: np.ndarray  # (S,) when the row of ``lengths`` numbered measured_to[row] was filled
+    measured_to: np.ndarray
+    paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
+    paired_to: np.ndarray
+    lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
+
+
+def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Side:
+    """Arrays for the sampler.
+
+    :param noisy: whether newborns get their noise. P's do, by its definition; Q's don't, because it need only be *a*
+        distribution that is the same whenever it is asked.
+    """
+    distance, limit = tabulate_distances(feature_set, tables.distance_weights)
+    return Side(
+        log_kinds=tables.log_kinds,
+        queries=tables.queries,
+        length_scores=tables.length_scores,
+        gates=tables.gates,
+        states=tables.states,
+        length_weights=tables.length_weights,
+        means=tables.means,
+        distance=distance,
+        distance_limit=limit,
+        sigma=float(tables.sigma) if noisy and not tables.zero_birth else 0.0,
+    )
+
+
+def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of every distance of every quantity, from the buckets that the layout uses."""
+    used = feature_set.offsets >= 0
+    last_edges = np.array(
+        [feature_set.edges[q, feature_set.edge_counts[q] - 1] if used[q] else 0 for q in range(len(used))]
+    )
+    table = np.zeros((len(used), int(last_edges.max()) + 1))
+    for q in np.flatnonzero(used):
+        edges = feature_set.edges[q, : feature_set.edge_counts[q]]
+        values = np.arange(last_edges[q] + 1)
+        buckets = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
+        table[q, : len(values)] = weights[feature_set.offsets[q] + buckets]
+    return table, last_edges.astype(np.int64)
+
+
+class StateTable:
+    """The rows of one network for one population."""
+
+    def __init__(self, tables: WordTables, particles: int) -> None:
+        births = tables.means.copy()
+        births[0] = 0
+        norms = np.linalg.norm(births, axis=1, keepdims=True)
+        births = births / np.maximum(norms, SMALLEST_NORM).astype(births.dtype)
+        if tables.zero_birth:
+            births[:] = 0
+        self.fixed = len(births)  # rows that are never dropped
+        self.rows = self._allocate(max(1024, 4 * self.fixed), births.shape[1], births.dtype)
+        lengths = np.zeros((particles + 1, tables.length_weights.shape[0]))
+        self.rows = self.rows._replace(lengths=lengths)
+        self.rows.vectors[: self.fixed] = births
+        self.rows.used[0] = self.fixed
+
+    @property
+    def used(self) -> int:
+        return int(self.rows.used[0])
+
+    @property
+    def vectors(self) -> np.ndarray:
+        return self.rows.vectors[: self.used]
+
+    def reserve(self, extra: int) -> None:
+        """Make room for ``extra`` more rows."""
+        if self.used + extra <= len(self.rows.vectors):
+            return
+        size = max(2 * len(self.rows.vectors), self.used + extra)
+        self._move(np.arange(self.used), size)
+
+    def compact(self, live: np.ndarray) -> np.ndarray:
+        """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old
+        row."""
+        numbers = np.zeros(self.used, dtype=np.int64)
+        numbers[live] = np.arange(len(live))
+        self._move(live, max(1024, 2 * len(live)))
+        return numbers
+
+    def _move(self, kept: np.ndarray, size: int) -> None:
+        old = self.rows
+        new = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)
+        new.vectors[: len(kept)] = old.vectors[kept]
+        new.used[0] = len(kept)
+        self.rows = new._replace(lengths=old.lengths)
+
+    @staticmethod
+    def _allocate(size: int, width: int, dtype: np.dtype) -> Rows:
+        """Room for ``size`` rows; the stamps start at "never", so nothing remembered survives a move."""
+
+        def stamps() -> np.ndarray:
+            return np.zeros(size, dtype=np.int32)
+
+        return Rows(
+            vectors=np.zeros((size, width), dtype=dtype),
+            used=np.zeros(1, dtype=np.int64),
+            scored_at=stamps(),
+            scores=np.empty(size),
+            updated_at=stamps(),
+            updated_to=np.empty(size, dtype=np.int32),
+            measured_at=stamps(),
+            measured_to=np.empty(size, dtype=np.int32),
+            paired_at=stamps(),
+            paired_to=np.empty(size, dtype=np.int32),
+            lengths=np.zeros((0, 0)),
+        )

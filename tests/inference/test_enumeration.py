@@ -1,0 +1,100 @@
+"""The truth itself, and that the compiled sampler's own numbers add up to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from small_networks import make_network, make_words
+
+from entitynlm.errors import InferenceError
+from entitynlm.inference.enumeration import (
+    count_analyses,
+    enumerate_analyses,
+    enumerate_log_prob,
+    enumerate_mean_weight,
+    list_analyses,
+    score_analyses,
+    weigh_analyses,
+)
+from entitynlm.inference.weights import log_sum_exp
+from entitynlm.model.noise import DrawnNoise, FixedNoise
+from entitynlm.model.reference import SlowTwin
+
+VARIANTS = [
+    {},
+    {"kinds": 2, "features": "rich"},
+    {"birth": "zero", "features": "none"},
+    {"softmax": "full", "max_length": 2},
+    {"tied": True, "layers": 2},
+    {"restart_sentences": True},
+]
+
+
+@pytest.mark.parametrize(("words", "max_length", "kinds"), [(1, 3, 1), (4, 2, 1), (5, 3, 1), (4, 3, 2)])
+def test_every_analysis_comes_once(words: int, max_length: int, kinds: int) -> None:
+    found = list(enumerate_analyses(words, max_length=max_length, kinds=kinds))
+    keys = {(tuple(a.kind), tuple(a.entity), tuple(a.remaining)) for a in found}
+    assert len(keys) == len(found) == count_analyses(words, max_length=max_length, kinds=kinds)
+    assert all(analysis.complete for analysis in found)
+
+
+def test_too_long_a_text_is_refused() -> None:
+    with pytest.raises(InferenceError, match="handful of words"):
+        enumerate_log_prob(make_network("generative"), make_words(14))
+
+
+@pytest.mark.parametrize("noise", [None, FixedNoise(3)])
+def test_enumeration_agrees_with_the_slow_twin(noise: FixedNoise | None) -> None:
+    model, document = make_network("generative", sigma=0.4, kinds=2), make_words(4)
+    twin = SlowTwin(model, noise)
+    scores = []
+    for analysis in list_analyses(model, document):
+        with torch.no_grad():
+            tokens = twin.score(document.with_analysis(analysis))
+        scores.append(sum(float(token.r + token.e + token.l + token.x) for token in tokens))
+    assert enumerate_log_prob(model, document, noise=noise) == pytest.approx(
+        float(log_sum_exp(scores)), abs=1e-10
+    )
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+@pytest.mark.parametrize("options", VARIANTS)
+def test_mean_weight_is_the_marginal(mode: str, options: dict) -> None:  # type: ignore[type-arg]
+    shared = {key: value for key, value in options.items() if key in ("kinds", "max_length")}
+    model = make_network("generative", **options)
+    proposal = make_network(mode, seed=1, hidden_size=7, **shared)
+    document = make_words(5)
+    truth = enumerate_log_prob(model, document)
+    assert enumerate_mean_weight(model, proposal, document) == pytest.approx(truth, abs=1e-10)
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+@pytest.mark.parametrize("options", VARIANTS)
+def test_the_sampler_scores_as_the_model_does(mode: str, options: dict) -> None:  # type: ignore[type-arg]
+    """log P and log Q of every analysis, and Q is a distribution over them: it covers the support and sums to one."""
+    model = make_network("generative", seed=2, **options)
+    proposal = make_network(
+        mode, seed=3, **{k: v for k, v in options.items() if k not in ("softmax", "tied")}
+    )
+    document = make_words(6 if options.get("max_length") == 2 else 5, seed=1, sentence_length=2)
+    analyses = list_analyses(model, document)
+    log_p, log_q = weigh_analyses(model, proposal, document, analyses)
+    np.testing.assert_allclose(log_p, score_analyses(model, document, analyses), atol=1e-9)
+    np.testing.assert_allclose(log_q, score_analyses(proposal, document, analyses), atol=1e-9)
+    assert np.isfinite(log_q).all()
+    assert float(log_sum_exp(log_q)) == pytest.approx(0.0, abs=1e-10)
+
+
+def test_noise_moves_the_sampler_as_it_moves_the_model() -> None:
+    """With birth noise log P differs from draw to draw; mean and spread over draws are those of the model."""
+    model, proposal = make_network("generative", sigma=0.5), make_network("causal", seed=1)
+    document = make_words(4)
+    analysis = max(list_analyses(model, document), key=lambda a: int(a.entity.max()))
+    log_p, log_q = weigh_analyses(model, proposal, document, [analysis] * 4_000)
+    assert np.ptp(log_q) == 0  # Q has no noise
+    noise = DrawnNoise(torch.Generator().manual_seed(0))
+    expected = score_analyses(model, document, [analysis] * 4_000, noise=noise)
+    error = np.hypot(log_p.std() / np.sqrt(len(log_p)), expected.std() / np.sqrt(len(expected)))
+    assert abs(log_p.mean() - expected.mean()) < 4 * error
+    assert log_p.std() == pytest.approx(expected.std(), rel=0.1)
