@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 demo: setup ## the main job on what the package carries
 	@echo "── demo: the generated corpus, and the paper's running example"
-	$(BIN)/entitynlm demo
+	$(BIN)/entitynlm demo --colour
 
 test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
 	@echo "── test: the whole suite; tests marked 'corpora' need $(DATA) and say so when it is missing"

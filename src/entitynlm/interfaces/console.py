@@ -25,12 +25,20 @@ Item = TypeVar("Item")
 
 
 class Terminal:
-    """Where a verb prints. One instance per run, configured by ``--quiet`` and ``--json``."""
+    """Where a verb prints. One instance per run, configured by ``--quiet``, ``--json`` and ``--colour``."""
 
-    def __init__(self, *, quiet: bool = False, json_path: str | None = None) -> None:
+    def __init__(
+        self, *, quiet: bool = False, json_path: str | None = None, colour: bool | None = None
+    ) -> None:
         self.quiet = quiet
         self.json_path = json_path
-        self.out = Console(file=sys.stdout, quiet=json_path == STANDARD, highlight=False)
+        self.out = Console(
+            file=sys.stdout,
+            quiet=json_path == STANDARD,
+            highlight=False,
+            force_terminal=colour,
+            no_color=None if colour is None else not colour,
+        )
         self.err = Console(file=sys.stderr, stderr=True, quiet=quiet, highlight=False)
 
     def print(self, *things: Any, **options: Any) -> None:

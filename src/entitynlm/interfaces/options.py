@@ -17,6 +17,10 @@ JsonOption = Annotated[
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")
 ]
+ColourOption = Annotated[
+    bool | None,
+    typer.Option("--colour/--no-colour", help="Colours, or none; default: only in a terminal."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same figures.")]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where to compute: cpu, cuda, cuda:1, mps.")]
 ThreadsOption = Annotated[

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -142,3 +144,22 @@ def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
     table.add_row("longest mention", *(str(count.longest_mention or "–") for count in counts))
     table.add_row("word forms", *(f"{count.vocabulary:,}" for count in counts))
     return table
+
+
+def describe_difficulty(difficulty: Mapping[str, Any]) -> Group:
+    """Whether the generated stories are hard enough to learn from: who guesses the next entity how often."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("guessing who is mentioned next")
+    table.add_column("right", justify="right")
+    for reader, accuracy in difficulty["accuracy"].items():
+        table.add_row(reader, f"{accuracy:.1f} %")
+    verdict = "hard enough" if difficulty["hard_enough"] else "NOT hard enough"
+    return Group(
+        table,
+        Text(
+            f"{verdict}: every simple reader stays {difficulty['margin']:.1f} points or more under the one who knows "
+            f"the script ({difficulty['required_margin']:.0f} are asked for; {difficulty['slots']:,} slots in "
+            f"{difficulty['documents']:,} test stories)",
+            style="dim" if difficulty["hard_enough"] else "bold red",
+        ),
+    )

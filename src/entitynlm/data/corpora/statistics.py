@@ -40,12 +40,18 @@ def count_words(mention: Mention) -> int:
     return sum(end - start for start, end in mention.parts) if mention.parts else len(mention)
 
 
-def measure_documents(documents: Iterable[Document]) -> SplitStatistics:
-    """Count in one pass; nothing but the set of word forms is kept."""
-    total = dict.fromkeys(("documents", "sentences", "tokens", "mentions", "entities", "singletons"), 0)
-    words_in_mentions = longest = 0
-    forms: set[str] = set()
-    for document in documents:
+class Tally:
+    """Counts documents as they go by and keeps none of them, only the set of word forms."""
+
+    def __init__(self) -> None:
+        self._total = dict.fromkeys(
+            ("documents", "sentences", "tokens", "mentions", "entities", "singletons"), 0
+        )
+        self._words_in_mentions = self._longest = 0
+        self._forms: set[str] = set()
+
+    def add(self, document: Document) -> None:
+        total = self._total
         total["documents"] += 1
         total["sentences"] += len(document.sentences)
         total["tokens"] += len(document.tokens)
@@ -53,11 +59,26 @@ def measure_documents(documents: Iterable[Document]) -> SplitStatistics:
         total["entities"] += len(document.entities)
         total["singletons"] += sum(len(entity.mentions) == 1 for entity in document.entities)
         lengths = [count_words(mention) for mention in document.mentions]
-        words_in_mentions += sum(lengths)
-        longest = max(longest, *lengths, 0)
-        forms.update(document.tokens)
-    mean = words_in_mentions / total["mentions"] if total["mentions"] else None
-    return SplitStatistics(**total, mean_mention_length=mean, longest_mention=longest, vocabulary=len(forms))
+        self._words_in_mentions += sum(lengths)
+        self._longest = max(self._longest, max(lengths, default=0))
+        self._forms.update(document.tokens)
+
+    def result(self) -> SplitStatistics:
+        mentions = self._total["mentions"]
+        return SplitStatistics(
+            **self._total,
+            mean_mention_length=self._words_in_mentions / mentions if mentions else None,
+            longest_mention=self._longest,
+            vocabulary=len(self._forms),
+        )
+
+
+def measure_documents(documents: Iterable[Document]) -> SplitStatistics:
+    """Count in one pass."""
+    tally = Tally()
+    for document in documents:
+        tally.add(document)
+    return tally.result()
 
 
 def measure_corpus(

@@ -15,7 +15,7 @@ from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption
+from entitynlm.interfaces.options import ColourOption, FormatOption, JsonOption, QuietOption, SeedOption
 
 app = typer.Typer(
     help="Corpora and annotated files: list, get, stats, convert, check, show.", no_args_is_help=True
@@ -126,16 +126,19 @@ def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, sour
 
 
 def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
-    from entitynlm.data.corpora.generated import write_stories
-    from entitynlm.interfaces.views import tabulate_difficulty, tabulate_statistics
+    from entitynlm.data.corpora.generated import make_stories
+    from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
 
-    terminal.remark(f"generating {documents:,} stories (seed {seed})")
-    written = write_stories(target, documents=documents, seed=seed)
-    terminal.print(f"[bold]stories[/bold] (generated, seed {seed}) in {print_path(target)}")
-    terminal.print(tabulate_statistics(written.statistics))
+    with terminal.progress() as progress:
+        task = progress.add_task("generating stories", total=documents, note="")
+        report = make_stories(
+            documents, seed=seed, target=target, on_document=lambda story: progress.advance(task)
+        )
+    terminal.print(f"[bold]stories[/bold] (generated, seed {seed}) in {escape(print_path(target))}")
+    terminal.print(tabulate_statistics(report.statistics))
     terminal.print()
-    terminal.print(tabulate_difficulty(written.difficulty))
-    terminal.write_json(written.as_json())
+    terminal.print(describe_difficulty(report.difficulty))
+    terminal.write_json(report.as_json())
 
 
 @app.command("stats", epilog="Example: entitynlm data stats corpora/ontogum --json -")
@@ -307,12 +310,13 @@ def show(
     ] = None,
     sequences: Annotated[bool, typer.Option("--sequences", help="Also the paper's X, R, E, L.")] = False,
     format: FormatOption = None,
+    colour: ColourOption = None,
 ) -> None:
     """Show a document with its mentions in the colours of their entities."""
     from entitynlm.data.corpora.corpus import open_corpus
     from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
 
-    terminal = Terminal()
+    terminal = Terminal(colour=colour)
     corpus = open_corpus(path, format=format)
     found = _find_document(corpus.documents(split), path, document)
     terminal.print(f"[bold]{escape(found.id)}[/bold]")

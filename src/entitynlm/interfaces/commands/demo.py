@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import JsonOption, QuietOption, SeedOption
+from entitynlm.interfaces.options import ColourOption, JsonOption, QuietOption, SeedOption
 
 
 def demo(
@@ -15,11 +15,12 @@ def demo(
         int, typer.Option("--documents", min=10, help="How many stories to generate.")
     ] = 500,
     seed: SeedOption = 1,
+    colour: ColourOption = None,
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Show the generated corpus and the paper's running example, annotated and in colours."""
-    terminal = Terminal(quiet=quiet, json_path=json)
+    terminal = Terminal(quiet=quiet, json_path=json, colour=colour)
     show_running_example(terminal)
     show_stories(terminal, documents, seed)
 
@@ -44,17 +45,19 @@ def show_running_example(terminal: Terminal) -> None:
 def show_stories(terminal: Terminal, documents: int, seed: int) -> None:
     """The generated corpus: one story, the counts, and how hard it is to guess who comes next."""
     from entitynlm.data.corpora.generated import make_stories
-    from entitynlm.interfaces.views import render_document, tabulate_difficulty, tabulate_statistics
+    from entitynlm.data.stories.generator import generate_stories
+    from entitynlm.interfaces.views import describe_difficulty, render_document, tabulate_statistics
 
-    terminal.remark(f"\n[dim]generating {documents:,} annotated stories (seed {seed})[/dim]")
-    stories = make_stories(documents=documents, seed=seed)
-    first = stories.splits["train"][0]
+    first = next(generate_stories(1, seed=seed))
     terminal.print(
-        f"\n[bold]The corpus that the package carries[/bold]: generated stories; this is {first.id}\n"
+        f"\n[bold]The corpus that the package carries[/bold]: generated stories; this one is {first.id}\n"
     )
     terminal.print(render_document(first))
+    with terminal.progress() as progress:
+        task = progress.add_task("generating stories", total=documents, note="")
+        report = make_stories(documents, seed=seed, on_document=lambda story: progress.advance(task))
+    terminal.print(f"\n{documents:,} of them (generated, seed {seed}):\n")
+    terminal.print(tabulate_statistics(report.statistics))
     terminal.print()
-    terminal.print(tabulate_statistics(stories.statistics))
-    terminal.print()
-    terminal.print(tabulate_difficulty(stories.difficulty))
-    terminal.write_json(stories.as_json())
+    terminal.print(describe_difficulty(report.difficulty))
+    terminal.write_json(report.as_json())
