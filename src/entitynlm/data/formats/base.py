@@ -1,19 +1,22 @@
 """What a file format is: a name, a test of content, a reader that streams, a writer.
 
 A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of
-them. What it can live with but a person should know (an unclosed bracket that it closed, a row with a column too
-few) goes to ``source.report``; what it can't live with is a ``DataError`` with file and line.
+them. What it can live with but a person should know (an unclosed bracket that it closed, a row with a column
+too few) goes to ``source.report``; what it can't live with is a ``DataError`` with file and line.
 """
 
 from __future__ import annotations
 
+import codecs
+import itertools
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from entitynlm.data.document import Document
-from entitynlm.errors import ConfigError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import decode_lines
 
 
@@ -48,6 +51,34 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines, decoded, without line ends."""
         return decode_lines(self.stream, self.path)
+
+    def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:
+        """The bytes in pieces, with readable errors."""
+        try:
+            while chunk := self.stream.read(size):
+                yield chunk
+        except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
+            raise DataError(f"reading failed ({error})", path=self.path) from error
+
+    def text_chunks(self) -> Iterator[str]:
+        """The text in pieces, exactly as it stands in the file but for a byte-order mark."""
+        decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        line = 1
+        for chunk in itertools.chain(self.chunks(), (None,)):
+            try:
+                text = decode(chunk or b"", chunk is None)
+            except UnicodeDecodeError as error:
+                wide = line == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+                raise DataError(
+                    "this is UTF-16 text, not UTF-8" if wide else "this is not UTF-8 text",
+                    path=self.path,
+                    line=line + error.object.count(b"\n", 0, error.start),
+                    found=error.object[error.start : error.start + 12].decode("latin-1"),
+                    hint=f"Convert the file first, say: iconv -f {'utf-16' if wide else 'latin1'} -t utf-8",
+                ) from error
+            line += text.count("\n")
+            if text:
+                yield text
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))
@@ -89,11 +120,11 @@ FolderWriter = Callable[[Iterable[Document], Path], None]
 class Format:
     """One row of the table of formats.
 
-    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format; formats
-    are asked in the registry's order, the strictest first. ``binary`` writers get a byte stream. ``suffix`` is
-    what a file of this format is called by default. A format of several files per document (brat) has
-    ``write_folder`` in place of ``write``. ``options`` are the reading options with what they mean; others are
-    refused.
+    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format;
+    formats are asked in the registry's order, the strictest first. ``binary`` writers get a byte stream.
+    ``suffix`` is what a file of this format is called by default. A format of several files per document
+    (brat) has ``write_folder`` in place of ``write``. ``options`` are the reading options with what they
+    mean; others are refused.
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -108,7 +109,7 @@ class _Rejoined(io.RawIOBase):
 def _take_sample(stream: BinaryIO, path: str) -> tuple[bytes, BinaryIO]:
     try:
         sample = stream.read(SAMPLE_BYTES)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"reading failed ({error})", path=path) from error
     return sample, cast(BinaryIO, io.BufferedReader(_Rejoined(sample, stream), SAMPLE_BYTES))
 
