@@ -8,6 +8,7 @@ too few) goes to ``source.report``; what it can't live with is a ``DataError`` w
 from __future__ import annotations
 
 import codecs
+import contextlib
 import itertools
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -82,6 +83,23 @@ class Source:
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))
+
+    @contextlib.contextmanager
+    def naming(self, line: int | None = None) -> Iterator[None]:
+        """Give errors about the content (of a document that breaks a rule, say) this file and line."""
+        try:
+            yield
+        except DataError as error:
+            if error.path is not None:
+                raise
+            raise DataError(
+                error.message,
+                path=self.path,
+                line=line,
+                found=error.found,
+                expected=error.expected,
+                hint=error.hint,
+            ) from error
 
     def choose(self, option: str, choices: Sequence[str]) -> str:
         """The value of an option that has a few named choices; the first one is the default."""
