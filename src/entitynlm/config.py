@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from entitynlm.errors import ConfigError
 
-Mode = Literal["generative", "causal", "lookahead"]
+Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
 Birth = Literal["noise", "zero"]
 Softmax = Literal["classes", "full"]
 Optimizer = Literal["adam", "adagrad"]
@@ -27,7 +27,8 @@ class ModelConfig:
     """Everything that fixes the shape and the meaning of a network's parameters.
 
     :param mode: ``generative`` is the paper's P; ``causal`` is its proposal Q, which reads a word before it decides about the
-        word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document.
+        word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document; ``rnnlm`` is the
+        baseline, a language model with the same LSTM and softmax and without entities.
     :param hidden_size: D, the one size of h, e and r (the convex update of equation 8 makes them one).
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).

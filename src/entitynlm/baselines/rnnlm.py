@@ -1,63 +1,35 @@
-"""RNNLM (equations 1 and 2): the LSTM language model without entities.
+"""The LSTM language model as a row of a table: log p(X) of documents, word by word.
 
-It has the same reader, the same softmax, the same dropout and the same training loop as EntityNLM; what it lacks is e_current. A
-comparison between the two therefore measures the entities and nothing else.
+The network itself is ``model.language_model``; it is stored as one more part of a model (``rnnlm``) and trained by the same loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
+import numpy.typing as npt
 import torch
-from torch import Tensor, nn
 
-from entitynlm.config import ModelConfig
 from entitynlm.data.encoding import EncodedDocument
-from entitynlm.data.word_classes import WordClasses
-from entitynlm.model.batch import BatchScores, Carried, Scores, Window, cut_ranges
-from entitynlm.model.noise import Noise
-from entitynlm.model.reader import WordReader, initialise
-from entitynlm.model.softmax import make_softmax
-from entitynlm.training.trainable import check_windows
+from entitynlm.model.batch import Carried
+from entitynlm.model.language_model import LanguageModel
+
+__all__ = ["LanguageModel", "score_words"]
+
+WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
 
 
-class LanguageModel(nn.Module):
-    """p(X_t | h_{t-1}) = softmax(W h_{t-1} + b)."""
-
-    def __init__(
-        self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None
-    ) -> None:
-        super().__init__()
-        self.config = config
-        self.reader = WordReader(config, words, start)  # eq. 2
-        self.words = make_softmax(config, words, start, classes)  # eq. 1
-        initialise(self)
-
-    @property
-    def module(self) -> nn.Module:
-        return self
-
-    def cut(self, document: EncodedDocument, size: int) -> list[Window]:
-        """The document in windows (see ``training.trainable``)."""
-        check_windows(self.config, size)
-        return [
-            Window(document.x[start:end], document.sentence[start:end], None)
-            for start, end in cut_ranges(len(document), size)
-        ]
-
-    def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
-        """log p(X) of one window of each document; the other variables contribute nothing."""
-        reading = self.reader(
-            [window.x for window in windows],
-            sentences=[window.sentence for window in windows],
-            state=carried.lstm if carried else None,
-        )
-        rows = torch.from_numpy(np.concatenate(reading.before)).to(reading.table.device)
-        x = torch.from_numpy(np.concatenate([window.x for window in windows])).to(reading.table.device)
-        tied = self.reader.embedding.weight if self.config.tied else None
-        log_x: Tensor = self.words(reading.table[rows], x, tied)
-        nothing = torch.zeros_like(log_x)
-        bounds = np.concatenate([[0], np.cumsum([len(window.x) for window in windows])])
-        scores = Scores(nothing, nothing, nothing, log_x, bounds)
-        return BatchScores(scores, Carried(reading.state, [nothing[:0]] * len(windows)))
+@torch.no_grad()
+def score_words(
+    network: LanguageModel, document: EncodedDocument, *, window: int = WINDOW
+) -> npt.NDArray[np.float64]:
+    """(T,) log p(x_t | x_<t) in nats; an LSTM that restarts at each sentence reads the document at once."""
+    network.eval()
+    carried: Carried | None = None
+    pieces = [np.zeros(0)]
+    for part in network.cut(document, 0 if network.config.restart_sentences else window):
+        if len(part.x) == 0:
+            continue
+        result = network.score([part], None, carried)
+        carried = result.carried.select([0])
+        pieces.append(result.scores.x.double().cpu().numpy())
+    return np.concatenate(pieces)

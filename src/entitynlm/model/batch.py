@@ -13,7 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.config import ModelConfig
 from entitynlm.data.encoding import EncodedDocument
+from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.layout import Layout, lay_out
 from entitynlm.model.noise import Noise
@@ -240,6 +242,14 @@ def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
     """Half-open ranges of ``size`` words that cover ``length`` words (0: one range); nothing is one empty range."""
     step = size or max(1, length)
     return [(start, min(start + step, length)) for start in range(0, max(1, length), step)]
+
+
+def check_windows(config: ModelConfig, size: int) -> None:
+    """Only a network that reads straight on can be trained in windows."""
+    if size and config.mode == "lookahead":
+        raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
+    if size and config.restart_sentences:
+        raise ConfigError("an LSTM that restarts at each sentence has nothing to carry over: use window = 0")
 
 
 def score_windows(

@@ -4,6 +4,7 @@
     DIR/generative.safetensors  P
     DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
     DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
+    DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
 
 Files are written beside their place and renamed, so a reader never sees half a model.
 """
@@ -25,6 +26,9 @@ from entitynlm.data.word_classes import WordClasses
 from entitynlm.errors import EntityNLMError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.language_model import LanguageModel
+
+Network = EntityNetwork | LanguageModel
 
 FORMAT_VERSION = 1
 CARD = "model.json"
@@ -32,35 +36,64 @@ CARD = "model.json"
 
 @dataclass
 class Bundle:
-    """P with its proposals, and all that turns documents into numbers for them."""
+    """P with its proposals, and all that turns documents into numbers for them.
+
+    :param networks: P and its proposals by mode.
+    :param language_model: the LSTM baseline, which reads the same numbers.
+    """
 
     encoder: Encoder
     classes: WordClasses | None
     networks: dict[str, EntityNetwork] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    language_model: LanguageModel | None = None
+
+    @property
+    def parts(self) -> dict[str, Network]:
+        """All networks by mode, the baseline included."""
+        baseline: dict[str, Network] = {"rnnlm": self.language_model} if self.language_model else {}
+        return {**self.networks, **baseline}
 
     def add(self, config: ModelConfig) -> EntityNetwork:
         """A new network with the given configuration as the part that its mode names."""
         self.networks[config.mode] = self.make(config)
         return self.networks[config.mode]
 
+    def add_language_model(self, config: ModelConfig) -> LanguageModel:
+        """A new LSTM baseline."""
+        self.language_model = self.make_language_model(config)
+        return self.language_model
+
     def make(self, config: ModelConfig) -> EntityNetwork:
         vocabulary = self.encoder.vocabulary
         return EntityNetwork(config, len(vocabulary), vocabulary.start, self.classes)
+
+    def make_language_model(self, config: ModelConfig) -> LanguageModel:
+        vocabulary = self.encoder.vocabulary
+        return LanguageModel(config, len(vocabulary), vocabulary.start, self.classes)
 
     def get(self, mode: str) -> EntityNetwork:
         """The part called ``mode``, or an error that says how to get one."""
         if mode not in self.networks:
             raise ModelError(
-                f"this model has no {mode} part; it has {', '.join(self.networks) or 'none at all'}"
+                f"this model has no {mode} part; it has {', '.join(self.parts) or 'none at all'}"
             )
         return self.networks[mode]
+
+    def get_language_model(self) -> LanguageModel:
+        """The LSTM baseline, or an error that says how to get one."""
+        if self.language_model is None:
+            raise ModelError(
+                f"this model has no LSTM baseline (rnnlm); it has {', '.join(self.parts) or 'no part at all'}. "
+                "Train one with: entitynlm train CORPUS --out DIR --rnnlm-only"
+            )
+        return self.language_model
 
 
 def save_bundle(bundle: Bundle, folder: str | Path) -> None:
     """Write a bundle; the card goes last, so that a folder with a card is whole."""
     folder = Path(folder)
-    for mode, network in bundle.networks.items():
+    for mode, network in bundle.parts.items():
         weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
         with write_atomically(folder / f"{mode}.safetensors", "wb") as stream:
             stream.write(save(weights))
@@ -68,7 +101,7 @@ def save_bundle(bundle: Bundle, folder: str | Path) -> None:
         "format": FORMAT_VERSION,
         "encoder": bundle.encoder.to_dict(),
         "classes": bundle.classes.to_dict() if bundle.classes else None,
-        "parts": {mode: to_dict(network.config) for mode, network in bundle.networks.items()},
+        "parts": {mode: to_dict(network.config) for mode, network in bundle.parts.items()},
         "notes": bundle.notes,
     }
     with write_atomically(folder / CARD) as stream:
@@ -89,9 +122,9 @@ def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bu
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CARD}: this model card can't be used ({error})") from error
     for mode, config in configs.items():
-        network = bundle.make(config)
+        network = bundle.add_language_model(config) if mode == "rnnlm" else bundle.add(config)
         load_weights(network, folder / f"{mode}.safetensors")
-        bundle.networks[mode] = network.to(device).eval()
+        network.to(device).eval()
     return bundle
 
 

@@ -10,20 +10,19 @@ from typing import Any
 
 import torch
 
-from entitynlm.config import Mode, to_dict
+from entitynlm.config import Mode, ModelConfig, to_dict
 from entitynlm.data.document import Document
 from entitynlm.data.embeddings import load_pretrained, project
 from entitynlm.data.encoding import EncodedDocument, Encoder
 from entitynlm.data.word_classes import assign_classes
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
-from entitynlm.model.bundle import Bundle, save_bundle
-from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.bundle import Bundle, Network, save_bundle
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Event, Training
 from entitynlm.training.settings import Settings
-from entitynlm.training.trainable import TrainableEntityNetwork
+from entitynlm.training.trainable import Trainable, TrainableEntityNetwork
 
 CHECKPOINTS = "checkpoints"
 LOG = "log.jsonl"
@@ -58,6 +57,7 @@ def prepare_bundle(
         recipe=settings.recipe,
         singletons=settings.data.singletons,
         typed=settings.data.typed,
+        max_length=settings.model.max_length,
     )
     encoded = [encoder.encode(document) for document in train]
     held_out = [encoder.encode(document) for document in development]
@@ -92,14 +92,14 @@ def train_part(
     model_config, training_config = settings.for_part(mode)
     kinds = bundle.encoder.kinds
     model_config = type(model_config)(**{**to_dict(model_config), "kinds": kinds})
+    if mode != "rnnlm":
+        check_lengths(model_config, bundle.encoder)
     torch.manual_seed(derive_seed(seed, 0))
-    network = bundle.add(model_config)
+    network, trainable = add_part(bundle, model_config)
     if training_config.embeddings != "random":
         use_embeddings(network, bundle.encoder, training_config.embeddings)
     network.to(device)
-    training = Training(
-        TrainableEntityNetwork(network), corpus.train, corpus.development, training_config, seed=seed
-    )
+    training = Training(trainable, corpus.train, corpus.development, training_config, seed=seed)
     described = {"model": to_dict(model_config), "training": _plain(to_dict(training_config)), "seed": seed}
     checkpoint = folder / CHECKPOINTS / mode if folder else None
     if resume and checkpoint and (checkpoint / "state.json").exists():
@@ -124,6 +124,24 @@ def train_part(
         "best_dev_loss": training.progress.best_loss,
     }
     return finished
+
+
+def add_part(bundle: Bundle, config: ModelConfig) -> tuple[Network, Trainable]:
+    """A new network in a bundle, and what the training loop sees of it."""
+    if config.mode == "rnnlm":
+        baseline = bundle.add_language_model(config)
+        return baseline, baseline
+    network = bundle.add(config)
+    return network, TrainableEntityNetwork(network)
+
+
+def check_lengths(config: ModelConfig, encoder: Encoder) -> None:
+    """The encoder leaves out mentions longer than its own limit, so a network must have just that limit."""
+    if config.max_length != encoder.max_length:
+        raise ConfigError(
+            f"max_length of the {config.mode} part is {config.max_length}, but documents were encoded with mentions "
+            f"of up to {encoder.max_length} words: set the same max_length for all parts"
+        )
 
 
 def train_bundle(
@@ -166,7 +184,7 @@ def train_bundle(
     return bundle
 
 
-def use_embeddings(network: EntityNetwork, encoder: Encoder, source: str) -> None:
+def use_embeddings(network: Network, encoder: Encoder, source: str) -> None:
     """Start from pretrained word embeddings, projected where their width differs; they are trained on."""
     pretrained = load_pretrained(source, encoder.vocabulary)
     table = network.reader.embedding.weight

@@ -6,6 +6,7 @@
 [training]       TrainingConfig of P
 [causal]         what differs for the proposal Q: any key of [model] or [training]
 [lookahead]      what differs for the look-ahead proposal
+[rnnlm]          what differs for the LSTM baseline
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from entitynlm.data.annotation import Singletons
 from entitynlm.data.preprocessing import Recipe
 from entitynlm.errors import ConfigError
 
-SECTIONS = ("preprocessing", "data", "model", "training", "causal", "lookahead")
+PARTS = ("causal", "lookahead", "rnnlm")
+SECTIONS = ("preprocessing", "data", "model", "training", *PARTS)
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,10 @@ class Settings:
         """The configuration of one part: that of P with the part's own section laid over it."""
         model, training = to_dict(self.model), to_dict(self.training)
         model["mode"] = mode
-        if mode != "generative":
-            model["tied"] = False
+        if mode in ("causal", "lookahead"):
+            model["tied"] = False  # a proposal has no output words to tie anything to
+        if mode == "rnnlm":
+            training["weights"] = (1.0, 1.0, 1.0, 1.0)  # there is but one part of the loss to weigh
         for key, value in self.overrides.get(mode, {}).items():
             target = model if key in model else training
             target[key] = value
@@ -80,7 +84,7 @@ class Settings:
         bad = sorted(set(data) - {"singletons", "typed"})
         if bad:
             raise ConfigError(f"unknown setting {bad[0]!r} in [data]; there are singletons, typed")
-        overrides = {mode: dict(values[mode]) for mode in ("causal", "lookahead") if values.get(mode)}
+        overrides = {mode: dict(values[mode]) for mode in PARTS if values.get(mode)}
         known = {f.name for f in (*dataclasses.fields(ModelConfig), *dataclasses.fields(TrainingConfig))}
         for mode, section in overrides.items():
             for key in section:

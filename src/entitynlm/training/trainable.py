@@ -7,10 +7,8 @@ from typing import Protocol
 
 from torch import nn
 
-from entitynlm.config import ModelConfig
 from entitynlm.data.encoding import EncodedDocument
-from entitynlm.errors import ConfigError
-from entitynlm.model.batch import BatchScores, Carried, Window, cut_windows, score_windows
+from entitynlm.model.batch import BatchScores, Carried, Window, check_windows, cut_windows, score_windows
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
 
@@ -43,11 +41,3 @@ class TrainableEntityNetwork:
 
     def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
         return score_windows(self.network, windows, noise=noise, carried=carried)
-
-
-def check_windows(config: ModelConfig, size: int) -> None:
-    """Only a network that reads straight on can be trained in windows."""
-    if size and config.mode == "lookahead":
-        raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
-    if size and config.restart_sentences:
-        raise ConfigError("an LSTM that restarts at each sentence has nothing to carry over: use window = 0")

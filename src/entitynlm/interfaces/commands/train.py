@@ -49,6 +49,19 @@ def train(
     generative_only: Annotated[
         bool, typer.Option("--generative-only", help="Train P alone, without a proposal.")
     ] = False,
+    rnnlm: Annotated[
+        bool,
+        typer.Option(
+            "--rnnlm", help="Also train the LSTM baseline without entities, with the same settings."
+        ),
+    ] = False,
+    rnnlm_only: Annotated[
+        bool,
+        typer.Option(
+            "--rnnlm-only",
+            help="Train only the LSTM baseline, into the model that is in --out if there is one.",
+        ),
+    ] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
     ] = False,
@@ -69,16 +82,26 @@ def train(
       entitynlm data get stories --documents 2000 --seed 1 --out stories
       entitynlm train stories --config configs/tiny.toml --out runs/stories
       entitynlm train ../shared/data/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
+      entitynlm train ../shared/data/ontogum -c configs/strong.toml -o runs/ontogum --lookahead --rnnlm
     """
     from entitynlm.data.corpora import open_corpus
-    from entitynlm.model.bundle import load_bundle
+    from entitynlm.model.bundle import CARD, load_bundle
     from entitynlm.training.recipe import train_bundle
     from entitynlm.training.settings import load_settings
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
-    parts = choose_parts(proposal=proposal, generative_only=generative_only, lookahead=lookahead)
+    parts = choose_parts(
+        proposal=proposal,
+        generative_only=generative_only,
+        lookahead=lookahead,
+        rnnlm=rnnlm,
+        rnnlm_only=rnnlm_only,
+    )
     prepare_torch(device, threads)
     settings = load_settings(config, parse_changes(set_ or []))
+    if settings.recipe.warning:
+        terminal.remark(f"remark: {settings.recipe.warning}")
+    into_model = proposal or (rnnlm_only and (out / CARD).exists())
     opened = open_corpus(corpus, format=format)
     with follow_training(terminal) as listener:
         bundle = train_bundle(
@@ -86,7 +109,7 @@ def train(
             opened.documents("dev"),
             settings,
             parts=parts,
-            base=load_bundle(out) if proposal else None,
+            base=load_bundle(out) if into_model else None,
             seed=seed,
             device=device,
             folder=out,
@@ -105,16 +128,28 @@ def train(
     terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
 
 
-def choose_parts(*, proposal: bool, generative_only: bool, lookahead: bool) -> list[Mode]:
+def choose_parts(
+    *, proposal: bool, generative_only: bool, lookahead: bool, rnnlm: bool = False, rnnlm_only: bool = False
+) -> list[Mode]:
     """Which parts of the model the options ask for."""
-    if proposal and generative_only:
-        raise ConfigError("--proposal and --generative-only exclude each other")
+    given = {"--proposal": proposal, "--generative-only": generative_only, "--rnnlm-only": rnnlm_only}
+    chosen = [name for name, wanted in given.items() if wanted]
+    if len(chosen) > 1:
+        raise ConfigError(f"{' and '.join(chosen)} exclude each other")
+    if rnnlm_only:
+        if lookahead:
+            raise ConfigError("--rnnlm-only and --lookahead exclude each other")
+        return ["rnnlm"]
     parts: list[Mode] = ["generative", "causal"]
     if proposal:
         parts = ["causal"]
     elif generative_only:
         parts = ["generative"]
-    return [*parts, "lookahead"] if lookahead else parts
+    if lookahead:
+        parts.append("lookahead")
+    if rnnlm:
+        parts.append("rnnlm")
+    return parts
 
 
 def prepare_torch(device: str, threads: int | None) -> None:
