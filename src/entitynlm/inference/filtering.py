@@ -127,11 +127,12 @@ class Walk:
             )  # fmt: skip
             log_words = self._score_words(chunk, x, start, stop, choices)
             log_evidence[start:stop] = self._weigh(choices, log_words)
-            parents = self._resample()
+            self.position += stop - start
+            self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
+            parents = self._resample() if self.position < end else None
             if self.keep:
                 self.records.append(Record(choices.kind, choices.entity, choices.remaining, parents))
             self._tidy()
-            self.position += stop - start
         return log_evidence
 
     def _score_words(
@@ -160,9 +161,7 @@ class Walk:
 
     def _resample(self) -> np.ndarray | None:
         """Resample where too few particles carry the weight; returns the parents."""
-        size = float(effective_sample_size(self.log_weights))
-        self.sample_sizes.append(size)
-        if size >= self.stride.threshold * self.count:
+        if self.sample_sizes[-1] >= self.stride.threshold * self.count:
             return None
         assert self._population is not None
         parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.stride.scheme)
@@ -179,6 +178,12 @@ class Walk:
         kept = self._population.tidy()
         if kept is not None and self._words is not None:
             self._words.keep(kept)
+
+    @property
+    def rows(self) -> int:
+        """How many entity states are kept, in both tables together."""
+        population = self._population
+        return population.model_states.used + population.proposal_states.used if population else 0
 
     @property
     def total(self) -> float:

@@ -8,7 +8,8 @@ average (Jensen), so that a perplexity made from it is too high on average, neve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,10 +88,10 @@ def estimate_log_prob(
     :param check_every: words between two looks at the weights.
     """
     check_networks(model, proposal)
+    check_document(document, particles)
     stride = make_stride(method, resample_threshold, scheme, check_every)
-    _check_counts(particles, repeats)
-    if len(document) == 0:
-        raise DataError(f"the document {document.id!r} has no words")
+    if repeats < 1:
+        raise ConfigError(f"there must be one repeat at least, not {repeats}")
     walks = [
         Walk(model, proposal, particles=particles, seed=child, stride=stride)
         for child in seed_document(seed, document).spawn(repeats)
@@ -144,8 +145,9 @@ def estimate_error(log_probs: FloatArray) -> float:
 def estimate_documents(
     model: EntityNetwork,
     proposal: EntityNetwork,
-    documents: Sequence[EncodedDocument],
+    documents: Iterable[EncodedDocument],
     *,
+    workers: int = 1,
     particles: int = 100,
     repeats: int = 4,
     method: Method = "particle-filter",
@@ -154,9 +156,13 @@ def estimate_documents(
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
 ) -> Iterator[MarginalEstimate]:
-    """:func:`estimate_log_prob` of each document, one after the other."""
-    for document in documents:
-        yield estimate_log_prob(
+    """:func:`estimate_log_prob` of each document by itself, in their order.
+
+    :param workers: documents worked on at the same time, by threads; the figures don't depend on it.
+    """
+
+    def estimate(document: EncodedDocument) -> MarginalEstimate:
+        return estimate_log_prob(
             model,
             proposal,
             document,
@@ -168,6 +174,12 @@ def estimate_documents(
             scheme=scheme,
             check_every=check_every,
         )
+
+    if workers <= 1:
+        yield from map(estimate, documents)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(estimate, documents)
 
 
 def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
@@ -213,8 +225,9 @@ def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequenc
     return np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])
 
 
-def _check_counts(particles: int, repeats: int) -> None:
+def check_document(document: EncodedDocument, particles: int) -> None:
+    """Whether there is anything to walk through, and anyone to do it."""
     if particles < 1:
         raise ConfigError(f"there must be one particle at least, not {particles}")
-    if repeats < 1:
-        raise ConfigError(f"there must be one repeat at least, not {repeats}")
+    if len(document) == 0:
+        raise DataError(f"the document {document.id!r} has no words")

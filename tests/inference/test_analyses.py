@@ -1,0 +1,147 @@
+"""Sampled analyses: what the sampler claims about them is what the model says, and their posterior is the true one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from small_networks import make_network, make_words
+
+from entitynlm.data.annotation import Analysis
+from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, sample_analyses
+from entitynlm.inference.enumeration import list_analyses, score_analyses
+from entitynlm.inference.marginal import METHODS, Method
+from entitynlm.inference.weights import normalise
+from entitynlm.model.reference import SlowTwin
+
+HARD: dict[str, Any] = {"check_every": 2, "resample_threshold": 1.0}
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kinds": 2, "features": "rich", "max_length": 5},
+        {"softmax": "full", "layers": 2, "birth": "zero"},
+        {"restart_sentences": True, "features": "none"},
+    ],
+)
+def test_paths_have_the_probability_that_the_model_gives_them(
+    mode: str, method: Method, options: dict[str, Any]
+) -> None:
+    """After many resamplings too: the paths are followed back through their ancestors."""
+    model = make_network("generative", **options)
+    shared = {key: value for key, value in options.items() if key in ("kinds", "max_length")}
+    proposal = make_network(mode, seed=1, features="paper", **shared)
+    document = make_words(60, sentence_length=7)
+    samples = sample_analyses(model, proposal, document, particles=20, method=method, **HARD)
+    analyses = [samples[i] for i in range(len(samples))]  # each one is checked against the story's grammar
+    assert all(analysis.complete for analysis in analyses)
+    np.testing.assert_allclose(samples.log_p, score_analyses(model, document, analyses), atol=1e-8)
+    np.testing.assert_allclose(samples.log_q, score_analyses(proposal, document, analyses), atol=1e-8)
+    assert len(samples.distinct()) > 1
+    assert sum(weight for _, weight in samples.distinct()) == pytest.approx(1)
+
+
+def test_filtered_paths_share_their_past() -> None:
+    model, proposal = make_network("generative"), make_network("causal", seed=1)
+    samples = sample_analyses(model, proposal, make_words(60), particles=20, **HARD)
+    different = [len(np.unique(samples.births[:t], axis=1).T) for t in (5, 60)]
+    assert different[0] < different[1]
+
+
+@pytest.fixture(scope="module")
+def short() -> tuple[WeightedAnalyses, list[Analysis], np.ndarray]:
+    """Many samples of a short text, and all of its analyses with their true posterior."""
+    model, proposal = make_network("generative"), make_network("causal", seed=1, std=0.3)
+    document = make_words(4)
+    analyses = list_analyses(model, document)
+    samples = sample_analyses(model, proposal, document, particles=20_000, check_every=1)
+    return samples, analyses, normalise(score_analyses(model, document, analyses))
+
+
+def test_posterior_of_analyses(short: tuple[WeightedAnalyses, list[Analysis], np.ndarray]) -> None:
+    samples, analyses, truth = short
+    found = samples.distinct()
+    assert [weight for _, weight in found] == sorted((weight for _, weight in found), reverse=True)
+    for analysis, weight in found:
+        assert weight == pytest.approx(truth[analyses.index(analysis)], abs=0.02)
+    best = analyses[int(np.argmax(truth))]
+    assert samples.best() == best == found[0][0]
+
+
+def test_posteriors_of_words(short: tuple[WeightedAnalyses, list[Analysis], np.ndarray]) -> None:
+    samples, analyses, truth = short
+    kinds = np.array([analysis.kind for analysis in analyses])
+    np.testing.assert_allclose(samples.kind_posterior()[:, 1], truth @ (kinds == 1), atol=0.02)
+    np.testing.assert_allclose(samples.kind_posterior().sum(1), 1)
+
+    def born(analysis: Analysis, t: int) -> int:
+        entity = analysis.entity[t]
+        return int(np.argmax(analysis.entity == entity)) if entity else -1
+
+    def current(analysis: Analysis, t: int) -> int:
+        mentioned = np.flatnonzero(analysis.entity[: t + 1])
+        return born(analysis, int(mentioned[-1])) if len(mentioned) else -1
+
+    for t in range(4):
+        for place in range(-1, 4):
+            share = truth @ [born(analysis, t) == place for analysis in analyses]
+            assert samples.entity_posterior(t).get(place, 0) == pytest.approx(share, abs=0.02)
+            share = truth @ [current(analysis, t) == place for analysis in analyses]
+            assert samples.current_posterior(t).get(place, 0) == pytest.approx(share, abs=0.02)
+        linked = truth @ [a.entity[0] > 0 and a.entity[0] == a.entity[t] for a in analyses]
+        assert samples.link_posterior(0, t) == pytest.approx(linked, abs=0.02)
+
+
+def test_posterior_of_spans(short: tuple[WeightedAnalyses, list[Analysis], np.ndarray]) -> None:
+    samples, analyses, truth = short
+    expected: dict[tuple[int, int], float] = {}
+    for analysis, probability in zip(analyses, truth, strict=True):
+        for start, end, _, _ in analysis.spans():
+            expected[start, end] = expected.get((start, end), 0) + probability
+    found = samples.span_posterior()
+    assert set(found) <= set(expected)
+    for span, probability in expected.items():
+        assert found.get(span, 0) == pytest.approx(probability, abs=0.02)
+
+
+def test_greedy_decoding_takes_the_best_choice_every_time() -> None:
+    """Against the slow twin, which is asked for all its options at each step."""
+    proposal, document = make_network("causal", seed=2, std=1.0, kinds=2), make_words(40)
+    analysis, log_q = decode_greedy(proposal, document)
+    twin = SlowTwin(proposal)
+    with torch.no_grad():
+        scores = twin.score(document.with_analysis(analysis))
+        assert log_q == pytest.approx(sum(float(s.r + s.e + s.l + s.x) for s in scores), abs=1e-8)
+        best = float("-inf")
+        story = twin.begin()
+        for t in range(len(document)):
+            values = [int(a[t]) for a in (analysis.kind, analysis.entity, analysis.remaining, document.x)]
+            starts = story.remaining == 0
+            known = len(story.entities)
+            options = []
+            for kind in range(3) if starts else ():
+                for entity in range(1, known + 2) if kind else (0,):
+                    if kind and entity <= known and story.entities[entity - 1].kind != kind:
+                        continue
+                    for length in range(1, min(3, len(document) - t) + 1) if kind else (1,):
+                        outcome = (kind, entity, length, values[3])
+                        score = twin.step(story.copy(), t, outcome, int(document.sentence[t]), t_end=40)
+                        options.append((float(score.r), float(score.e), float(score.l), *outcome[:3]))
+            if starts:  # the best R, then the best E given it, then the best L
+                best = max(option[0] for option in options)
+                options = [option for option in options if option[0] == best]
+                options = [o for o in options if o[1] == max(other[1] for other in options)]
+                assert tuple(values[:3]) == max(options, key=lambda o: o[2])[3:]
+            twin.step(story, t, tuple(values), int(document.sentence[t]), t_end=40)  # type: ignore[arg-type]
+    assert len(analysis.spans()) > 3
+
+
+def test_greedy_decoding_that_looks_ahead() -> None:
+    proposal, document = make_network("lookahead", seed=2, std=1.0), make_words(40)
+    analysis, log_q = decode_greedy(proposal, document)
+    assert log_q == pytest.approx(score_analyses(proposal, document, [analysis])[0], abs=1e-8)

@@ -1,0 +1,237 @@
+"""The estimators against the enumerated truth, and the traps that others fell into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from small_networks import make_network, make_words
+
+from entitynlm.errors import ConfigError, DataError, InferenceError
+from entitynlm.inference.analyses import sample_analyses
+from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
+from entitynlm.inference.marginal import (
+    METHODS,
+    Method,
+    estimate_documents,
+    estimate_error,
+    estimate_log_prob,
+)
+from entitynlm.inference.resampling import SCHEMES, Scheme
+from entitynlm.model.batch import score_documents
+from entitynlm.model.noise import DrawnNoise
+
+
+def assert_unbiased(ratios: np.ndarray) -> None:
+    """Estimates of P(X) over its true value have mean one; four standard errors are allowed, once in 16,000."""
+    error = ratios.std(ddof=1) / np.sqrt(len(ratios))
+    assert error < 0.1, "too few estimates for this to be a test"
+    assert abs(ratios.mean() - 1) < 4 * error
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+def test_the_weight_of_one_particle_has_no_bias(mode: str) -> None:
+    model, proposal = make_network("generative", kinds=2), make_network(mode, seed=1, std=0.3, kinds=2)
+    document = make_words(5)
+    samples = sample_analyses(model, proposal, document, particles=5_000, method="importance")
+    assert_unbiased(np.exp(samples.log_p - samples.log_q - enumerate_log_prob(model, document)))
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_filtered_estimates_have_no_bias(mode: str, scheme: Scheme) -> None:
+    """Few particles that are resampled after every word: the estimate is poor, and right on average."""
+    model, proposal = make_network("generative"), make_network(mode, seed=1, std=0.3)
+    document = make_words(5)
+    estimate = estimate_log_prob(
+        model,
+        proposal,
+        document,
+        particles=4,
+        repeats=150,
+        check_every=1,
+        resample_threshold=1.0,
+        scheme=scheme,
+    )
+    assert_unbiased(np.exp(estimate.repeats - enumerate_log_prob(model, document)))
+    assert estimate.resamplings > 3  # of four times that there is still something to come
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_birth_noise_is_part_of_what_is_estimated(method: Method) -> None:
+    """With noise the truth is a mean over the noise, here over 500 draws for every analysis."""
+    model = make_network("generative", sigma=0.8, seed=2)
+    proposal, document = make_network("causal", seed=1, std=0.3), make_words(3)
+    analyses = list_analyses(model, document)
+    noise = DrawnNoise(torch.Generator().manual_seed(0))
+    drawn = np.exp(score_analyses(model, document, analyses * 500, noise=noise)).reshape(500, -1).sum(1)
+    truth, error = np.log(drawn.mean()), drawn.std() / drawn.mean() / np.sqrt(500)
+    estimate = estimate_log_prob(model, proposal, document, particles=1_000, repeats=10, method=method)
+    tolerance = 4 * np.hypot(estimate.standard_error, error)
+    assert abs(estimate.log_prob - truth) < tolerance
+    assert abs(enumerate_log_prob(model, document) - truth) > tolerance, "the noise must matter here"
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+def test_many_particles_find_the_truth(method: Method, mode: str) -> None:
+    model, proposal = make_network("generative", seed=4), make_network(mode, seed=5, std=0.3)
+    document = make_words(6, seed=2)
+    truth = enumerate_log_prob(model, document)
+    estimate = estimate_log_prob(model, proposal, document, particles=20_000, repeats=4, method=method)
+    assert estimate.standard_error < 0.05
+    assert abs(estimate.log_prob - truth) < 4 * max(estimate.standard_error, 0.005)
+
+
+def test_conditionals_find_the_truth() -> None:
+    """log p(x_t | x_<t) is the difference of two enumerated marginals: those of the text and of its beginnings."""
+    model, proposal = make_network("generative", seed=4), make_network("causal", seed=5, std=0.3)
+    document = make_words(5, seed=2)
+    beginnings = [make_words(5, seed=2) for _ in range(5)]
+    truth = []
+    for length, text in enumerate(beginnings, start=1):
+        shorter = type(text)(
+            text.id, *(getattr(text, name)[:length] for name in ("x", "r", "e", "l", "sentence", "origin"))
+        )
+        truth.append(enumerate_log_prob(model, shorter))
+    estimate = estimate_log_prob(model, proposal, document, particles=20_000, repeats=4)
+    np.testing.assert_allclose(np.cumsum(estimate.per_token), truth, atol=0.06)
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+def test_a_filter_that_never_resamples_is_importance_sampling(mode: str) -> None:
+    model, proposal = make_network("generative", sigma=0.3), make_network(mode, seed=1)
+    document = make_words(150)
+    kwargs: dict[str, Any] = {"particles": 7, "repeats": 3, "seed": 5}
+    one = estimate_log_prob(model, proposal, document, method="importance", **kwargs)
+    other = estimate_log_prob(
+        model, proposal, document, method="particle-filter", resample_threshold=0, **kwargs
+    )
+    np.testing.assert_allclose(one.repeats_per_token, other.repeats_per_token, rtol=0, atol=1e-10)
+    assert one.standard_error == pytest.approx(other.standard_error, abs=1e-10)
+    assert other.resamplings == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_are_combined_over_all_samples_of_one_document(method: Method) -> None:
+    """The trap: dividing by another count than that of the samples. The first repeat's samples are also to be had."""
+    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(40)
+    estimate = estimate_log_prob(model, proposal, document, particles=9, repeats=3, method=method)
+    samples = sample_analyses(model, proposal, document, particles=9, method=method)
+    assert samples.log_prob == pytest.approx(estimate.repeats[0], abs=1e-10)
+    assert estimate.log_prob == pytest.approx(float(np.log(np.mean(np.exp(estimate.repeats)))), abs=1e-9)
+    if method == "importance":
+        weights = np.exp(samples.log_p - samples.log_q)
+        assert estimate.repeats[0] == pytest.approx(np.log(weights.sum() / 9), abs=1e-9)
+
+
+def test_documents_do_not_mix() -> None:
+    model, proposal = make_network("generative", sigma=0.3), make_network("causal", seed=1)
+    documents = [make_words(length, seed=length) for length in (30, 5, 61)]
+    kwargs: dict[str, Any] = {"particles": 11, "repeats": 2, "seed": 3}
+    together = list(estimate_documents(model, proposal, documents, **kwargs))
+    threaded = list(estimate_documents(model, proposal, documents[::-1], workers=2, **kwargs))[::-1]
+    for document, one, other in zip(documents, together, threaded, strict=True):
+        alone = estimate_log_prob(model, proposal, document, **kwargs)
+        assert alone.tokens == len(document)
+        for estimate in (one, other):
+            np.testing.assert_array_equal(estimate.repeats_per_token, alone.repeats_per_token)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_long_documents_stay_finite(method: Method, dtype: torch.dtype) -> None:
+    model = make_network("generative", std=1.5, sigma=0.1, max_length=5).to(dtype)
+    proposal = make_network("causal", std=1.5, seed=1, max_length=5).to(dtype)
+    document = make_words(5_000, sentence_length=20)
+    estimate = estimate_log_prob(
+        model, proposal, document, particles=8, repeats=2, method=method, check_every=20
+    )
+    assert np.isfinite(estimate.per_token).all()
+    assert estimate.log_prob < -5_000
+    assert estimate.per_token.sum() == pytest.approx(estimate.log_prob, rel=1e-9)
+    np.testing.assert_allclose(estimate.repeats_per_token.sum(1), estimate.repeats, rtol=1e-9)
+    assert 1 <= estimate.ess <= 8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_standard_error_is_that_of_repeating_everything(method: Method) -> None:
+    model, proposal = make_network("generative"), make_network("causal", seed=1, std=0.3)
+    document = make_words(20)
+    found = [
+        estimate_log_prob(
+            model, proposal, document, particles=30, repeats=8, method=method, seed=seed, check_every=5
+        )
+        for seed in range(40)
+    ]
+    spread = np.std([estimate.log_prob for estimate in found], ddof=1)
+    claimed = np.sqrt(np.mean([estimate.standard_error**2 for estimate in found]))
+    # Each of 40 estimates of a variance has 7 degrees of freedom, the spread has 39: a factor of 1.6 is three sigma.
+    assert 1 / 1.6 < claimed / spread < 1.6
+
+
+def test_standard_error_of_close_and_of_far_estimates() -> None:
+    close = np.array([-10.0, -10.1, -9.95, -10.02])
+    assert estimate_error(close) == pytest.approx(close.std(ddof=1) / 2, rel=0.1)
+    far = np.array([-100.0, -120.0, -150.0, -170.0])  # one carries all: we know only that others may come
+    assert estimate_error(far) > 10
+    assert np.isnan(estimate_error(np.array([-3.0])))
+
+
+def test_words_only_is_the_mean_over_samples_of_their_word_scores() -> None:
+    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(30)
+    estimate = estimate_log_prob(model, proposal, document, particles=12, repeats=1, method="importance")
+    samples = sample_analyses(model, proposal, document, particles=12, method="importance")
+    with torch.no_grad():
+        texts = [document.with_analysis(samples[i]) for i in range(12)]
+        words = score_documents(model, texts, noise=None).x.sum() / 12
+    assert estimate.words_only == pytest.approx(float(words), abs=1e-9)
+    ahead = make_network("lookahead", seed=1)
+    assert estimate_log_prob(model, ahead, document, method="importance", repeats=1).words_only is None
+    assert estimate_log_prob(model, proposal, document, repeats=1).words_only is None
+
+
+def test_same_seed_same_figures() -> None:
+    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(30)
+    first, second, third = (
+        estimate_log_prob(model, proposal, document, particles=5, seed=seed) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first.repeats, second.repeats)
+    assert len(np.unique(first.repeats)) == 4
+    assert not np.isin(third.repeats, first.repeats).any()
+
+
+def test_what_can_not_be_estimated() -> None:
+    model, proposal, document = make_network("generative"), make_network("causal"), make_words(3)
+    with pytest.raises(InferenceError, match="lengths go to 2 and the model's to 3"):
+        estimate_log_prob(model, make_network("causal", max_length=2), document)
+    with pytest.raises(InferenceError, match="kinds of mentions go to 1"):
+        estimate_log_prob(make_network("generative", kinds=2), proposal, document)
+    with pytest.raises(InferenceError, match="must be a proposal"):
+        estimate_log_prob(model, model, document)
+    with pytest.raises(InferenceError, match="not a causal one"):
+        estimate_log_prob(proposal, proposal, document)
+    with pytest.raises(DataError, match="no words"):
+        estimate_log_prob(model, proposal, make_words(0))
+    for name, value in (
+        ("particles", 0),
+        ("repeats", 0),
+        ("resample_threshold", 1.5),
+        ("check_every", 0),
+        ("seed", -1),
+    ):
+        with pytest.raises(ConfigError):
+            estimate_log_prob(model, proposal, document, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="importance, particle-filter"):
+        estimate_log_prob(model, proposal, document, method="exact")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="evaluation mode"):
+        estimate_log_prob(make_network("generative").train(), proposal, document)
+
+
+def test_damaged_parameters_are_named() -> None:
+    model, proposal = make_network("generative"), make_network("causal", seed=1)
+    model.W_r.data[:] = torch.nan
+    with pytest.raises(InferenceError, match="damaged"):
+        estimate_log_prob(model, proposal, make_words(10))
