@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.data.word_classes import WordClasses
-from entitynlm.model.features import make_feature_set
+from entitynlm.model.features import count_word_states, make_feature_set
 from entitynlm.model.reader import WordReader, initialise
 from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
@@ -56,6 +56,8 @@ class EntityNetwork(nn.Module):
         self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
             self.W_e = nn.Parameter(torch.empty(D, D))
+            if config.word_states:
+                self.state_embeddings = nn.Parameter(torch.empty(count_word_states(config), D))
             self.words = make_softmax(config, words, start, classes)
         initialise(self)
 
@@ -63,7 +65,7 @@ class EntityNetwork(nn.Module):
 
     def log_prob_kinds(self, h: Tensor) -> Tensor:
         """log p(R_t = r | h) ∝ hᵀ W_r r for every r: (…, D) → (…, 1 + kinds)."""
-        return F.log_softmax(h @ (self.W_r @ self.kind_embeddings.t()), dim=-1)
+        return F.log_softmax(F.linear(h, self.kind_embeddings @ self.W_r.t()), dim=-1)
 
     # -- eq. 4: which entity? --------------------------------------------------------------------------------------
 
@@ -92,16 +94,25 @@ class EntityNetwork(nn.Module):
 
     # -- eq. 6: which word? ----------------------------------------------------------------------------------------
 
-    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor) -> Tensor:
-        """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,)."""
+    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor, states: Tensor | None = None) -> Tensor:
+        """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,).
+
+        With ``word_states`` (ours, not the paper's) a vector for the word's place in its mention is added, ``states`` (N,).
+        """
         assert self.words is not None
-        result: Tensor = self.words(h + We, x, self._tied())
+        result: Tensor = self.words(self._add_states(h + We, states), x, self._tied())
         return result
 
-    def log_prob_words(self, h: Tensor, We: Tensor) -> Tensor:
+    def log_prob_words(self, h: Tensor, We: Tensor, states: Tensor | None = None) -> Tensor:
         """The whole distribution over words: (N, V)."""
         assert self.words is not None
-        return self.words.log_probs(h + We, self._tied())
+        return self.words.log_probs(self._add_states(h + We, states), self._tied())
+
+    def _add_states(self, u: Tensor, states: Tensor | None) -> Tensor:
+        if not self.config.word_states:
+            return u
+        assert states is not None
+        return u + self.state_embeddings[states]
 
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e."""
@@ -114,7 +125,7 @@ class EntityNetwork(nn.Module):
 
     def give_birth(self, kinds: Tensor, noise: Tensor | None) -> Tensor:
         """u ~ N(r, σ²I) put on the unit ball: kinds (M,), standard normal noise (M, D) → (M, D)."""
-        means = self.kind_embeddings[kinds]
+        means = F.embedding(kinds, self.kind_embeddings)
         if self.config.birth == "zero":
             return torch.zeros_like(means)
         u = means if noise is None else means + self.config.sigma * noise.to(means)
