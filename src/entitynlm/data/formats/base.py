@@ -20,6 +20,12 @@ from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import decode_lines
 
+# What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
+ENDINGS = (
+    ".gz", ".drs", ".ann", ".xml", ".md", ".markdown", ".txt", ".jsonl", ".jsonlines", ".json", ".conllu", ".conll",
+    ".spacy",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Oddity:
@@ -112,18 +118,7 @@ class Source:
     def stem(self) -> str:
         """The file's name without its endings, as a document id for formats that have none."""
         name = Path(self.path).name
-        for ending in (
-            ".gz",
-            ".txt.drs",
-            ".drs",
-            ".md",
-            ".txt",
-            ".ann",
-            ".xml",
-            ".jsonl",
-            ".json",
-            ".conllu",
-        ):
+        for ending in ENDINGS:
             if name.endswith(ending) and name != ending:
                 name = name[: -len(ending)]
         return name if name not in ("", "-") else "document"

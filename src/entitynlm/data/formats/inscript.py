@@ -1,9 +1,10 @@
 """InScript stories in the columns that Modi et al. (2017) distribute (``haircut_067.txt.drs``).
 
-A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated:
-``id  word  headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "nothing". Neighbouring words of
-one sentence with the same participant label are one mention, and a label such as ``P2_bathtub`` is one entity of
-the story whose type is the part after the number (``NPart`` for ``P1_NPart_it``: a thing outside of the script).
+A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated: ``id
+word  headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "nothing". Neighbouring words of
+one sentence with the same participant label are one mention, and a label such as ``P2_bathtub`` is one entity
+of the story whose type is the part after the number (``NPart`` for ``P1_NPart_it``: a thing outside of the
+script).
 """
 
 from __future__ import annotations
