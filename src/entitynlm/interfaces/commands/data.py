@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -12,6 +12,7 @@ from rich.table import Table
 
 from entitynlm.data.corpora.catalogue import CATALOGUE, Offer, get_offer
 from entitynlm.data.document import Document
+from entitynlm.data.formats.base import Oddity
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces.console import Terminal, print_path
@@ -26,6 +27,16 @@ DataFolderOption = Annotated[
     typer.Option("--data", envvar="ENTITYNLM_DATA", metavar="DIR", help="The folder where corpora are kept."),
 ]
 DEFAULT_FOLDER = Path("corpora")
+
+
+class _OddityCount:
+    """A report that keeps none of what it is told: files without end may be odd without end."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def __call__(self, oddity: Oddity) -> None:
+        self.total += 1
 
 
 @app.command("list", epilog="Example: entitynlm data list --data ~/corpora")
@@ -159,16 +170,16 @@ def stats(
 
     terminal = Terminal(quiet=quiet, json_path=json)
     corpus = open_corpus(path, format=format)
-    odd: list[Any] = []
+    odd = _OddityCount()
     with terminal.progress() as progress:
         task = progress.add_task(f"reading {corpus.name}", total=None, note="documents")
-        counts = measure_corpus(
-            corpus, on_oddity=odd.append, on_document=lambda document: progress.advance(task)
-        )
+        counts = measure_corpus(corpus, on_oddity=odd, on_document=lambda document: progress.advance(task))
     terminal.print(f"[bold]{escape(corpus.name)}[/bold] [dim](splits: {escape(corpus.rule)})[/dim]")
     terminal.print(tabulate_statistics(counts))
-    if odd:
-        terminal.remark(f"{len(odd)} oddities on the way; `entitynlm data check {escape(path)}` lists them")
+    if odd.total:
+        terminal.remark(
+            f"{odd.total:,} oddities on the way; `entitynlm data check {escape(path)}` lists them"
+        )
     terminal.write_json(
         {"corpus": corpus.name, "splits": {split: found.as_json() for split, found in counts.items()}}
     )
@@ -221,18 +232,20 @@ def convert(
         raise ConfigError("a corpus of several splits needs a folder to go to; name one of them with --split")
     else:
         steps = plan_conversion(corpus, Path(target), to=to, layout=layout)  # type: ignore[arg-type]
-    odd: list[Any] = []
+    odd = _OddityCount()
     written: dict[str, int] = {}
     for step in terminal.track(steps, f"converting {corpus.name}"):
-        count = run_step(step, to=to, format=format, on_oddity=odd.append)
+        count = run_step(step, to=to, format=format, on_oddity=odd)
         written[step.split] = written.get(step.split, 0) + count
     if target != STANDARD:
         total = ", ".join(f"{name} {count:,}" for name, count in written.items())
         terminal.print(f"{escape(corpus.name)} → {to}: {total} documents in {escape(print_path(target))}")
-    if odd:
-        terminal.remark(f"{len(odd)} oddities on the way; `entitynlm data check {escape(source)}` lists them")
+    if odd.total:
+        terminal.remark(
+            f"{odd.total:,} oddities on the way; `entitynlm data check {escape(source)}` lists them"
+        )
     terminal.write_json(
-        {"corpus": corpus.name, "format": to, "path": target, "documents": written, "oddities": len(odd)}
+        {"corpus": corpus.name, "format": to, "path": target, "documents": written, "oddities": odd.total}
     )
 
 
