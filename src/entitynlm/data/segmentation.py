@@ -132,6 +132,29 @@ def segment_whitespace(text: str) -> Segmentation:
     return Segmentation(tuple(tokens), tuple(offsets), tuple(sentences))
 
 
+def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
+    """Where the words stand in the text, if all of them do, in order and with only white space around them."""
+    offsets: list[Span] = []
+    at = 0
+    for word in words:
+        start = text.find(word, at)
+        if start < 0 or (start > at and not text[at:start].isspace()):
+            return None
+        at = start + len(word)
+        offsets.append((start, at))
+    return tuple(offsets) if not text[at:].strip() else None
+
+
+def join_words(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    """A text of these words with a space between them, and where they stand in it."""
+    offsets: list[Span] = []
+    at = 0
+    for word in words:
+        offsets.append((at, at + len(word)))
+        at += len(word) + 1
+    return " ".join(words), tuple(offsets)
+
+
 def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | None, bool]:
     """The words that a character range touches, and whether it does so without cutting one of them.
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from entitynlm.data.document import Document, Mention, Span
 from entitynlm.data.formats.base import Format, Source
+from entitynlm.data.segmentation import find_words, join_words
 from entitynlm.errors import DataError
 
 NOTHING = "O"
@@ -171,24 +172,11 @@ def _find_type(label: str) -> str | None:
     return "NPart" if match[1].startswith("NPart_") else match[1]
 
 
-def _place_words(sentence: _Sentence) -> tuple[str, list[Span]]:
+def _place_words(sentence: _Sentence) -> tuple[str, tuple[Span, ...]]:
     """The sentence's text and where its words stand: in ``#text=`` if all are there in order, else joined."""
-    if sentence.text is not None:
-        places, at = [], 0
-        for word in sentence.words:
-            found = sentence.text.find(word, at)
-            if found < 0 or sentence.text[at:found].strip():
-                break
-            at = found + len(word)
-            places.append((found, at))
-        if len(places) == len(sentence.words) and not sentence.text[at:].strip():
-            return sentence.text, places
-    text, places = "", []
-    for word in sentence.words:
-        begin = len(text) + 1 if text else 0
-        text = f"{text} {word}" if text else word
-        places.append((begin, begin + len(word)))
-    return text, places
+    if sentence.text is not None and (places := find_words(sentence.words, sentence.text)) is not None:
+        return sentence.text, places
+    return join_words(sentence.words)
 
 
 FORMAT = Format(

@@ -36,7 +36,7 @@ from entitynlm.data.formats.json_records import (
     take_text,
     take_values,
 )
-from entitynlm.data.segmentation import align_span, segment_text
+from entitynlm.data.segmentation import align_span, find_words, join_words, segment_text
 from entitynlm.errors import DataError
 
 Complain = Callable[[str], None]
@@ -153,7 +153,7 @@ class _Words:
             if values is not None:
                 columns[column] = self.keep(values)
         text = record.get("text")
-        offsets = _find_offsets(tokens, text) if isinstance(text, str) else None
+        offsets = find_words(tokens, text) if isinstance(text, str) else None
         genre = record.get("genre")
         return Document(
             name,
@@ -231,24 +231,10 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
     return [each if each and each.strip() else None for each in values]
 
 
-def _find_offsets(tokens: Sequence[str], text: str) -> tuple[Span, ...] | None:
-    """Where the words stand in the text, if they all do, with nothing but white space between them."""
-    offsets: list[Span] = []
-    at = 0
-    for token in tokens:
-        start = text.find(token, at)
-        if start < 0 or text[at:start].strip():
-            return None
-        at = start + len(token)
-        offsets.append((start, at))
-    return tuple(offsets)
-
-
 def _add_character_spans(document: Document, clusters: list[list[Span]], report: Complain) -> Document:
-    text = document.text if document.offsets is not None else None
-    if text is None:
-        text = " ".join(document.tokens)
-    offsets = document.offsets or _find_offsets(document.tokens, text) or ()
+    text, offsets = document.text, document.offsets
+    if text is None or offsets is None:
+        text, offsets = join_words(document.tokens)
     mentions: list[Mention] = []
     for number, spans in enumerate(clusters, start=1):
         for start, end in spans:
