@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from entitynlm.data.formats.base import Oddity, Source
+from entitynlm.errors import DataError
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -60,6 +67,21 @@ def test_the_printed_example_is_what_the_demo_prints(folder: Path) -> None:
     printed = run([sys.executable, "-m", "entitynlm.interfaces.cli", "demo", "--documents", "10"], folder)
     for line in blocks("console")[0].splitlines():
         assert line.rstrip() in printed
+
+
+def test_the_recipe_for_a_reader_works() -> None:
+    skeleton = re.findall(r"^   ```python\n(.*?)^   ```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)[0]
+    namespace: dict[str, Any] = {}
+    exec(textwrap.dedent(skeleton), namespace)
+    content = b"%my-format\nAnna\t1\nsleeps\t-\n\t2\n"
+    odd: list[Oddity] = []
+    assert namespace["FORMAT"].recognise("a.my", content)
+    (document,) = namespace["read"](Source("a.my", io.BytesIO(content), odd.append))
+    assert document.tokens == ("Anna", "sleeps")
+    assert document.clusters == (((0, 1),),)
+    assert [oddity.line for oddity in odd] == [4]
+    with pytest.raises(DataError, match=r"a\.my:2: a row without an entity"):
+        list(namespace["read"](Source("a.my", io.BytesIO(b"%my-format\nAnna\n"))))
 
 
 def test_links_lead_somewhere() -> None:
