@@ -46,6 +46,7 @@ def find_id_field(header: Sequence[str]) -> int:
 
 @dataclass
 class _Opening:
+    order: int
     node: int
     line: int
     fields: list[str]
@@ -53,11 +54,10 @@ class _Opening:
 
 @dataclass
 class _Annotated:
-    """A mention as it stands in the file: parts in nodes, fields in text."""
+    """A mention as it stands in the file: parts in nodes, what its first bracket says."""
 
     entity: str
-    line: int
-    fields: list[str]
+    opening: _Opening
     parts: list[Span]
 
 
@@ -70,6 +70,7 @@ class EntityReader:
     _declared: bool = False
     _header: list[str] = field(default_factory=lambda: DEFAULT_HEADER.split("-"))
     _id_field: int = 0
+    _opened: int = 0
     _brackets: OpenBrackets[_Opening] = field(default_factory=OpenBrackets)
     _annotated: list[_Annotated] = field(default_factory=list)
     _unfinished: dict[tuple[str, str], _Annotated] = field(
@@ -88,7 +89,8 @@ class EntityReader:
                 if not label:
                     self.tally.add(f"a mention without an entity was skipped: {cell!r}", line)
                     continue
-                self._brackets.open(label, _Opening(node, line, fields))
+                self._brackets.open(label, _Opening(self._opened, node, line, fields))
+                self._opened += 1
                 if closes:
                     self._close(label, node, line)
             elif closes and body:
@@ -113,7 +115,7 @@ class EntityReader:
         span = (opening.node, node + 1)
         part = _PART.match(label) if label.endswith("]") else None
         if part is None:
-            self._annotated.append(_Annotated(label, opening.line, opening.fields, [span]))
+            self._annotated.append(_Annotated(label, opening, [span]))
         else:
             self._add_part(part[1], part[2], part[3], span, opening)
 
@@ -121,7 +123,7 @@ class EntityReader:
         key = (entity, total)
         if int(index) == 1 and key in self._unfinished:
             self._give_up(key)
-        mention = self._unfinished.setdefault(key, _Annotated(entity, opening.line, opening.fields, []))
+        mention = self._unfinished.setdefault(key, _Annotated(entity, opening, []))
         mention.parts.append(span)
         if len(mention.parts) >= int(total):
             self._annotated.append(self._unfinished.pop(key))
@@ -129,7 +131,9 @@ class EntityReader:
     def _give_up(self, key: tuple[str, str]) -> None:
         mention = self._unfinished.pop(key)
         found = f"{len(mention.parts)} of its {key[1]} parts"
-        self.source.report(f"a mention of {key[0]!r} has only {found}; it was read with these", mention.line)
+        self.source.report(
+            f"a mention of {key[0]!r} has only {found}; it was read with these", mention.opening.line
+        )
         self._annotated.append(mention)
 
     def finish(self, words_before: Sequence[int] | None) -> tuple[list[Mention], dict[str, str]]:
@@ -139,14 +143,14 @@ class EntityReader:
         for key in list(self._unfinished):
             self._give_up(key)
         found: list[tuple[Mention, str | None, int]] = []
-        for annotated in self._annotated:
+        for annotated in sorted(self._annotated, key=lambda annotated: annotated.opening.order):
             mention = self._make_mention(annotated, words_before)
             if mention is not None:
-                values = dict(zip(self._header, annotated.fields, strict=False))
+                values = dict(zip(self._header, annotated.opening.fields, strict=False))
                 etype = next(
                     (values[name] for name in TYPE_FIELDS if values.get(name, "_") not in ("", "_")), None
                 )
-                found.append((mention, unescape(etype) if etype else None, annotated.line))
+                found.append((mention, unescape(etype) if etype else None, annotated.opening.line))
         return self._settle_types(found)
 
     def _make_mention(self, annotated: _Annotated, words_before: Sequence[int] | None) -> Mention | None:
@@ -155,11 +159,11 @@ class EntityReader:
             nodes if words_before is None else [(words_before[a], words_before[b]) for a, b in nodes]
         )
         if not parts:
-            self.tally.add("a mention of nothing but empty nodes was dropped", annotated.line)
+            self.tally.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
             return None
         head: int | None = None
         attributes: list[tuple[str, str]] = []
-        for position, (name, value) in enumerate(zip(self._header, annotated.fields, strict=False)):
+        for position, (name, value) in enumerate(zip(self._header, annotated.opening.fields, strict=False)):
             if position == self._id_field or name in TYPE_FIELDS or not value:
                 continue
             if name == "head":
@@ -187,12 +191,15 @@ class EntityReader:
                     return node
                 if words_before[node] < words_before[node + 1]:
                     return words_before[node]
-                self.tally.add("the head of a mention is an empty node; it was left out", annotated.line)
+                self.tally.add(
+                    "the head of a mention is an empty node; it was left out", annotated.opening.line
+                )
                 return None
             left -= end - start
         if value != "_":
             self.tally.add(
-                f"the head {value!r} of a mention is not one of its words; it was left out", annotated.line
+                f"the head {value!r} of a mention is not one of its words; it was left out",
+                annotated.opening.line,
             )
         return None
 
@@ -202,7 +209,7 @@ class EntityReader:
         """The type of an entity is that of most of its mentions; the others keep theirs as an attribute."""
         counts: dict[str, Counter[str]] = {}
         first_line: dict[str, int] = {}
-        for mention, etype, line in sorted(found, key=lambda entry: entry[0].span):
+        for mention, etype, line in found:
             first_line.setdefault(mention.entity, line)
             if etype is not None:
                 counts.setdefault(mention.entity, Counter())[etype] += 1

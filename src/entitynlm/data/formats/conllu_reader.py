@@ -279,7 +279,7 @@ class _Draft:
         columns: dict[str, tuple[str | None, ...]] = {}
         for name, values in zip(FIELD_COLUMNS, zip(*self._fields, strict=True), strict=False):
             columns[name] = tuple(None if value == "_" or not value else value for value in values)
-        if "lemma" in columns and "_" in self._tokens:  # the lemma of the word "_" is "_"
+        if "_" in self._tokens and any(columns["lemma"]):  # in a file with lemmas that of the word "_" is "_"
             pairs = zip(columns["lemma"], self._tokens, strict=True)
             columns["lemma"] = tuple("_" if token == "_" else lemma for lemma, token in pairs)
         columns |= {name: tuple(values) for name, values in self._by_sentence.items()}

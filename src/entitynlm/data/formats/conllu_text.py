@@ -59,7 +59,7 @@ class TextBuilder:
     _pieces: list[str] = field(default_factory=list)
     _position: int = 0
     _gap: str | None = None  # what follows the last word, if it was said
-    _sentence: int = 0  # the first piece of the current sentence
+    _sentence: int = 0  # the first piece of the current sentence, which is the gap before it
 
     def start_sentence(self, paragraph: bool) -> None:
         """A new paragraph is a new line, unless the file said what comes after the last word before it."""
@@ -96,7 +96,7 @@ class TextBuilder:
 
     def sentence_text(self) -> str:
         """The text since the start of the sentence, with single spaces, as ``# text`` has it."""
-        return " ".join("".join(self._pieces[self._sentence :]).split())
+        return " ".join("".join(self._pieces[self._sentence + 1 :]).split())
 
     def finish(self) -> str | None:
         """The whole text, or ``None`` if the file does not tell it."""
