@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import re
@@ -12,9 +13,13 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from entitynlm.data.corpora.example import RUNNING_EXAMPLE
+from entitynlm.data.encoding import Encoder
 from entitynlm.data.formats.base import Oddity, Source
+from entitynlm.data.preprocessing import Recipe
 from entitynlm.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,10 +74,24 @@ def test_the_printed_example_is_what_the_demo_prints(folder: Path) -> None:
         assert line.rstrip() in printed
 
 
-def test_the_recipe_for_a_reader_works() -> None:
-    skeleton = re.findall(r"^   ```python\n(.*?)^   ```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)[0]
+def run_recipe(number: int) -> dict[str, Any]:
+    skeletons = re.findall(r"^   ```python\n(.*?)^   ```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)
     namespace: dict[str, Any] = {}
-    exec(textwrap.dedent(skeleton), namespace)
+    exec(textwrap.dedent(skeletons[number]), namespace)
+    return namespace
+
+
+def test_the_recipe_for_a_baseline_works() -> None:
+    encoder = Encoder.fit([RUNNING_EXAMPLE], recipe=Recipe(minimum_count=1), singletons="keep")
+    encoded = encoder.encode(RUNNING_EXAMPLE)
+    model = run_recipe(1)["UnigramModel"]([encoded], encoder.vocabulary)
+    assert len(model.score(encoded)) == len(encoded)
+    everything = dataclasses.replace(encoded, x=np.arange(len(encoder.vocabulary)))
+    assert np.exp(model.score(everything)).sum() == pytest.approx(1.0)
+
+
+def test_the_recipe_for_a_reader_works() -> None:
+    namespace = run_recipe(0)
     content = b"%my-format\nAnna\t1\nsleeps\t-\n\t2\n"
     odd: list[Oddity] = []
     assert namespace["FORMAT"].recognise("a.my", content)
