@@ -37,6 +37,9 @@ class ModelConfig:
     :param birth: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
     :param sigma: the standard deviation of the birth noise.
     :param features: the set of distance features f(e), see ``model.features``.
+    :param word_states: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each number of
+        remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
+        e_current alone).
     :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
     :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).
@@ -54,6 +57,7 @@ class ModelConfig:
     birth: Birth = "noise"
     sigma: float = 0.01
     features: str = "paper"
+    word_states: int = 0
     softmax: Softmax = "classes"
     tied: bool = False
     restart_sentences: bool = False
@@ -65,6 +69,7 @@ class ModelConfig:
         _check_types(self)
         for name in ("hidden_size", "embedding_size", "layers", "max_length", "kinds"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
+        _require(self.word_states >= 0, f"word_states must not be negative, but is {self.word_states}")
         _require(self.sigma >= 0, f"sigma must not be negative, but is {self.sigma}")
         for name in ("dropout", "weight_dropout"):
             _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")

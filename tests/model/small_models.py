@@ -99,6 +99,7 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
         "softmax": draw(st.sampled_from(["classes", "full"])),
         "tied": draw(st.booleans()),
         "features": draw(st.sampled_from(["paper", "rich", "none"])),
+        "word_states": draw(st.sampled_from([0, 1, 3])),
         "birth": draw(st.sampled_from(["noise", "zero"])),
         "sigma": draw(st.sampled_from([0.0, 0.01, 1.0])),
         "restart_sentences": draw(st.booleans()),

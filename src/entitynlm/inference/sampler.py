@@ -63,6 +63,7 @@ class Choices(NamedTuple):
     kind: np.ndarray  # (S, N)
     entity: np.ndarray  # (S, N)
     remaining: np.ndarray  # (S, N)
+    free: np.ndarray  # (S, N) whether R was chosen here, not forced by an open mention
     log_p: np.ndarray  # (S, N) log P of the choices made at this word, without the word itself
     log_q: np.ndarray  # (S, N)
     pair: np.ndarray  # (S, N) which pair (word, e_current) the particle is in
@@ -78,6 +79,7 @@ def make_choices(words: int, particles: int) -> Choices:
         kind=np.zeros(shape, dtype=np.int16),
         entity=np.zeros(shape, dtype=np.int32),
         remaining=np.ones(shape, dtype=np.int16),
+        free=np.zeros(shape, dtype=np.bool_),
         log_p=np.zeros(shape),
         log_q=np.zeros(shape),
         pair=np.zeros(shape, dtype=np.int32),
@@ -94,301 +96,341 @@ def advance(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
 
+    One step per word for all particles together, rather than one call per particle: a call hands over dozens of
+    arrays, and counting references to them would cost more than the arithmetic.
+
     :param uniforms: (S, N, 3) for R, E and L.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
     :param births: generator of P's birth noise.
     """
-    room = particles.memory.shape[1]
-    who = np.empty(room, dtype=np.int64)
-    p_scores, q_scores, weights = np.empty(room), np.empty(room), np.empty(room)
-    pairs = 0
+    count = len(particles.entities)
+    starters = np.empty(count, dtype=np.int64)  # particles that start a mention at the present word
+    scratch = np.empty((4, particles.memory.shape[1]))
+    choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
-        t, position = segment.first + s, segment.position + s
-        stamp = position + 1
-        P_lengths, Q_lengths = 0, 0  # rows of Rows.lengths filled at this word
-        for i in range(len(particles.entities)):
-            log_p, log_q = 0.0, 0.0
-            if particles.remaining[i] == 0:
-                wanted = forced[s, i, 0] if forced.size > 0 else -1
-                k = _choose_kind(Q.log_kinds[t], uniforms[s, i, 0], wanted, greedy)
-                log_p, log_q = P.log_kinds[t, k], Q.log_kinds[t, k]
-                particles.kind[i] = k
-                if k > 0:
-                    wanted = forced[s, i, 1] if forced.size > 0 else -1
-                    n, e_p, e_q = _choose_entity(
-                        particles, i, k, t, position, segment.sentence[s], P, P_rows, Q, Q_rows,
-                        uniforms[s, i, 1], wanted, greedy, births, who, p_scores, q_scores, weights,
-                    )  # fmt: skip
-                    P_lengths = _measure(P, P_rows, particles.memory[i, n, MODEL_ROW], t, stamp, P_lengths)
-                    Q_lengths = _measure(Q, Q_rows, particles.memory[i, n, PROPOSAL_ROW], t, stamp, Q_lengths)
-                    wanted = forced[s, i, 2] if forced.size > 0 else -1
-                    l, l_p, l_q = _choose_length(
-                        P_rows.lengths[P_rows.measured_to[particles.memory[i, n, MODEL_ROW]]],
-                        Q_rows.lengths[Q_rows.measured_to[particles.memory[i, n, PROPOSAL_ROW]]],
-                        segment.end - position, uniforms[s, i, 2], wanted, greedy,
-                    )  # fmt: skip
-                    log_p += e_p + l_p
-                    log_q += e_q + l_q
-                    particles.remaining[i] = l
-            choices.log_p[s, i], choices.log_q[s, i] = log_p, log_q
-            pairs = _pair(particles.current[i], s, stamp, P_rows, choices, i, pairs)
-            _read_word(particles, i, s, t, position, segment.sentence[s], P, P_rows, Q, Q_rows, choices)
-    choices.pairs[0] = pairs
+        starting = _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices, starters)
+        if starting > 0:
+            _choose_entities(
+                particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, births, choices,
+                starters[:starting], scratch,
+            )  # fmt: skip
+            _choose_lengths(
+                particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, choices,
+                starters[:starting],
+            )  # fmt: skip
+        _pair_words(particles, P_rows, segment, s, choices)
+        _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices)
 
 
 # -- R -------------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_kind(log_kinds, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    if wanted >= 0:
-        return wanted
-    if greedy:
-        return np.argmax(log_kinds)
-    height = 0.0
-    for k in range(len(log_kinds)):
-        height += np.exp(log_kinds[k])
-        if uniform < height:
-            return k
-    return len(log_kinds) - 1  # rounding left the sum a little below one
+def _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
+    """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
+    t = segment.first + s
+    remaining, kind = particles.remaining, particles.kind
+    log_p, log_q = choices.log_p, choices.log_q
+    p_kinds, q_kinds = P.log_kinds, Q.log_kinds
+    heights = np.cumsum(np.exp(q_kinds[t]))
+    best = np.argmax(q_kinds[t])
+    starting = 0
+    for i in range(len(remaining)):
+        if remaining[i] > 0:
+            log_p[s, i], log_q[s, i] = 0.0, 0.0
+            continue
+        k = best
+        if forced.size > 0:
+            k = forced[s, i, 0]
+        elif not greedy:
+            k = 0
+            while k < len(heights) - 1 and uniforms[s, i, 0] >= heights[k]:
+                k += 1
+        kind[i] = k
+        log_p[s, i], log_q[s, i] = p_kinds[t, k], q_kinds[t, k]
+        if k > 0:
+            starters[starting] = i
+            starting += 1
+    return starting
 
 
 # -- E -------------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_entity(  # type: ignore[no-untyped-def]
-    particles, i, k, t, position, sentence, P, P_rows, Q, Q_rows, uniform, wanted, greedy, births,
-    who, p_scores, q_scores, weights,
-):  # fmt: skip
-    """Eq. 4: draw an entity of kind k, start its mention; returns its number and the choice's log P and log Q."""
-    memory = particles.memory[i]
-    known = particles.entities[i]
-    mention = particles.mentions[i] + 1
-    stamp = position + 1
-    count, chosen = 0, -1
-    for n in range(1, known + 1):
-        if memory[n, KIND] != k:
-            continue
-        token, sentences = position - memory[n, LAST_TOKEN], sentence - memory[n, LAST_SENTENCE]
-        mentions, times = mention - memory[n, LAST_MENTION], memory[n, COUNT]
-        p_scores[count] = _score(P, P_rows, memory[n, MODEL_ROW], t, stamp) + _score_distance(
-            P, token, sentences, mentions, times
+def _choose_entities(  # type: ignore[no-untyped-def]
+    particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, births, choices, starters, scratch
+):
+    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of it."""
+    t, stamp = segment.first + s, segment.position + s + 1
+    memory = particles.memory
+    who = scratch[3]
+    for i in starters:
+        known, mention = particles.entities[i], particles.mentions[i] + 1
+        count = _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch)
+        newborn_row = _give_birth(P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, particles.kind[i], births)
+        scratch[0, count] = _score(P.queries, t, P_rows.vectors, newborn_row, P_rows.scored_at, P_rows.scores, stamp)
+        scratch[1, count] = _score(
+            Q.queries, t, Q_rows.vectors, particles.kind[i], Q_rows.scored_at, Q_rows.scores, stamp
         )
-        q_scores[count] = _score(Q, Q_rows, memory[n, PROPOSAL_ROW], t, stamp) + _score_distance(
-            Q, token, sentences, mentions, times
-        )
-        who[count] = n
-        if n == wanted:
-            chosen = count
-        count += 1
-    newborn_row = _give_birth(P, P_rows, k, births)
-    p_scores[count] = _score(P, P_rows, newborn_row, t, stamp)
-    q_scores[count] = _score(Q, Q_rows, k, t, stamp)
-    if wanted > known:
-        chosen = count
-    chosen, log_q = _draw(q_scores[: count + 1], weights, uniform, chosen, greedy)
-    log_p = p_scores[chosen] - _log_sum_exp(p_scores[: count + 1])
-    if chosen == count:
-        n = known + 1
-        particles.entities[i] = n
-        memory[n, KIND], memory[n, COUNT] = k, 0
-        memory[n, MODEL_ROW], memory[n, PROPOSAL_ROW] = newborn_row, k
-    else:
-        n = who[chosen]
-        if P.sigma > 0:
+        who[count] = known + 1
+        wanted = forced[s, i, 1] if forced.size > 0 else -1
+        chosen, log_q = _draw(scratch, count + 1, uniforms[s, i, 1], wanted, greedy)
+        choices.log_p[s, i] += scratch[0, chosen] - _log_sum_exp(scratch, 0, 0, count + 1)
+        choices.log_q[s, i] += log_q
+        n = int(who[chosen])
+        if chosen == count:
+            particles.entities[i] = n
+            memory[i, n, KIND], memory[i, n, COUNT] = particles.kind[i], 0
+            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = newborn_row, particles.kind[i]
+        elif P.sigma > 0:
             P_rows.used[0] -= 1  # nobody will ask for the newborn again
-    memory[n, LAST_MENTION] = mention
-    memory[n, COUNT] += 1
-    particles.mentions[i] = mention
-    particles.entity[i] = n
-    particles.current[i] = memory[n, MODEL_ROW]
-    return n, log_p, log_q
-
-
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
-def _score(side, rows, row, t, stamp):  # type: ignore[no-untyped-def]
-    """hᵀ W_entity e of one row."""
-    if rows.scored_at[row] != stamp:
-        query, vector = side.queries[t], rows.vectors[row]
-        total = query[0] * vector[0]
-        for d in range(1, len(query)):
-            total += query[d] * vector[d]
-        rows.scores[row] = total
-        rows.scored_at[row] = stamp
-    return rows.scores[row]
+        memory[i, n, LAST_MENTION] = mention
+        memory[i, n, COUNT] += 1
+        particles.mentions[i] = mention
+        particles.entity[i] = n
+        particles.current[i] = memory[i, n, MODEL_ROW]
 
 
 @numba.njit(cache=True, nogil=True)
-def _score_distance(side, token, sentences, mentions, times):  # type: ignore[no-untyped-def]
+def _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch):  # type: ignore[no-untyped-def]
+    """Scores of a particle's entities of its kind into scratch[0] (P) and scratch[1] (Q), their numbers into
+    scratch[3]; returns how many there are.
+    """
+    t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
+    memory, kind, sentence = particles.memory, particles.kind[i], segment.sentence[s]
+    mention = particles.mentions[i] + 1
+    p_queries, p_vectors, p_scored, p_scores = P.queries, P_rows.vectors, P_rows.scored_at, P_rows.scores
+    q_queries, q_vectors, q_scored, q_scores = Q.queries, Q_rows.vectors, Q_rows.scored_at, Q_rows.scores
+    p_distance, p_limit, q_distance, q_limit = P.distance, P.distance_limit, Q.distance, Q.distance_limit
+    count = 0
+    for n in range(1, particles.entities[i] + 1):
+        if memory[i, n, KIND] != kind:
+            continue
+        token, sentences = position - memory[i, n, LAST_TOKEN], sentence - memory[i, n, LAST_SENTENCE]
+        mentions, times = mention - memory[i, n, LAST_MENTION], memory[i, n, COUNT]
+        scratch[0, count] = _score(
+            p_queries, t, p_vectors, memory[i, n, MODEL_ROW], p_scored, p_scores, stamp
+        ) + _score_distance(p_distance, p_limit, token, sentences, mentions, times)
+        scratch[1, count] = _score(
+            q_queries, t, q_vectors, memory[i, n, PROPOSAL_ROW], q_scored, q_scores, stamp
+        ) + _score_distance(q_distance, q_limit, token, sentences, mentions, times)
+        scratch[3, count] = n
+        count += 1
+    return count
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
+    """Row i of one matrix times row j of another."""
+    total = left[i, 0] * right[j, 0]
+    for d in range(1, left.shape[1]):
+        total += left[i, d] * right[j, d]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _score(queries, t, vectors, row, scored_at, scores, stamp):  # type: ignore[no-untyped-def]
+    """hᵀ W_entity e of one row."""
+    if scored_at[row] != stamp:
+        scores[row] = _multiply(queries, t, vectors, row)
+        scored_at[row] = stamp
+    return scores[row]
+
+
+@numba.njit(cache=True, nogil=True)
+def _score_distance(distance, limit, token, sentences, mentions, times):  # type: ignore[no-untyped-def]
     """w_distᵀ f(e)."""
-    limit = side.distance_limit
     return (
-        side.distance[0, min(token, limit[0])]
-        + side.distance[1, min(sentences, limit[1])]
-        + side.distance[2, min(mentions, limit[2])]
-        + side.distance[3, min(times, limit[3])]
+        distance[0, min(token, limit[0])]
+        + distance[1, min(sentences, limit[1])]
+        + distance[2, min(mentions, limit[2])]
+        + distance[3, min(times, limit[3])]
     )
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
-def _give_birth(side, rows, k, births):  # type: ignore[no-untyped-def]
+def _give_birth(sigma, means, vectors, scored_at, used, k, births):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a newborn of kind k."""
-    if side.sigma == 0:
+    if sigma == 0:
         return k
-    row = rows.used[0]
-    rows.used[0] += 1
-    mean, vector = side.means[k], rows.vectors[row]
+    row = used[0]
+    used[0] += 1
+    scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
     square = 0.0
-    for d in range(len(mean)):
-        u = mean[d] + side.sigma * births.standard_normal()
-        vector[d] = u
+    for d in range(means.shape[1]):
+        u = means[k, d] + sigma * births.standard_normal()
+        vectors[row, d] = u
         square += u * u
-    norm = max(np.sqrt(square), SMALLEST_NORM)
-    for d in range(len(mean)):
-        vector[d] /= norm
-    rows.scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
+    _shrink(vectors, row, square)
     return row
 
 
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def _shrink(vectors, row, square):  # type: ignore[no-untyped-def]
+    """Put a vector on the unit ball, given its squared length."""
+    factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
+    for d in range(vectors.shape[1]):
+        vectors[row, d] *= factor
+
+
 @numba.njit(cache=True, nogil=True)
-def _log_sum_exp(scores):  # type: ignore[no-untyped-def]
-    highest = scores[0]
-    for c in range(1, len(scores)):
-        highest = max(highest, scores[c])
+def _log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
+    highest = table[row, start]
+    for c in range(start + 1, stop):
+        highest = max(highest, table[row, c])
     total = 0.0
-    for c in range(len(scores)):
-        total += np.exp(scores[c] - highest)
+    for c in range(start, stop):
+        total += np.exp(table[row, c] - highest)
     return highest + np.log(total)
 
 
 @numba.njit(cache=True, nogil=True)
-def _draw(scores, weights, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """A place with probability ∝ exp(score), unless one is wanted or the best is; and its log-probability."""
-    best = int(np.argmax(scores))
-    total = 0.0
-    for c in range(len(scores)):
-        weights[c] = np.exp(scores[c] - scores[best])
-        total += weights[c]
-    chosen = len(scores) - 1
+def _draw(scratch, count, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
+    """One of the candidates, with probability ∝ exp(scratch[1]) unless it is settled; its place and log-probability."""
+    best = 0
+    for c in range(1, count):
+        if scratch[1, c] > scratch[1, best]:
+            best = c
+    highest, total = scratch[1, best], 0.0
+    for c in range(count):
+        scratch[2, c] = np.exp(scratch[1, c] - highest)
+        total += scratch[2, c]
+    chosen = best
     if wanted >= 0:
-        chosen = wanted
-    elif greedy:
-        chosen = best
-    else:
-        height = 0.0
-        for c in range(len(scores)):
-            height += weights[c]
-            if uniform * total < height:
+        chosen = count - 1
+        for c in range(count):
+            if scratch[3, c] == wanted:
                 chosen = c
-                break
-    return chosen, scores[chosen] - scores[best] - np.log(total)
+    elif not greedy:
+        chosen, height = 0, scratch[2, 0]
+        while chosen < count - 1 and uniform * total >= height:
+            chosen += 1
+            height += scratch[2, chosen]
+    return chosen, scratch[1, chosen] - highest - np.log(total)
 
 
 # -- L -------------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
-def _measure(side, rows, row, t, stamp, filled):  # type: ignore[no-untyped-def]
-    """Eq. 5: see to it that the lengths of a row are known; returns how many rows' lengths are."""
+@numba.njit(cache=True, nogil=True)
+def _choose_lengths(  # type: ignore[no-untyped-def]
+    particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, choices, starters
+):
+    """Eq. 5: each starter draws the length of its mention.
+
+    No mention is longer than the words that are left; all lengths that reach the end are one choice, "at least".
+    """
+    left = segment.end - segment.position - s
+    p_lengths, q_lengths = P_rows.lengths, Q_rows.lengths
+    last = min(left, q_lengths.shape[1])
+    p_filled, q_filled = 0, 0  # how many rows of these tables are from the present word
+    for i in starters:
+        row = particles.memory[i, particles.entity[i], MODEL_ROW]
+        p_filled = _measure(P, P_rows, row, segment, s, p_filled)
+        p = P_rows.measured_to[row]
+        row = particles.memory[i, particles.entity[i], PROPOSAL_ROW]
+        q_filled = _measure(Q, Q_rows, row, segment, s, q_filled)
+        q = Q_rows.measured_to[row]
+        chosen = last
+        if forced.size > 0:
+            chosen = forced[s, i, 2]
+        elif greedy:
+            for l in range(last - 1, 0, -1):
+                if _log_prob_length(q_lengths, q, l, left) >= _log_prob_length(q_lengths, q, chosen, left):
+                    chosen = l
+        else:
+            height = 0.0
+            for l in range(1, last):
+                height += np.exp(q_lengths[q, l - 1])
+                if uniforms[s, i, 2] < height:
+                    chosen = l
+                    break
+        choices.log_p[s, i] += _log_prob_length(p_lengths, p, chosen, left)
+        choices.log_q[s, i] += _log_prob_length(q_lengths, q, chosen, left)
+        particles.remaining[i] = chosen
+
+
+@numba.njit(cache=True, nogil=True)
+def _measure(side, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
+    """See to it that the lengths' log-probabilities for a row are known; returns how many rows' are."""
+    stamp = segment.position + s + 1
     if rows.measured_at[row] == stamp:
         return filled
-    vector, scores = rows.vectors[row], rows.lengths[filled]
-    for l in range(len(scores)):
-        weights = side.length_weights[l]
-        total = weights[0] * vector[0]
-        for d in range(1, len(vector)):
-            total += weights[d] * vector[d]
-        scores[l] = total + side.length_scores[t, l]
-    normaliser = _log_sum_exp(scores)
-    for l in range(len(scores)):
-        scores[l] -= normaliser
     rows.measured_at[row] = stamp
     rows.measured_to[row] = filled
+    lengths, scores, weights, vectors = rows.lengths, side.length_scores, side.length_weights, rows.vectors
+    for l in range(lengths.shape[1]):
+        lengths[filled, l] = _multiply(weights, l, vectors, row) + scores[segment.first + s, l]
+    normaliser = _log_sum_exp(lengths, filled, 0, lengths.shape[1])
+    for l in range(lengths.shape[1]):
+        lengths[filled, l] -= normaliser
     return filled + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_length(P_lengths, Q_lengths, left, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """Draw L; at most ``left`` words are left, and all lengths that reach the end are one choice ("at least").
-
-    Returns the length and the choice's log P and log Q.
-    """
-    last = min(left, len(Q_lengths))  # the longest that can be seen
-    best, chosen, height = -1.0, last, 0.0
-    for l in range(1, last + 1):
-        probability = np.exp(_log_prob_length(Q_lengths, l, left))
-        height += probability
-        if greedy:
-            if probability > best:
-                best, chosen = probability, l
-        elif uniform < height:
-            chosen = l
-            break
-    if wanted > 0:
-        chosen = wanted
-    return chosen, _log_prob_length(P_lengths, chosen, left), _log_prob_length(Q_lengths, chosen, left)
-
-
-@numba.njit(cache=True, nogil=True)
-def _log_prob_length(lengths, l, left):  # type: ignore[no-untyped-def]
-    return lengths[l - 1] if l < left else _log_sum_exp(lengths[l - 1 :])
+def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
+    return lengths[row, l - 1] if l < left else _log_sum_exp(lengths, row, l - 1, lengths.shape[1])
 
 
 # -- the word ------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _pair(row, s, stamp, rows, choices, i, pairs):  # type: ignore[no-untyped-def]
-    """Note which e_current the word is predicted from; returns how many distinct pairs there are."""
-    if rows.paired_at[row] != stamp:
-        rows.paired_at[row] = stamp
-        rows.paired_to[row] = pairs
-        choices.pair_words[pairs] = s
-        choices.pair_rows[pairs] = row
-        pairs += 1
-    choices.pair[s, i] = rows.paired_to[row]
-    return pairs
+def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untyped-def]
+    """Note which e_current each particle predicts the word from, once for those that share it."""
+    stamp = segment.position + s + 1
+    current, paired_at, paired_to = particles.current, rows.paired_at, rows.paired_to
+    pair, pair_words, pair_rows, pairs = choices.pair, choices.pair_words, choices.pair_rows, choices.pairs
+    for i in range(len(current)):
+        row = current[i]
+        if paired_at[row] != stamp:
+            paired_at[row], paired_to[row] = stamp, pairs[0]
+            pair_words[pairs[0]], pair_rows[pairs[0]] = s, row
+            pairs[0] += 1
+        pair[s, i] = paired_to[row]
 
 
 @numba.njit(cache=True, nogil=True)
-def _read_word(particles, i, s, t, position, sentence, P, P_rows, Q, Q_rows, choices):  # type: ignore[no-untyped-def]
-    """Step 5 of the story: in a mention, the entity changes; and write down R, E and L of this word."""
-    if particles.remaining[i] == 0:
-        choices.kind[s, i], choices.entity[s, i], choices.remaining[s, i] = 0, 0, 1
-        return
-    n = particles.entity[i]
-    choices.kind[s, i], choices.entity[s, i] = particles.kind[i], n
-    choices.remaining[s, i] = particles.remaining[i]
-    entity = particles.memory[i, n]
-    entity[MODEL_ROW] = _update(P, P_rows, entity[MODEL_ROW], t, position + 1)
-    entity[PROPOSAL_ROW] = _update(Q, Q_rows, entity[PROPOSAL_ROW], t, position + 1)
-    entity[LAST_TOKEN], entity[LAST_SENTENCE] = position, sentence
-    particles.current[i] = entity[MODEL_ROW]
-    particles.remaining[i] -= 1
+def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
+    """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
+    t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
+    memory, remaining, entity, current = particles.memory, particles.remaining, particles.entity, particles.current
+    kinds, entities, lengths = choices.kind, choices.entity, choices.remaining
+    for i in range(len(remaining)):
+        if remaining[i] == 0:
+            kinds[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
+            continue
+        n = entity[i]
+        kinds[s, i], entities[s, i], lengths[s, i] = particles.kind[i], n, remaining[i]
+        memory[i, n, MODEL_ROW] = _update(
+            P.gates, P.states, t, P_rows.vectors, P_rows.used, P_rows.scored_at, P_rows.updated_at, P_rows.updated_to,
+            memory[i, n, MODEL_ROW], stamp,
+        )  # fmt: skip
+        memory[i, n, PROPOSAL_ROW] = _update(
+            Q.gates, Q.states, t, Q_rows.vectors, Q_rows.used, Q_rows.scored_at, Q_rows.updated_at, Q_rows.updated_to,
+            memory[i, n, PROPOSAL_ROW], stamp,
+        )  # fmt: skip
+        memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, segment.sentence[s]
+        current[i] = memory[i, n, MODEL_ROW]
+        remaining[i] -= 1
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
-def _update(side, rows, row, t, stamp):  # type: ignore[no-untyped-def]
+def _update(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
     """Eq. 8: the row of the state after the word."""
-    if rows.updated_at[row] == stamp:
-        return rows.updated_to[row]
-    new = rows.used[0]
-    rows.used[0] += 1
-    e, h, gate, out = rows.vectors[row], side.states[t], side.gates[t], rows.vectors[new]
-    score = gate[0] * e[0]
-    for d in range(1, len(e)):
-        score += gate[d] * e[d]
-    delta = 1 / (1 + np.exp(-score))
-    square = score * 0
-    for d in range(len(e)):
-        v = delta * e[d] + (1 - delta) * h[d]
-        out[d] = v
+    if updated_at[row] == stamp:
+        return updated_to[row]
+    new = used[0]
+    used[0] += 1
+    scored_at[new] = 0  # the row may have been that of a newborn that nobody chose
+    updated_at[row], updated_to[row] = stamp, new
+    delta = vectors.dtype.type(1 / (1 + np.exp(-_multiply(gates, t, vectors, row))))
+    rest = vectors.dtype.type(1 - delta)
+    square = delta * 0
+    for d in range(vectors.shape[1]):
+        v = delta * vectors[row, d] + rest * states[t, d]
+        vectors[new, d] = v
         square += v * v
-    norm = max(np.sqrt(square), SMALLEST_NORM)
-    for d in range(len(e)):
-        out[d] /= norm
-    rows.scored_at[new] = 0
-    rows.updated_at[row] = stamp
-    rows.updated_to[row] = new
+    _shrink(vectors, new, square)
     return new

@@ -15,6 +15,7 @@ from entitynlm.inference.sampler import Choices
 from entitynlm.inference.states import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import count_word_states, find_word_states
 
 LARGEST_BATCH = 2**22
 """Scores computed at once: bounds the memory of a softmax, whatever the vocabulary."""
@@ -44,21 +45,37 @@ class WordScorer:
         """
         self._project(states)
         device = self._projected.device
-        pairs = int(choices.pairs[0])
         h = torch.from_numpy(contexts).to(device)
         ids = torch.from_numpy(np.ascontiguousarray(x, dtype=np.int64)).to(device)
-        places = torch.from_numpy(choices.pair_words[:pairs].astype(np.int64)).to(device)
-        rows = torch.from_numpy(choices.pair_rows[:pairs].astype(np.int64)).to(device)
+        pair, places_of, rows_of, states_of = self._tell_states_apart(choices)
+        pairs = len(places_of)
+        places, rows, word_states = (torch.from_numpy(a).to(device) for a in (places_of, rows_of, states_of))
         scores = np.empty(pairs)
         batch = max(1, LARGEST_BATCH // self._width)
         for start in range(0, pairs, batch):
             some = slice(start, start + batch)
             found = self.network.log_prob_word(
-                h[places[some]], self._projected[rows[some]], ids[places[some]]
+                h[places[some]], self._projected[rows[some]], ids[places[some]], word_states[some]
             )
             scores[some] = found.double().cpu().numpy()
-        result: FloatArray = scores[choices.pair]
+        result: FloatArray = scores[pair]
         return result
+
+    def _tell_states_apart(self, choices: Choices) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs (word, row) split by the word's place in its mention, where the network looks at that.
+
+        Returns which of them each particle is in, (S, N), and the word, the row and the place of each.
+        """
+        config = self.network.config
+        used = int(choices.pairs[0])
+        words, rows = (a[:used].astype(np.int64) for a in (choices.pair_words, choices.pair_rows))
+        if not config.word_states:
+            return choices.pair, words, rows, np.zeros(used, dtype=np.int64)
+        states = find_word_states(config, choices.kind, choices.remaining, choices.free)
+        several = count_word_states(config)
+        keys, pair = np.unique(choices.pair.astype(np.int64) * several + states, return_inverse=True)
+        own, place = keys // several, keys % several
+        return pair.reshape(states.shape), words[own], rows[own], place
 
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""

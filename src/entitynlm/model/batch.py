@@ -17,6 +17,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_word_states
 from entitynlm.model.layout import Layout, lay_out
 from entitynlm.model.noise import Noise
 from entitynlm.model.pairs import as_rows, multiply_pairs, segment_log_softmax
@@ -186,7 +187,7 @@ def score_layouts(
     log_x = zero
     if config.mode == "generative":
         We = network.project_entity(states)[rows.current]
-        log_x = network.log_prob_word(contexts, We, rows.x)
+        log_x = network.log_prob_word(contexts, We, rows.x, _find_states(network, layouts))
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = [
@@ -219,6 +220,14 @@ def gather_ends(layouts: Sequence[Layout], reading: Reading, max_length: int) ->
         beyond = np.append(after, np.full(max_length, len(table) - 1))
         rows.append(beyond[layout.starts[:, None] + np.arange(max_length)])
     return table[as_rows(np.concatenate(rows), table.device)]
+
+
+def _find_states(network: EntityNetwork, layouts: Sequence[Layout]) -> Tensor | None:
+    """The place of each word in its mention, where the network looks at it."""
+    if not network.config.word_states:
+        return None
+    states = [find_word_states(network.config, a.kinds, a.remaining, a.chooses) for a in layouts]
+    return as_rows(np.concatenate(states), network.W_r.device)
 
 
 def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 
 # A value belongs to the last bucket whose edge is not above it.
@@ -77,3 +78,19 @@ def make_feature_set(name: str) -> FeatureSet:
 def find_bucket(quantity: str, value: int) -> int:
     """The bucket of one value, the plain way (the compiled layout does the same by a scan over edges)."""
     return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1
+
+
+def count_word_states(config: ModelConfig) -> int:
+    """How many places in (or out of) a mention ``find_word_states`` tells apart."""
+    return 1 + 2 * config.word_states * config.kinds
+
+
+def find_word_states(
+    config: ModelConfig, kind: np.ndarray, remaining: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """The place of each word: 0 outside of mentions, else by kind, by whether it is the mention's first word, and by how many
+    words remain (those above ``word_states`` count as that many). Any shape, all alike.
+    """
+    left = np.minimum(remaining, config.word_states) - 1
+    place = 1 + ((kind.astype(np.int64) - 1) * 2 + first) * config.word_states + left
+    return np.where(kind > 0, place, 0)

@@ -52,7 +52,8 @@ class Past:
 class Layout:
     """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
 
-    :param x: (T,) words.  :param kinds: (T,) R.  :param chooses: (T,) whether R is chosen here (not inside a mention).
+    :param x: (T,) words.  :param kinds: (T,) R.  :param remaining: (T,) L.
+    :param chooses: (T,) whether R is chosen here (not inside a mention).
     :param current_rows: (T,) row of e_current when the word is predicted.
     :param starts: (M,) first word.  :param lengths: (M,) L.  :param mention_kinds: (M,) R there.
     :param reaches_end: (M,) whether the mention's last word is the text's last word.
@@ -65,6 +66,7 @@ class Layout:
 
     x: np.ndarray
     kinds: np.ndarray
+    remaining: np.ndarray
     chooses: np.ndarray
     current_rows: np.ndarray
     starts: np.ndarray
@@ -155,6 +157,7 @@ def lay_out(
     return Layout(
         x=x,
         kinds=r,
+        remaining=l,
         chooses=arrays.chooses,
         current_rows=arrays.current_rows,
         starts=arrays.starts,

@@ -121,8 +121,9 @@ class SlowTwin:
         h = story.h[-1]
         zero = h.new_zeros(())
         score = TokenScore(zero, zero, zero, zero)
+        first = story.remaining == 0
 
-        if story.remaining == 0:  # 1. not continuing a mention
+        if first:  # 1. not continuing a mention
             score.r = self.kind_log_probs(h)[r]
             if r > 0:
                 candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence)
@@ -146,7 +147,7 @@ class SlowTwin:
         # 2. otherwise r, e and l are forced
 
         if not discriminative:
-            score.x = self.word_log_prob(h, story.e_current, x)  # 3.
+            score.x = self.word_log_prob(h, story.e_current, x, (r, first, l))  # 3.
             self._read(story, x)  # 4.
         if r > 0:  # 5.
             entity = story.entities[e - 1]
@@ -214,10 +215,17 @@ class SlowTwin:
         scores = [w @ torch.cat([h, e]) for w in self.network.W_length]
         return torch.log_softmax(torch.stack(scores), 0)
 
-    def word_log_prob(self, h: Tensor, e_current: Tensor | None, x: int) -> Tensor:
-        """Eq. 6; before any mention e_current is zero."""
+    def word_log_prob(
+        self, h: Tensor, e_current: Tensor | None, x: int, place: tuple[int, bool, int]
+    ) -> Tensor:
+        """Eq. 6; before any mention e_current is zero. ``place`` is (r, first word?, l)."""
         net = self.network
         u = h if e_current is None else h + net.W_e @ e_current
+        if net.config.word_states:
+            r, first, l = place
+            buckets = net.config.word_states
+            row = 0 if r == 0 else 1 + (r - 1) * 2 * buckets + (buckets if first else 0) + min(l, buckets) - 1
+            u = u + net.state_embeddings[row]
         words = net.words
         assert words is not None
         if isinstance(words, ClassSoftmax):
@@ -225,8 +233,8 @@ class SlowTwin:
             weights, members = words.weights(net.reader.embedding.weight), words.class_of[words.word_of] == c
             classes = torch.log_softmax(words.class_weight @ u + words.class_bias, 0)
             within = weights[members] @ u + words.word_bias[members]
-            place = int(words.slot_of[x]) - int(members.nonzero()[0])
-            return classes[c] + within[place] - torch.logsumexp(within, 0)
+            slot = int(words.slot_of[x]) - int(members.nonzero()[0])
+            return classes[c] + within[slot] - torch.logsumexp(within, 0)
         weight = words.weight if words.weight is not None else net.reader.embedding.weight
         logits = weight @ u + words.bias
         possible = torch.arange(len(logits)) != words.unpredictable
