@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_models import CLASSES, make_document, make_network
+from small_models import CLASSES, assert_close, make_document, make_network
 from torch.autograd import gradcheck
 
 from entitynlm.data.word_classes import WordClasses
 from entitynlm.model.batch import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.pairs import multiply_pairs, segment_log_softmax
+from entitynlm.model.pairs import Pairs, log_prob_chosen, segment_log_softmax
+from entitynlm.model.rows import add_rows, take_rows
 from entitynlm.model.scan import Steps, scan_states
 from entitynlm.model.softmax import ClassSoftmax
 
@@ -31,7 +32,6 @@ def small_steps() -> Steps:
         initial_rows=np.array([2, 1]),
         rows=np.array([3, 4, 5, 6, 7]),
         previous=np.array([1, 2, 3, 3, 5]),
-        hidden_rows=np.array([0, 1, 1, 2, 3]),
         device=torch.device("cpu"),
     )
 
@@ -59,7 +59,7 @@ def test_scan_from_a_newborn_at_zero() -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_scan_survives_a_state_that_vanishes(compiled: bool) -> None:
     """h = -e with δ = ½ sums to zero: the state stays finite, and so does the gradient."""
-    steps = Steps(2, np.array([0]), np.array([1]), np.array([0]), np.array([0]), torch.device("cpu"))
+    steps = Steps(2, np.array([0]), np.array([1]), np.array([0]), torch.device("cpu"))
     initial = torch.tensor([[1.0, 0.0]], dtype=torch.float64, requires_grad=True)
     hidden = torch.tensor([[-1.0, 0.0]], dtype=torch.float64, requires_grad=True)
     gates = torch.zeros(1, 2, dtype=torch.float64, requires_grad=True)
@@ -70,13 +70,32 @@ def test_scan_survives_a_state_that_vanishes(compiled: bool) -> None:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_pairs(compiled: bool) -> None:
-    left_rows, right_rows = torch.tensor([0, 0, 1, 2, 2, 2]), torch.tensor([3, 1, 1, 0, 3, 2])
+@pytest.mark.parametrize("width", [0, 2])
+def test_pairs(compiled: bool, width: int) -> None:
+    pairs = Pairs(
+        bounds=np.array([0, 2, 3, 6]),
+        rows=np.array([3, 1, 1, 0, 3, 2]),
+        features=np.array([[0, 2], [1, 3], [4, 4], [0, 3], [1, 2], [4, 4]])[:, :width],
+        chosen=np.array([1, 2, 5]),
+    )
 
-    def multiply(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        return multiply_pairs(left, right, left_rows, right_rows, compiled=compiled)
+    def choose(queries: torch.Tensor, states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        return log_prob_chosen(queries, states, weights, pairs, compiled=compiled)
 
-    assert gradcheck(multiply, (parameter(3, 4, seed=0), parameter(5, 4, seed=1)))
+    inputs = (parameter(3, 4, seed=0), parameter(5, 4, seed=1), parameter(5, seed=2))
+    assert gradcheck(choose, inputs)
+    scores = inputs[0][0] @ inputs[1][[3, 1]].t() + inputs[2][pairs.features[:2]].sum(-1)
+    assert_close(choose(*inputs)[0], torch.log_softmax(scores, 0)[1])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_rows(compiled: bool) -> None:
+    first, second = torch.tensor([0, 2, 2]), torch.tensor([4, 0])
+    table, base = parameter(5, 3, seed=0), parameter(3, 3, seed=1)
+    assert gradcheck(lambda t: take_rows(t, first, second, compiled=compiled), (table,))
+    assert gradcheck(lambda b, t: add_rows(b, t, first, compiled=compiled), (base, table))
+    assert torch.equal(take_rows(table, first, second, compiled=compiled)[1], table[[4, 0]])
+    assert torch.equal(add_rows(base, table, first, compiled=compiled), base + table[first])
 
 
 def test_segments() -> None:

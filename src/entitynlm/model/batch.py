@@ -20,8 +20,9 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_word_states
 from entitynlm.model.layout import Layout, lay_out
 from entitynlm.model.noise import Noise
-from entitynlm.model.pairs import as_rows, multiply_pairs, segment_log_softmax
+from entitynlm.model.pairs import Pairs, log_prob_chosen
 from entitynlm.model.reader import LstmState, Reading
+from entitynlm.model.rows import add_rows, as_rows, take_rows
 from entitynlm.model.scan import Steps, scan_states
 
 
@@ -121,23 +122,32 @@ class _Rows:
             join(births + carried),
             join(updates),
             shifted("update_previous", self.state_bases),
-            join([after[layout.update_tokens] for layout, after in zip(layouts, reading.after, strict=True)]),
             device,
         )
-        self.context = as_rows(join(contexts), device)  # (words,)
+        of_updates = zip(layouts, reading.after, strict=True)
+        self.updates = as_rows(join([after[layout.update_tokens] for layout, after in of_updates]), device)
+        joined = join(contexts)
+        self.contexts = as_rows(joined, device)  # (words,) hidden rows that words are predicted from
+        starts = shifted("starts", self.bounds)
+        self.starts = as_rows(starts, device)  # (mentions,) word of the batch
+        self.start_contexts = as_rows(joined[starts], device)
         self.x = as_rows(join([layout.x for layout in layouts]), device)
         self.kinds = as_rows(join([layout.kinds for layout in layouts]), device)
         self.chooses = torch.from_numpy(join([layout.chooses for layout in layouts])).to(device)
         self.current = as_rows(shifted("current_rows", self.state_bases), device)
-        self.starts = as_rows(shifted("starts", self.bounds), device)  # (mentions,) word of the batch
         self.mention_kinds = as_rows(join([layout.mention_kinds for layout in layouts]), device)
         self.lengths = as_rows(join([layout.lengths for layout in layouts]), device)
         self.reaches_end = torch.from_numpy(join([layout.reaches_end for layout in layouts])).to(device)
         self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
-        self.pair_mentions = as_rows(shifted("pair_mentions", mention_bases), device)
-        self.pair_rows = as_rows(shifted("pair_rows", self.state_bases), device)
-        self.pair_features = as_rows(join([layout.pair_features for layout in layouts]), device)
-        self.chosen_pairs = as_rows(shifted("chosen_pairs", pair_bases), device)
+        self.final_rows = as_rows(shifted("final_rows", self.state_bases), device)
+        self.final_sizes = [len(layout.final_rows) for layout in layouts]
+        pair_counts = np.bincount(shifted("pair_mentions", mention_bases), minlength=self.mentions)
+        self.pairs = Pairs(
+            bounds=np.concatenate([[0], np.cumsum(pair_counts)]),
+            rows=shifted("pair_rows", self.state_bases),
+            features=join([layout.pair_features for layout in layouts]),
+            chosen=shifted("chosen_pairs", pair_bases),
+        )
 
 
 def score_layouts(
@@ -162,38 +172,36 @@ def score_layouts(
     initial = network.give_birth(rows.mention_kinds, _draw_noise(noise, layouts, config.hidden_size))
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
-    gates = network.gate_query(hidden[rows.steps.hidden_rows])
-    states = scan_states(initial, hidden, gates, rows.steps, compiled=compiled)  # (S, D)
-
-    zero = hidden.new_zeros(len(rows.x))
-    contexts = hidden[rows.context]  # (words, D)
+    updating, contexts, h = take_rows(
+        hidden, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+    )  # (U, D), (words, D), (M, D)
+    states = scan_states(
+        initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
+    )  # (S, D)
 
     # eq. 3, where R is chosen and not forced by an open mention
+    zero = hidden.new_zeros(len(rows.x))
     log_r = network.log_prob_kinds(contexts).gather(1, rows.kinds[:, None]).squeeze(1)
     log_r = torch.where(rows.chooses, log_r, zero)
 
     # eq. 4 and 5, at the first word of each mention
-    h = contexts[rows.starts]  # (M, D)
-    pair_scores = multiply_pairs(
-        network.entity_query(h), states, rows.pair_mentions, rows.pair_rows, compiled=compiled
-    ) + network.score_distance(rows.pair_features)
-    log_pairs = segment_log_softmax(pair_scores, rows.pair_mentions, rows.mentions)
-    log_e = zero.index_copy(0, rows.starts, log_pairs[rows.chosen_pairs])
+    chosen = log_prob_chosen(
+        network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
+    )
+    log_e = zero.index_copy(0, rows.starts, chosen)
     ends = gather_ends(layouts, reading, config.max_length) if config.mode == "lookahead" else None
-    log_lengths = network.log_prob_lengths(h, states[rows.entity_rows], ends)  # (M, max_length)
+    (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
+    log_lengths = network.log_prob_lengths(h, e, ends)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
     log_x = zero
     if config.mode == "generative":
-        We = network.project_entity(states)[rows.current]
-        log_x = network.log_prob_word(contexts, We, rows.x, _find_states(network, layouts))
+        u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
+        log_x = network.log_prob_word_at(u, rows.x, _find_states(network, layouts))
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
-    final = [
-        states[as_rows(layout.final_rows + base, hidden.device)]
-        for layout, base in zip(layouts, rows.state_bases, strict=True)
-    ]
+    final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
     return BatchScores(scores, Carried(reading.state, final))
 
 

@@ -75,8 +75,11 @@ class EntityNetwork(nn.Module):
 
     def score_distance(self, hot: Tensor) -> Tensor:
         """w_distᵀ f(e), with f(e) given by its hot buckets (…, W); the bucket number "size" means none (a new entity)."""
-        weights = torch.cat([self.w_dist, self.w_dist.new_zeros(1)])
-        return weights[hot].sum(-1)
+        return self.distance_weights()[hot].sum(-1)
+
+    def distance_weights(self) -> Tensor:
+        """w_dist and, for the bucket "none", zero."""
+        return torch.cat([self.w_dist, self.w_dist.new_zeros(1)])
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 
@@ -99,8 +102,12 @@ class EntityNetwork(nn.Module):
 
         With ``word_states`` (ours, not the paper's) a vector for the word's place in its mention is added, ``states`` (N,).
         """
+        return self.log_prob_word_at(h + We, x, states)
+
+    def log_prob_word_at(self, u: Tensor, x: Tensor, states: Tensor | None = None) -> Tensor:
+        """The same, with u = h + W_e e_current (N, D) added up before."""
         assert self.words is not None
-        result: Tensor = self.words(self._add_states(h + We, states), x, self._tied())
+        result: Tensor = self.words(self._add_states(u, states), x, self._tied())
         return result
 
     def log_prob_words(self, h: Tensor, We: Tensor, states: Tensor | None = None) -> Tensor:
@@ -112,7 +119,7 @@ class EntityNetwork(nn.Module):
         if not self.config.word_states:
             return u
         assert states is not None
-        return u + self.state_embeddings[states]
+        return u + F.embedding(states, self.state_embeddings)
 
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e."""

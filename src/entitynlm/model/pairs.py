@@ -1,12 +1,16 @@
-"""Scores of (mention, candidate) pairs: row m of one matrix times row s of another, for a list of pairs (m, s).
+"""Equation 4 over (mention, candidate) pairs: log p of the entity that each mention chose.
 
-Equation 4 compares each mention with every entity so far. The pairs are a ragged list, so a padded matrix product would
-mostly multiply padding and a gather would copy the table once per pair. The compiled kernel does neither; the portable path
-gathers in chunks.
+Each mention is compared with every entity so far. The pairs are a ragged list, so a padded matrix product would mostly multiply
+padding, and a gather would copy the table of states once per pair. The compiled kernel does neither: it goes through the pairs
+once, forward and backward, and keeps one number per pair. The portable path gathers in chunks.
+
+Forward, for the candidates k of mention m:  s_k = q_m · e_k + Σ w_dist[hot buckets of k],  p = softmax(s),  out_m = log p_chosen
+Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s̄_k e_k,  ē_k += s̄_k q_m,  w̄_dist[hot] += s̄_k
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -17,67 +21,117 @@ from torch import Tensor
 CHUNK = 65_536  # pairs gathered at once on the portable path
 
 
-class _CompiledPairs(torch.autograd.Function):
+@dataclass(frozen=True)
+class Pairs:
+    """K pairs of M mentions, mention after mention.
+
+    :param bounds: (M + 1,) the pairs of mention m are ``bounds[m]`` … ``bounds[m + 1]`` - 1.
+    :param rows: (K,) the candidate's row in the table of states.
+    :param features: (K, W) hot buckets of f(e); the bucket number "size" means none.
+    :param chosen: (M,) the pair that came true.
+    """
+
+    bounds: np.ndarray
+    rows: np.ndarray
+    features: np.ndarray
+    chosen: np.ndarray
+
+
+class _CompiledChoice(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, left_rows: Tensor, right_rows: Tensor) -> Tensor:
-        scores = left.new_empty(len(left_rows))
-        _multiply(
-            left.detach().numpy(),
-            right.detach().numpy(),
-            left_rows.numpy(),
-            right_rows.numpy(),
-            scores.numpy(),
-        )
-        ctx.save_for_backward(left, right, left_rows, right_rows)
-        return scores
+    def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
+        out = queries.new_empty(len(queries))
+        probs = queries.new_empty(len(pairs.rows))
+        _choose(
+            queries.detach().numpy(), states.detach().numpy(), weights.detach().numpy(),
+            pairs.bounds, pairs.rows, pairs.features, pairs.chosen, probs.numpy(), out.numpy(),
+        )  # fmt: skip
+        ctx.pairs = pairs
+        ctx.save_for_backward(queries, states, weights, probs)
+        return out
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        left, right, left_rows, right_rows = ctx.saved_tensors
-        grad_left, grad_right = torch.zeros_like(left), torch.zeros_like(right)
-        _multiply_backward(
-            grad_outputs[0].contiguous().numpy(), left.detach().numpy(), right.detach().numpy(),
-            left_rows.numpy(), right_rows.numpy(), grad_left.numpy(), grad_right.numpy(),
+        queries, states, weights, probs = ctx.saved_tensors
+        pairs: Pairs = ctx.pairs
+        grads = tuple(torch.zeros_like(value) for value in (queries, states, weights))
+        _choose_backward(
+            grad_outputs[0].contiguous().numpy(), queries.detach().numpy(), states.detach().numpy(),
+            pairs.bounds, pairs.rows, pairs.features, pairs.chosen, probs.numpy(),
+            *(grad.numpy() for grad in grads),
         )  # fmt: skip
-        return grad_left, grad_right, None, None
+        return *grads, None
 
 
-def multiply_pairs(
-    left: Tensor, right: Tensor, left_rows: Tensor, right_rows: Tensor, *, compiled: bool = True
+def log_prob_chosen(
+    queries: Tensor, states: Tensor, weights: Tensor, pairs: Pairs, *, compiled: bool = True
 ) -> Tensor:
-    """(K,) dot products ``left[left_rows[k]] · right[right_rows[k]]``."""
-    if compiled and left.device.type == "cpu":
-        result: Tensor = _CompiledPairs.apply(left.contiguous(), right.contiguous(), left_rows, right_rows)
+    """(M,) log p(E = the chosen entity).
+
+    :param queries: (M, D) hᵀ W_entity.  :param states: (S, D).
+    :param weights: (F + 1,) w_dist and, at its end, zero for "no feature".
+    """
+    if compiled and queries.device.type == "cpu":
+        result: Tensor = _CompiledChoice.apply(
+            queries.contiguous(), states.contiguous(), weights.contiguous(), pairs
+        )
         return result
+    device = queries.device
+    mentions = torch.from_numpy(np.repeat(np.arange(len(queries)), np.diff(pairs.bounds))).to(device)
+    rows = torch.from_numpy(pairs.rows.astype(np.int64)).to(device)
+    features = torch.from_numpy(pairs.features.astype(np.int64)).to(device)
     chunks = [
-        (left[left_rows[i : i + CHUNK]] * right[right_rows[i : i + CHUNK]]).sum(-1)
-        for i in range(0, len(left_rows), CHUNK)
+        (queries[mentions[i : i + CHUNK]] * states[rows[i : i + CHUNK]]).sum(-1)
+        + weights[features[i : i + CHUNK]].sum(-1)
+        for i in range(0, len(rows), CHUNK)
     ]
-    return torch.cat(chunks) if chunks else left.new_zeros(0)
+    scores = torch.cat(chunks) if chunks else queries.new_zeros(0)
+    return segment_log_softmax(scores, mentions, len(queries))[torch.from_numpy(pairs.chosen).to(device)]
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _multiply(left, right, left_rows, right_rows, scores):  # type: ignore[no-untyped-def]
-    size = left.shape[1]
-    for k in range(len(left_rows)):
-        a = left[left_rows[k]]
-        b = right[right_rows[k]]
-        total = a[0] * b[0]
-        for i in range(1, size):
-            total += a[i] * b[i]
-        scores[k] = total
+def _choose(queries, states, weights, bounds, rows, features, chosen, probs, out):  # type: ignore[no-untyped-def]
+    size, width = queries.shape[1], features.shape[1]
+    for m in range(len(queries)):
+        q = queries[m]
+        for k in range(bounds[m], bounds[m + 1]):
+            e = states[rows[k]]
+            score = q[0] * e[0]
+            for i in range(1, size):
+                score += q[i] * e[i]
+            for f in range(width):
+                score += weights[features[k, f]]
+            probs[k] = score
+        highest = probs[bounds[m]]
+        for k in range(bounds[m], bounds[m + 1]):
+            highest = max(highest, probs[k])
+        picked = probs[chosen[m]] - highest
+        total = highest * 0
+        for k in range(bounds[m], bounds[m + 1]):
+            probs[k] = np.exp(probs[k] - highest)
+            total += probs[k]
+        for k in range(bounds[m], bounds[m + 1]):
+            probs[k] /= total
+        out[m] = picked - np.log(total)
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _multiply_backward(grad, left, right, left_rows, right_rows, grad_left, grad_right):  # type: ignore[no-untyped-def]
-    size = left.shape[1]
-    for k in range(len(left_rows)):
-        a, b = left[left_rows[k]], right[right_rows[k]]
-        grad_a, grad_b = grad_left[left_rows[k]], grad_right[right_rows[k]]
-        g = grad[k]
-        for i in range(size):
-            grad_a[i] += g * b[i]
-            grad_b[i] += g * a[i]
+def _choose_backward(  # type: ignore[no-untyped-def]
+    grad, queries, states, bounds, rows, features, chosen, probs, grad_queries, grad_states, grad_weights
+):
+    size, width = queries.shape[1], features.shape[1]
+    for m in range(len(queries)):
+        q, grad_q = queries[m], grad_queries[m]
+        for k in range(bounds[m], bounds[m + 1]):
+            g = -grad[m] * probs[k]
+            if k == chosen[m]:
+                g += grad[m]
+            e, grad_e = states[rows[k]], grad_states[rows[k]]
+            for i in range(size):
+                grad_q[i] += g * e[i]
+                grad_e[i] += g * q[i]
+            for f in range(width):
+                grad_weights[features[k, f]] += g
 
 
 def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
@@ -86,8 +140,3 @@ def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:
     shifted = scores - highest[segments]
     total = scores.new_zeros(count).index_add(0, segments, shifted.exp())
     return shifted - total.log()[segments]
-
-
-def as_rows(values: np.ndarray, device: torch.device) -> Tensor:
-    """Row numbers as a tensor of the kind that indexing wants."""
-    return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)

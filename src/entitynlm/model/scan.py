@@ -37,7 +37,7 @@ class _CompiledScan(torch.autograd.Function):
         norms = hidden.new_empty(len(steps.rows))
         _scan_forward(
             table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows_np, steps.previous_np,
-            steps.hidden_rows_np, deltas.numpy(), norms.numpy(),
+            deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         ctx.steps = steps
         ctx.save_for_backward(table, hidden, gates, deltas, norms)
@@ -48,12 +48,11 @@ class _CompiledScan(torch.autograd.Function):
         table, hidden, gates, deltas, norms = ctx.saved_tensors
         steps: Steps = ctx.steps
         grad_table = grad_outputs[0].contiguous().clone()
-        grad_hidden = torch.zeros_like(hidden)
-        grad_gates = torch.zeros_like(gates)
+        grad_hidden = torch.empty_like(hidden)
+        grad_gates = torch.empty_like(gates)
         _scan_backward(
             grad_table.numpy(), grad_hidden.numpy(), grad_gates.numpy(), table.numpy(), hidden.detach().numpy(),
-            gates.detach().numpy(), steps.rows_np, steps.previous_np, steps.hidden_rows_np, deltas.numpy(),
-            norms.numpy(),
+            gates.detach().numpy(), steps.rows_np, steps.previous_np, deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         return grad_table[steps.initial_rows], grad_hidden, grad_gates, None
 
@@ -65,7 +64,6 @@ class Steps:
     :param initial_rows: (I,) rows given from outside: births and carried states.
     :param rows: (U,) row written by each update, in text order.
     :param previous: (U,) row of the same entity's state before the update.
-    :param hidden_rows: (U,) row of h in the flat table of hidden states.
     """
 
     def __init__(
@@ -74,17 +72,14 @@ class Steps:
         initial_rows: np.ndarray,
         rows: np.ndarray,
         previous: np.ndarray,
-        hidden_rows: np.ndarray,
         device: torch.device,
     ) -> None:
         self.size = size
         self.rows_np = rows
         self.previous_np = previous
-        self.hidden_rows_np = hidden_rows
         self.initial_rows = torch.from_numpy(initial_rows).to(device)
         self.rows = torch.from_numpy(rows).to(device)
         self.previous = torch.from_numpy(previous).to(device)
-        self.hidden_rows = torch.from_numpy(hidden_rows).to(device)
 
 
 def scan_states(
@@ -93,8 +88,7 @@ def scan_states(
     """The table of all entity states, (S, D).
 
     :param initial: (I, D) vectors for ``steps.initial_rows``.
-    :param hidden: (N, D) flat table of LSTM states.
-    :param gates: (U, D) h W_δ for each update.
+    :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
     :param compiled: use the numba loop where the tensors are on the CPU.
     """
     if compiled and hidden.device.type == "cpu":
@@ -110,7 +104,7 @@ def _scan_by_levels(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps
     for level in range(1, int(levels.max(initial=0)) + 1):
         updates = torch.from_numpy(np.flatnonzero(levels == level)).to(hidden.device)
         e = table[steps.previous[updates]]
-        h = hidden[steps.hidden_rows[updates]]
+        h = hidden[updates]
         delta = torch.sigmoid((gates[updates] * e).sum(-1, keepdim=True))
         v = delta * e + (1 - delta) * h
         e_next = v / v.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)
@@ -129,11 +123,11 @@ def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarra
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _scan_forward(table, hidden, gates, rows, previous, hidden_rows, deltas, norms):  # type: ignore[no-untyped-def]
+def _scan_forward(table, hidden, gates, rows, previous, deltas, norms):  # type: ignore[no-untyped-def]
     size = table.shape[1]
     for u in range(len(rows)):
         e = table[previous[u]]
-        h = hidden[hidden_rows[u]]
+        h = hidden[u]
         out = table[rows[u]]
         score = gates[u, 0] * e[0]
         for i in range(1, size):
@@ -153,17 +147,17 @@ def _scan_forward(table, hidden, gates, rows, previous, hidden_rows, deltas, nor
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
 def _scan_backward(  # type: ignore[no-untyped-def]
-    grad_table, grad_hidden, grad_gates, table, hidden, gates, rows, previous, hidden_rows, deltas, norms
+    grad_table, grad_hidden, grad_gates, table, hidden, gates, rows, previous, deltas, norms
 ):
     size = table.shape[1]
     for step in range(len(rows)):
         u = len(rows) - 1 - step
         e = table[previous[u]]
-        h = hidden[hidden_rows[u]]
+        h = hidden[u]
         e_next = table[rows[u]]
         grad_next = grad_table[rows[u]]
         grad_e = grad_table[previous[u]]
-        grad_h = grad_hidden[hidden_rows[u]]
+        grad_h = grad_hidden[u]
         delta, norm = deltas[u], norms[u]
         along = e_next[0] * grad_next[0]
         for i in range(1, size):
@@ -175,7 +169,7 @@ def _scan_backward(  # type: ignore[no-untyped-def]
             grad_v = (grad_next[i] - along * e_next[i]) / norm
             grad_delta += grad_v * (e[i] - h[i])
             grad_e[i] += delta * grad_v
-            grad_h[i] += (1 - delta) * grad_v
+            grad_h[i] = (1 - delta) * grad_v
         grad_score = grad_delta * delta * (1 - delta)
         for i in range(size):
             grad_e[i] += grad_score * gates[u, i]
