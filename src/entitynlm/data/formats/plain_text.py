@@ -54,10 +54,10 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _choose_part_size(source: Source) -> int:
-    size = source.options.get("part_size", PART_SIZE)
-    if not isinstance(size, int) or size < SMALLEST_PART:
-        raise ConfigError(f"option part_size={size!r} makes no sense; give a number from {SMALLEST_PART} on")
-    return size
+    given = str(source.options.get("part_size", PART_SIZE))
+    if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) >= SMALLEST_PART):
+        raise ConfigError(f"option part_size={given} makes no sense; give a number from {SMALLEST_PART} on")
+    return int(given)
 
 
 def _is_markdown(source: Source) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,7 +23,7 @@ from entitynlm.data.formats import (
 )
 from entitynlm.data.formats.base import Format, Report, Source, ignore
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, open_binary, write_atomically
+from entitynlm.files import STANDARD, as_text, open_binary, write_atomically
 
 SAMPLE_BYTES = 65536
 
@@ -76,18 +78,35 @@ def read_documents(
     ``next``.
     """
     name = str(path)
+    form = get_format(format) if format else None
     stream: BinaryIO = open_binary(path)
-    sample, rest = _take_sample(stream, name)
-    form = get_format(format) if format else recognise_format(name, sample)
+    try:
+        sample, rest = _take_sample(stream, name)
+        form = form or recognise_format(name, sample)
+        _check_options(form, options)
+    except BaseException:
+        _close(stream, name)
+        raise
     return _stream(form, Source(name, rest, on_oddity, options), stream)
+
+
+def _check_options(form: Format, options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in form.options:
+            known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
+            raise ConfigError(f"format {form.name!r} has no option {option!r}; its options are {known}")
+
+
+def _close(stream: BinaryIO, name: str) -> None:
+    if name != STANDARD:
+        stream.close()
 
 
 def _stream(form: Format, source: Source, stream: BinaryIO) -> Iterator[Document]:
     try:
         yield from form.read(source)
     finally:
-        if source.path != STANDARD:
-            stream.close()
+        _close(stream, source.path)
 
 
 class _Rejoined(io.RawIOBase):
@@ -115,10 +134,27 @@ def _take_sample(stream: BinaryIO, path: str) -> tuple[bytes, BinaryIO]:
 
 
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:
-    """Write documents to ``path`` (``-`` is standard output) in the named format, all of them or nothing."""
+    """Write documents to ``path`` in the named format, all of them or nothing.
+
+    ``-`` is standard output, a name ending in ``.gz`` is packed. Where a format has several files per
+    document (brat), ``path`` is the folder for them. Where it has one file for all, a folder gets a file
+    called ``documents``.
+    """
     form = get_format(format)
+    if form.write_folder is not None:
+        if str(path) == STANDARD:
+            raise ConfigError(f"format {format!r} needs a folder to be written to, not standard output")
+        form.write_folder(documents, Path(path))
+        return
     if form.write is None:
-        writable = ", ".join(name for name, f in FORMATS.items() if f.write is not None)
+        writable = ", ".join(name for name, f in FORMATS.items() if f.writable)
         raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
+    if str(path) != STANDARD and (str(path).endswith(("/", os.sep)) or Path(path).is_dir()):
+        path = Path(path) / f"documents{form.suffix}"
+    if str(path).endswith(".gz"):
+        with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            binary = cast(BinaryIO, packed)
+            form.write(documents, binary if form.binary else as_text(binary))
+        return
     with write_atomically(path, "wb" if form.binary else "w") as stream:
         form.write(documents, stream)
