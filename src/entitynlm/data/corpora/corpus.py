@@ -40,7 +40,9 @@ ANNOTATED_ENDINGS = (
 )  # fmt: skip
 TEXT_ENDINGS = (".txt", ".md", ".markdown", ".text")
 _NOT_DATA = re.compile(
-    r"(readme|licen[cs]e|copying|changelog|citation|splits)\b.*|corpus\.json|dataSplit\.json|humanPredictions\.json",
+    r"(readme|licen[cs]e|copying|changelog|citation|splits)\b.*"
+    r"|corpus\.json|dataSplit\.json|humanPredictions\.json"
+    r"|.*\.tokens\.json",  # what our brat writer puts beside its files
     re.IGNORECASE,
 )
 
