@@ -334,8 +334,9 @@ def show(
     found = _find_document(corpus.documents(split), path, document)
     terminal.print(f"[bold]{escape(found.id)}[/bold]")
     terminal.print(render_document(found, sentences=sentences), soft_wrap=False)
-    terminal.print()
-    terminal.print(list_entities(found))
+    if found.entities:
+        terminal.print()
+        terminal.print(list_entities(found))
     if sequences:
         for table in tabulate_sequences(found):
             terminal.print()
