@@ -86,14 +86,20 @@ def test_raw_text_with_links(tmp_path: Path) -> None:
         "Old Marta fed her dog.",
         "It slept, she said.",
     ]
-    assert [str(oddity.message) for oddity in oddities] == [
-        "1 relations 'Likes' were not read as coreference"
-    ]
+    assert not oddities
 
 
 def test_relations_by_option(tmp_path: Path) -> None:
     document = read(tmp_path, ANN, RAW, relations="Likes,Other", tokens="whitespace")
     assert spoken(document)[0] == ["Old Marta", "her dog."]
+
+
+def test_relations_that_are_not_understood_are_named(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    ann = "T1\tX 0 5\tMarta\nT2\tX 21 24\tShe\nR1\tSame Arg1:T1 Arg2:T2\n"
+    assert len(read(tmp_path, ann, TOKENISED, oddities=oddities).entities) == 2
+    assert "'Same' (1)" in oddities[0].message
+    assert len(read(tmp_path, ann, TOKENISED, relations="Same").entities) == 1
 
 
 def test_litbank_layers(tmp_path: Path) -> None:
@@ -113,7 +119,7 @@ def test_litbank_layers(tmp_path: Path) -> None:
         "PRON_PER",
         "PROP_PER",
     ]
-    assert len(oddities) == 2  # two kinds of relations that join nothing
+    assert [(oddity.line, "T77" in oddity.message) for oddity in oddities] == [(9, True)]
 
 
 def test_discontinuous_spans(tmp_path: Path) -> None:

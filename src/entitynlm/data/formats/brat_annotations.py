@@ -43,13 +43,14 @@ class Annotations:
 
     mentions: dict[str, TextBound] = field(default_factory=dict)
     links: list[tuple[str, ...]] = field(default_factory=list)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    """Relations that were not taken for coreference, by name."""
 
 
 def read_annotations(source: Source, relations: Collection[str] = ()) -> Annotations:
     """Read an ``.ann`` file; ``relations`` are names that mean coreference, instead of those that sound like it."""
     found = Annotations()
-    passed_over: Counter[str] = Counter()
-    links: list[tuple[int, tuple[str, ...]]] = []
+    links: list[tuple[int, str, tuple[str, ...]]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
@@ -57,21 +58,18 @@ def read_annotations(source: Source, relations: Collection[str] = ()) -> Annotat
         if re.fullmatch(r"T\d+", key):
             _add_text_bound(found, key, rest, source, number)
         elif re.fullmatch(r"\*|R\d+", key):
-            name, keys = _parse_link(key, rest, source, number)
-            if name in relations or (not relations and COREFERENCE.search(name)):
-                links.append((number, keys))
-            else:
-                passed_over[name] += 1
+            links.append((number, *_parse_link(key, rest, source, number)))
         elif not re.fullmatch(r"[A-Z#]\d*", key):
             raise _fail("this is not a brat annotation", source, number, line)
-    for number, keys in links:  # at the end, because a link may stand before what it joins
+    for number, name, keys in links:  # at the end, because a link may stand before what it joins
         known = tuple(each for each in keys if each in found.mentions)
         if len(known) < len(keys):
             missing = ", ".join(each for each in keys if each not in found.mentions)
-            source.report(f"a link names {missing}, which there is not", number)
-        found.links.append(known)
-    for name, count in sorted(passed_over.items()):
-        source.report(f"{count} relations {name!r} were not read as coreference")
+            source.report(f"the link {name!r} names {missing}, which there is not", number)
+        if name in relations or (not relations and COREFERENCE.search(name)):
+            found.links.append(known)
+        else:
+            found.passed_over[name] += 1
     return found
 
 
@@ -149,6 +147,9 @@ def settle_types(found: Annotations, source: Source) -> None:
         and all(CHAIN.fullmatch(found.mentions[key].label) for key in others)
     ):
         _join_layers(found, set(others), source)
+    elif found.passed_over and not found.links:
+        names = ", ".join(f"{name!r} ({count})" for name, count in sorted(found.passed_over.items()))
+        source.report(f"no relation was read as coreference; there are {names}, see the option relations")
 
 
 def _join_layers(found: Annotations, chained: set[str], source: Source) -> None:
