@@ -21,6 +21,7 @@ from entitynlm.errors import DataError
 NOTHING = "O"
 COLUMNS = ("verb_head", "verb", "pos", "label")
 ROW = re.compile(r"(\d+)-(\d+)\t")
+PLACE = re.compile(r"(\d+)-(\d+)")
 LABEL = re.compile(r"P\d+_(.+)", re.DOTALL)
 EXPECTED = "six tab-separated columns: id, word, headVerbId_dependency, verbLemma, POS, participant"
 
@@ -99,19 +100,21 @@ def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> Non
         source.report(f"a row of {len(cells)} columns; {EXPECTED}", number)
         cells = (cells + [NOTHING] * 6)[:6] if len(cells) < 6 else [*cells[:5], cells[-1]]
     _check_row(sentence, cells, source, number)
-    sentence.words.append(cells[1])
-    sentence.rows.append(tuple(None if cell.strip() in (NOTHING, "") else cell.strip() for cell in cells[2:]))
+    sentence.words.append(cells[1].strip())
+    sentence.rows.append(
+        tuple([None if cell in (NOTHING, "") else cell for cell in map(str.strip, cells[2:])])
+    )
 
 
 def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: int) -> None:
     place, word, verb_head, verb, _, label = cells
-    match = re.fullmatch(r"(\d+)-(\d+)", place)
+    match = PLACE.fullmatch(place)
     if match is None or (sentence.number and match[1] != sentence.number):
         source.report(f"the id {place!r} is not one of sentence {sentence.number or '?'}", number)
     elif int(match[2][:9]) != sentence.last_id + 1:
         source.report(f"the id {place!r} does not follow {match[1]}-{sentence.last_id}", number)
     sentence.last_id = int(match[2][:9]) if match else sentence.last_id + 1
-    if any(character.isspace() for character in word):
+    if len(word.split()) > 1:
         source.report(f"the word {word!r} has a space in it; it stays one word", number)
     if (verb_head == NOTHING) != (verb == NOTHING):
         missing = "head verb id" if verb_head == NOTHING else "verb lemma"
