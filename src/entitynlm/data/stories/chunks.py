@@ -39,7 +39,7 @@ class Chunks:
             before = position - 1
             while before >= 0:
                 other = self.stretch[before]
-                relation = self.premodify(other, item)
+                relation = self.premodify(other)
                 if relation is None or other != item - (position - before):
                     break
                 self.arcs.attach(other, item, relation)
@@ -47,7 +47,7 @@ class Chunks:
                 before -= 1
         return [item for item in self.stretch if item not in attached]
 
-    def premodify(self, other: int, noun: int) -> str | None:
+    def premodify(self, other: int) -> str | None:
         tag, lemma = self.tags[other], self.lemmas[other]
         if tag == "DT":
             return "det:predet" if lemma == "all" and self.tags[other + 1] == "DT" else "det"
@@ -55,7 +55,7 @@ class Chunks:
             self.tags[other] = tag = "JJ"
         if tag in ("JJ", "JJR", "JJS"):
             return "amod"
-        return {"CD": "nummod", "POSS": "nmod:poss", "PDT": "det:predet"}.get(tag)
+        return {"CD": "nummod", "POSS": "nmod:poss"}.get(tag)
 
     def is_nominal(self, item: int) -> bool:
         return (
@@ -69,10 +69,10 @@ class Chunks:
 
     # -- looking ahead -------------------------------------------------------------------------------------------
 
-    def ahead(self, position: int, skip: tuple[str, ...] = ("RB",)) -> int:
-        """The position of the next unit that is none of the tags to skip, or the end."""
+    def ahead(self, position: int) -> int:
+        """The position of the next unit that is no adverb, or the end."""
         position += 1
-        while position < len(self.units) and self.tags[self.units[position]] in skip:
+        while position < len(self.units) and self.tags[self.units[position]] == "RB":
             position += 1
         return position
 

@@ -91,7 +91,7 @@ DETOURS: tuple[Scene, ...] = (
         "parade",
         (STREET,),
         (
-            person("band", "soldiers clowns acrobats", counts="five 12", intro="count"),
+            person("band", "soldiers clowns acrobats", counts="five seven", intro="count"),
             thing("drum", "drum", adj="big", intro="a"),
             animal("elephant", "elephant pony", adj="huge"),
         ),

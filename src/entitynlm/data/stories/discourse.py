@@ -13,7 +13,6 @@ from entitynlm.data.stories.cast import Cast, Participant
 class Record:
     """When and how someone was last mentioned."""
 
-    count: int
     sentence: int
     order: int
     relation: str
@@ -44,9 +43,7 @@ class Discourse:
     def note(self, key: str, relation: str) -> None:
         """Remember that someone was mentioned."""
         self.order += 1
-        record = self.records.get(key)
-        count = record.count + 1 if record else 1
-        self.records[key] = Record(count, self.sentence, self.order, relation)
+        self.records[key] = Record(self.sentence, self.order, relation)
 
     def flip(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -103,7 +100,7 @@ def _weigh_pronoun(
         if rivals == 0:
             return 1.0
         if occasion.form == "poss" and (was_subject or not fresher):
-            return 0.9
+            return 0.97
         return 0.6 if animate and was_subject and not rival_subject else 0.1
     if gap == 1:
         if rivals == 0:
@@ -120,12 +117,13 @@ def _weigh_pronoun(
 
 def _count_rivals(discourse: Discourse, participant: Participant, record: Record) -> tuple[int, int, int]:
     """How many others would fit the pronoun, how many of them were mentioned since, how many were subjects."""
-    person = find_person(participant)
+    person, members = find_person(participant), discourse.cast.members
+    earliest = min(record.sentence, discourse.sentence - 1)
     rivals = fresher = subjects = 0
     for key, other in discourse.records.items():
-        if key == participant.key or other.sentence < min(record.sentence, discourse.sentence - 1):
+        if other.sentence < earliest or key == participant.key:
             continue
-        rival = discourse.cast[key]
+        rival = members[key]
         if find_person(rival) == person and not rival.narrator and rival.type != "time":
             rivals += 1
             fresher += other.order > record.order

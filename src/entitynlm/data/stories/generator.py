@@ -23,7 +23,7 @@ from entitynlm.data.stories.templates import Slot, Template, compile_event
 from entitynlm.errors import ConfigError
 
 SPLITS = ("train", "dev", "test")
-OPENER_PROBABILITY = 0.2
+OPENER_PROBABILITY = 0.15
 SENTENCES, TOKENS, ENTITIES = (8, 20), (80, 250), (10, 25)
 """Bounds, both ends included, within which every story is; others are drawn again."""
 
@@ -96,7 +96,7 @@ def _draft(scenario: Scenario, random: Random) -> tuple[list[Beat], list[Sentenc
             discourse.cast.add_roles(scene.roles)
         event = drawn.agenda[0]
         assert isinstance(event, Event)
-        template = choose_weighted([(t.weight, t) for t in compile_event(event)], random)
+        template = choose_weighted(compile_event(event), random)
         opened = bool(beats) and can_open(event, template) and random.random() < OPENER_PROBABILITY
         discourse.registers = drawn.registers
         opener = int(random.random() * len(OPENERS)) if opened else -1

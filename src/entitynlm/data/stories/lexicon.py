@@ -42,17 +42,18 @@ CLOSED = {
 }
 
 ADJECTIVES = (
-    "20-dollar Greek Indian Italian afraid angry asleep awful back bad bald bearded best big bitter black blind blond "
-    "blue bored bottom bright brown bumpy buttered calm careful central cheap cheeky cheerful clean clear clever close "
-    "cold colorful crowded crying curious dark deep delicious dirty distant dry dusty elegant empty excellent famous "
-    "fast fat favorite few fine flat foggy former freckled free fresh friendly front frozen full funny generous glad golden gone "
-    "good gray greedy green grilled gruff happy hard healthy heavy helpful high hot huge hungry impatient iron kind "
-    "large last late lazy leather left little long loud low missing muddy narrow nervous new noisy old open orange "
-    "other pale pink plastic polite precious proud public purple quiet rainy ready red right ripe round rubber rusty "
-    "sad salty same scary second secret serious shaky sharp short shut shy sick silent silver sinking slow small soft sorry "
-    "spicy squeaky steep straight strange straw strict striped strong stubborn sudden sunny surprised sweaty sweet tall "
-    "tender tenth terrible thick thin third tiny tired torn upset warm wet white wild windy wire wonderful wooden "
-    "woolen worried yellow young sleepy night paper oak metal glass"
+    "20-dollar Greek Indian Italian afraid angry asleep awful back bad bald bearded best big bitter "
+    "black blind blond blue bored bottom bright brown bumpy buttered calm careful central cheap cheeky "
+    "cheerful clean clear clever close cold colorful crowded crying curious dark deep delicious dirty "
+    "distant dry dusty elegant empty excellent famous fast fat favorite few fine first flat foggy "
+    "former freckled free fresh friendly front frozen full funny generous glad golden gone good gray "
+    "greedy green grilled gruff happy hard healthy heavy helpful high hot huge hungry impatient kind "
+    "large last late lazy left little long loud low missing muddy narrow nervous new noisy old open "
+    "orange other pale pink polite precious proud public purple quiet rainy ready red right ripe round "
+    "rusty sad salty same scary second secret serious shaky sharp short shut shy sick silent sinking "
+    "sleepy slow small soft sorry spicy squeaky steep straight strange strict striped strong stubborn "
+    "sudden sunny surprised sweaty sweet tall tender tenth terrible thick thin third tiny tired torn "
+    "upset warm wet white wild windy wonderful wooden woolen worried yellow young"
 ).split()
 
 COMPARED = {"younger": ("JJR", "young"), "older": ("JJR", "old"), "faster": ("JJR", "fast")} | {
@@ -146,7 +147,8 @@ NOUNS = (
     "knees left luck aisles middle milk minute minutes mistake moment money months morning nothing anything someone "
     "something noise part path pizza plates player players rest ride sand seat side smile spring stone tears tire "
     "top town way weeds word years goodbye help story exam holidays party school end week weekend weeks month night "
-    "noon midnight afternoon storm summer breakfast days hands time idea can distance"
+    "noon midnight afternoon storm summer breakfast days hands time idea can distance "
+    "paper oak metal glass leather iron rubber straw wire plastic silver"
 ).split()
 
 PROPER = (

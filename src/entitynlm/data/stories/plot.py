@@ -107,7 +107,7 @@ class Reaction:
 FEELING = Event(
     (
         "{someone} (smiled|laughed|sighed|yawned|waited|nodded|said nothing) .",
-        "{someone} was (tired|happy|nervous|surprised|in a good mood) .",
+        "{someone} was (tired|nervous|surprised|hungry|silent) .",
     ),
     opener=False,
 )

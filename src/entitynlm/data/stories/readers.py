@@ -82,11 +82,11 @@ def _continue(beat: Beat) -> Iterator[_Continuation]:
     for probability, plot in enumerate_events(beat.before, DETOURS):
         event = plot.agenda[0]
         assert isinstance(event, Event)
-        for template in compile_event(event):
+        for weight, template in compile_event(event):
             opens = OPENER_PROBABILITY if can_open(event, template) else 0.0
             share = opens if beat.opened else 1 - opens
             if share > 0:
-                yield _Continuation(probability * template.weight * share, plot, template)
+                yield _Continuation(probability * weight * share, plot, template)
 
 
 def _matches(continuation: _Continuation, beat: Beat, start: int, end: int) -> bool:

@@ -143,7 +143,8 @@ def _mention_again(discourse: Discourse, participant: Participant, occasion: Occ
             discourse, participant, occasion, determiner, adjectives=discourse.flip(0.3), modifier=False
         )
     determiner = "the"
-    if participant.bound or (participant.owner is not None and discourse.flip(0.35)):
+    by_owner = 0.15 if participant.type == "person" else 0.35
+    if participant.bound or (participant.owner is not None and discourse.flip(by_owner)):
         determiner = "own"
     elif participant.intro == "kind" or participant.type == "time":
         determiner = participant.intro
@@ -201,10 +202,9 @@ def _describe(
         words.append((participant.count, "nummod"))
     if participant.gained is not None and again and discourse.flip(0.5):
         words.append((participant.gained, "amod"))
-    elif adjectives and again and participant.adjectives:
-        words.append((participant.adjectives[-1], "amod"))
     elif adjectives:
-        words += [(word, "amod") for word in participant.adjectives]
+        shown = participant.adjectives[-1:] if again else participant.adjectives
+        words += [(word, "compound" if word.tag == "NN" else "amod") for word in shown]
     words += [(word, "compound") for word in noun[:-1]]
     words.append((noun[-1], occasion.relation))
     phrase = Phrase([], 0, [], "pl" if participant.plural else "3s")
@@ -224,9 +224,9 @@ def _describe(
 def _say_time(participant: Participant, occasion: Occasion) -> Phrase:
     """A fixed phrase, which need not end in its head (the first day of May, a day in June)."""
     words = participant.nouns[0]
-    head = next((i for i, word in enumerate(words) if word.tag in ("NN", "NNS", "NNP")), 0)
-    while head + 1 < len(words) and words[head + 1].tag in ("NN", "NNS", "NNP"):
-        head += 1
+    core = next((i for i, word in enumerate(words) if word.tag == "IN"), len(words))
+    nouns = [i for i, word in enumerate(words[:core]) if word.tag in ("NN", "NNS", "NNP")]
+    head = nouns[-1] if nouns else 0 if core == len(words) else core - 1
     tokens = [Token(word.form, word.tag, word.lemma, head, "") for word in words]
     relations = {
         "DT": "det",

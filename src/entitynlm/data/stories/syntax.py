@@ -117,7 +117,7 @@ class _Clauses(Chunks):
         item = self.units[position]
         tag = self.tags[item]
         if tag == ",":
-            self.close_subordinate(position)
+            self.close_subordinate()
         elif tag == "CC":
             return self.read_conjunction(position)
         elif self.opens_clause(position):
@@ -198,7 +198,7 @@ class _Clauses(Chunks):
         if self.tags[item] == "DT":
             self.tags[item] = "IN"
 
-    def close_subordinate(self, position: int) -> None:
+    def close_subordinate(self) -> None:
         if self.link[0] in ("advcl", "ccomp") and self.predicate >= 0 and self.root < 0:
             self.predicate, self.link, self.subject_seen = -1, ("root", -1), False
         elif self.link[0] in ("advcl", "ccomp", "xcomp") and self.outer >= 0:
@@ -339,9 +339,8 @@ class _Clauses(Chunks):
             there = any(how == "expl" for _, how in self.waiting)
             if lemma == "be" and not there and self.has_complement(after):
                 self.waiting.append((item, "cop"))
-                self.copula = not self.inverts(position) or target != "SLOT"
+                self.copula = True
                 if self.inverts(position):
-                    self.copula = True
                     self.place_inverted_subject(position)
                 return
         if tag == "VBG" and self.predicate >= 0:

@@ -33,16 +33,11 @@ Item = Word | Slot
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """One wording: its items, their tree, and for each present or past form of be and the like its subject.
+    """One wording: its items, their tree, and for each finite verb the item that it agrees with."""
 
-    ``key`` is what the knowing reader compares: the words, and the roles in braces.
-    """
-
-    weight: float
     items: tuple[Item, ...]
     tree: Tree
     subjects: dict[int, int]
-    key: tuple[str, ...]
 
 
 def expand(text: str) -> list[str]:
@@ -53,17 +48,17 @@ def expand(text: str) -> list[str]:
 
 
 @cache
-def compile_event(event: Event) -> tuple[Template, ...]:
+def compile_event(event: Event) -> tuple[tuple[float, Template], ...]:
     """The wordings of an event with their probabilities."""
-    templates: list[Template] = []
+    templates: list[tuple[float, Template]] = []
     for text in event.templates:
         wordings = expand(text)
         share = 1 / len(event.templates) / len(wordings)
-        templates.extend(compile_wording(wording, share) for wording in wordings)
+        templates.extend((share, compile_wording(wording)) for wording in wordings)
     return tuple(templates)
 
 
-def compile_wording(text: str, weight: float = 1.0) -> Template:
+def compile_wording(text: str) -> Template:
     """Tag and parse one wording."""
     items = _tag(text.split())
     tags = [
@@ -75,8 +70,7 @@ def compile_wording(text: str, weight: float = 1.0) -> Template:
         tree = parse(tags, lemmas)
     except ValueError as error:
         raise ValueError(f"the template {text!r} can't be parsed: {error}") from error
-    key = tuple(item.form if isinstance(item, Word) else f"{{{item.role}}}" for item in items)
-    return Template(weight, tuple(items), tree, _find_subjects(tags, tree), key)
+    return Template(tuple(items), tree, _find_subjects(tags, tree))
 
 
 def _tag(pieces: list[str]) -> list[Item]:

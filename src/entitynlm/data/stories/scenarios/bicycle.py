@@ -42,7 +42,6 @@ ROLES = (
     person("mother", "mother:f father:m grandfather:m", owner="rider"),
     thing("spare", "tire", adj="!new", intro="a"),
     thing("snack", "apple pretzel", intro="a"),
-    thing("box", "box", adj="little", intro="a"),
     thing("gate", "garden_gate", intro="the"),
     place("house", "house", intro="the"),
 )

@@ -47,7 +47,6 @@ ROLES = (
     thing("sun", "sun", intro="the"),
 )
 
-PEOPLE = "camper friend campers driver ranger visitor"
 THINGS = "tent fire sausages wood clearing bag"
 
 SET_UP = either(
@@ -119,7 +118,7 @@ STORM = seq(
     event("At night {storm} came up .", "{storm} broke out over ({forest}|{lake}) .", opener=False),
     event("{storm} (tore {tent}|blew {tent} away) .", opener=False),
     either(
-        say("friend", "camper", '" {camper} must leave ! " {friend} shouted .', clear=False),
+        say("friend", "camper", '" {campers} must leave ! " {friend} shouted .', clear=False),
         event("({campers}|{camper}) packed everything and ran .", opener=False),
     ),
     event("In {forest} , {campers} met {ranger} .", "{ranger} found {campers} under {tree} .", opener=False),
@@ -148,7 +147,7 @@ STEPS = seq(
     ),
     any_order(SET_UP, MAKE_FIRE, seq(maybe(0.4, *FETCH_WATER))),
     detour(0.25, "nature"),
-    react(0.35, PEOPLE, THINGS),
+    react(0.35, "camper friend", THINGS),
     event(
         "({camper}|{friend}) (put {sausages} on {stick}|fried {sausages} in {pan}|fried {sausages}) .",
         clear=True,
@@ -171,7 +170,7 @@ STEPS = seq(
         "({camper}|{friend}) got into ({bag}|{tent}) .",
     ),
     either(VISITOR, STORM, weights=(3, 2)),
-    react(0.35, PEOPLE, THINGS),
+    react(0.35, "camper friend ranger", THINGS),
     event(
         "In the morning , {driver} came with {car} .", "The next morning {sun} was shining .", opener=False
     ),

@@ -48,7 +48,9 @@ THINGS = "bed fence scarecrow trap plants shovel hole garden"
 
 DIG = seq(
     event(
-        "({gardener}|{child}) (took|fetched) {shovel} and dug ({bed}|{soil}) .", "{gardener} dug up {soil} ."
+        "({gardener}|{child}) (took|fetched) {shovel} and dug ({bed}|{soil}) .",
+        "{gardener} dug up {soil} .",
+        opener=False,
     ),
     maybe(
         0.4,

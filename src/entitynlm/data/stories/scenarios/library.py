@@ -182,7 +182,9 @@ STEPS = seq(
     maybe(0.5, event("{student} (wrote|finished) {essay} (before {deadline}|) .", opener=False)),
     react(0.3, PEOPLE, THINGS),
     either(
-        LATE, DAMAGED, event("({student}|{classmate}) brought {book} back (on {deadline}|to {librarian}) .")
+        LATE,
+        DAMAGED,
+        event("({student}|{classmate}) brought {book} back (before {deadline}|to {librarian}) ."),
     ),
     maybe(
         0.5,

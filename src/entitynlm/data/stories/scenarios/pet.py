@@ -7,7 +7,7 @@ from entitynlm.data.stories.plot import Scenario
 from entitynlm.data.stories.staging import again, detour, either, event, maybe, react, say, seq, when
 
 ROLES = (
-    person("owner", "woman:f man:m boy:m girl:f", named=True),
+    person("owner", "woman:f man:m", named=True),
     animal("pet", "dog puppy terrier beagle", adj="little big;brown white black", named=True, owner="owner"),
     person("partner", "wife:f husband:m mother:f father:m roommate", named=True, owner="owner"),
     group("both", "owner", "partner"),
@@ -159,7 +159,7 @@ STEPS = seq(
     event("({owner}|{partner}) noticed it too late .", "({owner}|{partner}) saw that {pet} was gone ."),
     maybe(0.4, say("owner", "partner", '" {pet:full} is gone ! " {owner} told {partner} .', clear=False)),
     again(0.5, 3, SEARCH),
-    react(0.3, PEOPLE, THINGS),
+    react(0.3, "owner partner neighbor", THINGS),
     either(POSTERS, AT_DOOR, IN_WOODS, weights=(2, 1, 1)),
     event(
         "({owner}|{partner}|{both}) (hugged|kissed|held) {pet} .",

@@ -46,7 +46,7 @@ ROLES = (
     thing("door", "door", intro="the"),
 )
 
-PEOPLE = "guest friend waiter cook pair pianist"
+PEOPLE = "guest friend waiter pianist"
 THINGS = "dish second menu table wrong bill"
 
 WRONG_DISH = seq(
@@ -62,7 +62,7 @@ WRONG_DISH = seq(
         "{waiter} took {wrong} away at once .",
         clear=True,
     ),
-    maybe(0.3, event("In {kitchen} , {cook} (shouted|yelled) at {waiter} .", opener=False)),
+    maybe(0.3, event("In {kitchen:full} , {cook} (shouted|yelled) at {waiter} .", opener=False)),
     event("{waiter} returned with {dish} .", "{cook} brought {dish} to {table} .", clear=True),
 )
 

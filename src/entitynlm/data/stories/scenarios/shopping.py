@@ -42,7 +42,6 @@ ROLES = (
     thing("hand", "hand", owner="child", bound=True),
 )
 
-PEOPLE = "shopper child lady cashier worker manager partner"
 THINGS = "cart apples milk bread bag list toy"
 
 OUT_OF_REACH = seq(
@@ -152,7 +151,7 @@ STEPS = seq(
         ),
     ),
     detour(0.1, "inside"),
-    react(0.3, PEOPLE, THINGS),
+    react(0.35, "shopper child worker", THINGS),
     maybe(0.3, *LOST_CHILD),
     event(
         "({both}|{shopper}) went to {line} .", "{lady} stood in front of ({shopper}|{both}) .", opener=False
@@ -170,7 +169,7 @@ STEPS = seq(
         event("{shopper} (took {purse} and paid|gave {cashier} {note}) .", clear=True),
         weights=(2, 3),
     ),
-    react(0.3, PEOPLE, THINGS),
+    react(0.35, "shopper child cashier lady", THINGS),
     event(
         "({shopper}|{child}|{cashier}) packed everything into {bag} .",
         "({child}|{shopper}) carried {bag} .",

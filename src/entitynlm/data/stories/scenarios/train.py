@@ -11,7 +11,7 @@ ROLES = (
     person("host", "aunt:f uncle:m grandmother:f cousin friend", named=True, owner="traveler"),
     group("family", "traveler", "host"),
     place("city", "Paris Boston Vienna Dublin Chicago", intro="name"),
-    time("day", "Friday", "the second week of July", "a cold morning in January", "Christmas Eve"),
+    time("day", "Friday", "the second Monday of July", "a cold morning in January", "Christmas Eve"),
     place("station", "station", adj="central old", intro="the"),
     person("clerk", "clerk", adj="bored polite;young", mods=("behind {counter}",)),
     thing("counter", "counter", intro="the"),
