@@ -11,13 +11,14 @@ from small_models import CLASSES, assert_close, make_document, make_network
 from torch.autograd import gradcheck
 
 from entitynlm.data.word_classes import WordClasses
+from entitynlm.model import softmax as softmax_module
 from entitynlm.model.batch import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pairs import Pairs, log_prob_chosen, segment_log_softmax
 from entitynlm.model.rows import add_rows, take_rows
 from entitynlm.model.scan import Steps, scan_states
-from entitynlm.model.softmax import ClassSoftmax
+from entitynlm.model.softmax import ClassSoftmax, pick_log_softmax
 
 
 def parameter(*shape: int, seed: int) -> torch.Tensor:
@@ -101,6 +102,23 @@ def test_rows(compiled: bool) -> None:
 def test_segments() -> None:
     segments = torch.tensor([0, 0, 0, 1, 2, 2])
     assert gradcheck(lambda scores: segment_log_softmax(scores, segments, 3), (parameter(6, seed=0),))
+
+
+@pytest.mark.parametrize("chunk", [3, 256])
+@pytest.mark.parametrize("largest", [0, 10**6])
+def test_picked_log_softmax(chunk: int, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chunks or at once; with probabilities kept for the backward pass or computed once more."""
+    monkeypatch.setattr(softmax_module, "CHUNK", chunk)
+    monkeypatch.setattr(softmax_module, "LARGEST", largest)
+    targets = torch.tensor([5, 0, 4, 4, 1, 2, 0])
+    inputs = (parameter(7, 3, seed=0), parameter(6, 3, seed=1), parameter(6, seed=2))
+    assert gradcheck(lambda *values: pick_log_softmax(*values, targets), inputs)
+    expected = (
+        torch.log_softmax(torch.nn.functional.linear(*inputs), -1).gather(1, targets[:, None]).squeeze(1)
+    )
+    assert_close(pick_log_softmax(*inputs, targets), expected)
+    with torch.no_grad():
+        assert_close(pick_log_softmax(*inputs, targets), expected)
 
 
 @pytest.mark.parametrize("tied", [False, True])

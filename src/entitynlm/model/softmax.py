@@ -3,6 +3,8 @@
 Class-factored: p(x | u) = p(class of x | u) · p(x | class, u). Words are stored class by class, so the weights of a class are a
 slice; positions are sorted by class, and each class costs one small product forward and two backward. All of it is one autograd
 node, because a node per class would cost more than its arithmetic.
+
+A distribution over many words is computed for a few hundred positions at a time, so that its numbers stay in the cache.
 """
 
 from __future__ import annotations
@@ -18,6 +20,56 @@ from entitynlm.config import ModelConfig
 from entitynlm.data.word_classes import WordClasses
 from entitynlm.errors import ConfigError
 
+CHUNK = 256  # positions whose scores are computed at once
+LARGEST = 2**26  # numbers kept for the backward pass; what would need more is computed once more instead
+
+
+class _PickLogSoftmax(torch.autograd.Function):
+    """log softmax(u Wᵀ + b) at one target per position, without the whole table of log-probabilities."""
+
+    @staticmethod
+    def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        size, words = len(u), len(weight)
+        ctx.keeps = any(ctx.needs_input_grad) and size * words <= LARGEST
+        probs = u.new_empty(size if ctx.keeps else min(size, CHUNK), words)
+        out, normalisers = u.new_empty(size), u.new_empty(size)
+        for start in range(0, size, CHUNK):
+            some = slice(start, min(start + CHUNK, size))
+            p = probs[some] if ctx.keeps else probs[: some.stop - start]
+            torch.addmm(bias, u[some], weight.t(), out=p)
+            out[some] = p.gather(1, targets[some, None]).squeeze(1)
+            highest = p.amax(1, keepdim=True)
+            total = p.sub_(highest).exp_().sum(1, keepdim=True)
+            p.div_(total)
+            normalisers[some] = (highest + total.log_()).squeeze(1)
+        ctx.save_for_backward(u, weight, bias, targets, normalisers, probs if ctx.keeps else None)
+        return out.sub_(normalisers)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        u, weight, bias, targets, normalisers, probs = ctx.saved_tensors
+        grad_u, grad_weight = torch.empty_like(u), torch.zeros_like(weight)
+        grad_bias = torch.zeros_like(bias)
+        for start in range(0, len(u), CHUNK):
+            some = slice(start, min(start + CHUNK, len(u)))
+            g = grad_outputs[0][some, None]
+            if probs is not None:
+                grad_scores = probs[some] * -g
+            else:
+                scores = torch.addmm(bias, u[some], weight.t())
+                grad_scores = scores.sub_(normalisers[some, None]).exp_().mul_(-g)
+            grad_scores.scatter_add_(1, targets[some, None], g)
+            torch.mm(grad_scores, weight, out=grad_u[some])
+            grad_weight.addmm_(grad_scores.t(), u[some])
+            grad_bias.add_(grad_scores.sum(0))
+        return grad_u, grad_weight, grad_bias, None
+
+
+def pick_log_softmax(u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+    """(N,) log softmax(u Wᵀ + b)[target] for u (N, D), W (V, D), b (V,), targets (N,)."""
+    result: Tensor = _PickLogSoftmax.apply(u, weight, bias, targets)
+    return result
+
 
 class _WithinClass(torch.autograd.Function):
     """log p(x | class of x, u) for many positions."""
@@ -27,7 +79,7 @@ class _WithinClass(torch.autograd.Function):
         out = u.new_empty(len(u))
         saved: list[Tensor] = []
         keep = any(ctx.needs_input_grad)
-        u_sorted = u[groups.order]
+        u_sorted = u.index_select(0, groups.order)
         slots_sorted = slots[groups.order]
         for start, end, first, last in groups.bounds:
             logits = torch.addmm(bias[first:last], u_sorted[start:end], weight[first:last].t())
@@ -54,7 +106,7 @@ class _WithinClass(torch.autograd.Function):
             torch.mm(grad_logits, weight[first:last], out=grad_u[start:end])
             torch.mm(grad_logits.t(), u_sorted[start:end], out=grad_weight[first:last])
             grad_bias[first:last] = grad_logits.sum(0)
-        return grad_u[groups.inverse], grad_weight, grad_bias, None, None
+        return grad_u.index_select(0, groups.inverse), grad_weight, grad_bias, None, None
 
 
 class Groups:
@@ -111,11 +163,10 @@ class ClassSoftmax(nn.Module):
 
     def forward(self, u: Tensor, x: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N,) log p(x | u) for u (N, D) and x (N,)."""
-        class_log_probs = F.log_softmax(F.linear(u, self.class_weight, self.class_bias), dim=-1)
         classes = self.class_of[x]
         groups = Groups(classes.cpu().numpy(), self.offsets, u.device)
         within: Tensor = _WithinClass.apply(u, self.weights(tied), self.word_bias, self.slot_of[x], groups)
-        return class_log_probs.gather(1, classes[:, None]).squeeze(1) + within
+        return pick_log_softmax(u, self.class_weight, self.class_bias, classes) + within
 
     def log_probs(self, u: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N, V) the whole distribution; words that can't be predicted have -inf."""
@@ -141,14 +192,17 @@ class FullSoftmax(nn.Module):
 
     def log_probs(self, u: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N, V) the whole distribution."""
-        weight = self.weight if self.weight is not None else tied
-        assert weight is not None
-        bias = self.bias.index_fill(0, torch.tensor([self.unpredictable], device=u.device), -torch.inf)
-        return F.log_softmax(F.linear(u, weight, bias), dim=-1)
+        return F.log_softmax(F.linear(u, *self._parameters_of(tied)), dim=-1)
 
     def forward(self, u: Tensor, x: Tensor, tied: Tensor | None = None) -> Tensor:
         """(N,) log p(x | u)."""
-        return self.log_probs(u, tied).gather(1, x[:, None]).squeeze(1)
+        return pick_log_softmax(u, *self._parameters_of(tied), x)
+
+    def _parameters_of(self, tied: Tensor | None) -> tuple[Tensor, Tensor]:
+        weight = self.weight if self.weight is not None else tied
+        assert weight is not None
+        nothing = torch.tensor([self.unpredictable], device=weight.device)
+        return weight, self.bias.index_fill(0, nothing, -torch.inf)
 
 
 def make_softmax(
