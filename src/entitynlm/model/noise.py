@@ -10,11 +10,14 @@ A new entity's vector has a random part. Whoever scores a text says where that r
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
+
+BLOCK = 64  # positions whose fixed noise is drawn together
 
 
 class Noise(Protocol):
@@ -40,14 +43,17 @@ class FixedNoise:
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self._known: dict[tuple[int, int], np.ndarray] = {}
 
     def draw(self, positions: np.ndarray, size: int) -> Tensor:
-        rows = np.empty((len(positions), size))
-        for row, position in enumerate(positions):
-            key = (int(position), size)
-            if key not in self._known:
-                bits = np.random.Philox(key=self.seed, counter=[0, 0, 0, int(position)])
-                self._known[key] = np.random.Generator(bits).standard_normal(size)
-            rows[row] = self._known[key]
-        return torch.from_numpy(rows)
+        blocks, places = np.unique(positions // BLOCK, return_inverse=True)
+        if not len(blocks):
+            return torch.zeros(0, size, dtype=torch.float64)
+        table = np.concatenate([_draw_block(self.seed, block, size) for block in blocks.tolist()])
+        return torch.from_numpy(table[places * BLOCK + positions % BLOCK])
+
+
+@lru_cache(maxsize=256)
+def _draw_block(seed: int, block: int, size: int) -> np.ndarray:
+    """(BLOCK, D) noise for neighbouring positions: a random stream per position would take longer to set up than to use."""
+    bits = np.random.Philox(key=seed, counter=[0, 0, 0, block])
+    return np.random.Generator(bits).standard_normal((BLOCK, size))
