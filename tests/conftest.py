@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+torch.set_num_threads(1)  # the suite runs in one process per core, and threads would only wait for each other
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
