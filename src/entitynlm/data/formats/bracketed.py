@@ -8,6 +8,7 @@ them labels of their own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -77,17 +78,21 @@ class DocumentNames:
 
 
 class Tally:
-    """Oddities that come in hundreds, reported once per kind and document with their count and first line."""
+    """Oddities that come in hundreds, reported once per kind and document with their count and the first of them."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._kinds: dict[str, list[int]] = {}  # message → count, first line
+        self._kinds: dict[str, tuple[int, str | None]] = {}  # first line and what was found there
+        self._counts: Counter[str] = Counter()
 
-    def add(self, message: str, line: int) -> None:
-        self._kinds.setdefault(message, [0, line])[0] += 1
+    def add(self, kind: str, line: int, found: str | None = None) -> None:
+        self._kinds.setdefault(kind, (line, found))
+        self._counts[kind] += 1
 
     def send(self) -> None:
-        for message, (count, line) in self._kinds.items():
-            times = f" ({count} times in this document, first here)" if count > 1 else ""
-            self._source.report(message + times, line)
+        for kind, (line, found) in self._kinds.items():
+            example = f": {found!r}" if found is not None else ""
+            times = f" ({self._counts[kind]} times in this document)" if self._counts[kind] > 1 else ""
+            self._source.report(kind + example + times, line)
         self._kinds.clear()
+        self._counts.clear()

@@ -200,7 +200,7 @@ class _Draft:
             else:
                 self._add_mention(opening[0], token + 1, label)
         if _BRACKET.sub("", cell).strip("| "):
-            self._tally.add(f"part of a coreference cell was skipped: {cell!r}", line)
+            self._tally.add("part of a coreference cell was skipped", line, cell)
 
     def _add_mention(self, start: int, end: int, label: str) -> None:
         entity = self._same_entity.get(label, label).strip()

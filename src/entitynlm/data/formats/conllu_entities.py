@@ -73,9 +73,8 @@ class EntityReader:
     _opened: int = 0
     _brackets: OpenBrackets[_Opening] = field(default_factory=OpenBrackets)
     _annotated: list[_Annotated] = field(default_factory=list)
-    _unfinished: dict[tuple[str, str], _Annotated] = field(
-        default_factory=dict
-    )  # discontinuous: (entity, total)
+    # mentions in parts that wait for more of them, by entity and number of parts
+    _unfinished: dict[tuple[str, str], _Annotated] = field(default_factory=dict)
 
     def use_header(self, header: list[str]) -> None:
         """Take the names of the fields from ``# global.Entity``."""
@@ -87,7 +86,7 @@ class EntityReader:
             if opens and body:
                 label, fields = self._read_fields(body, line)
                 if not label:
-                    self.tally.add(f"a mention without an entity was skipped: {cell!r}", line)
+                    self.tally.add("a mention without an entity was skipped", line, cell)
                     continue
                 self._brackets.open(label, _Opening(self._opened, node, line, fields))
                 self._opened += 1
@@ -96,7 +95,7 @@ class EntityReader:
             elif closes and body:
                 self._close(body, node, line)
             else:
-                self.tally.add(f"part of an Entity cell was skipped: {cell!r}", line)
+                self.tally.add("part of an Entity cell was skipped", line, cell)
 
     def _read_fields(self, body: str, line: int) -> tuple[str, list[str]]:
         if not self._declared and "-" in body:
@@ -198,8 +197,9 @@ class EntityReader:
             left -= end - start
         if value != "_":
             self.tally.add(
-                f"the head {value!r} of a mention is not one of its words; it was left out",
+                "the head of a mention is not one of its words; it was left out",
                 annotated.opening.line,
+                value,
             )
         return None
 
