@@ -15,13 +15,13 @@ import numpy as np
 
 from entitynlm.baselines.ngram import NgramModel
 from entitynlm.baselines.rnnlm import score_words
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.errors import ConfigError
+from entitynlm.data.encoding import EncodedDocument, Encoder
+from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.inference.marginal import METHODS, MarginalEstimate, Method, estimate_documents
 from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_model import LanguageModel
-from entitynlm.tasks.perplexity_rows import ENTITY_READINGS, DocumentResult, Row, check_tokens
+from entitynlm.tasks.perplexity_rows import ENTITY_READINGS, DocumentResult, Row, Table, check_tokens
 from entitynlm.tasks.scoring import score_document
 
 Proposal = Literal["causal", "lookahead"]
@@ -96,6 +96,35 @@ def measure_rows(
     rows += measure_entitynlm(contenders.bundle, documents, sampling, readings, tell)
     check_tokens(rows)
     return rows
+
+
+def measure_table(
+    split: str,
+    contenders: Contenders,
+    documents: Sequence[EncodedDocument],
+    *,
+    sampling: Sampling | None = None,
+    readings: Sequence[str] = ENTITY_READINGS,
+    on_document: OnDocument | None = None,
+) -> Table:
+    """:func:`measure_rows` as the table of one split."""
+    if not any(len(document) for document in documents):
+        raise DataError(f"the documents of {split} have no words")
+    rows = measure_rows(contenders, documents, sampling=sampling, readings=readings, on_document=on_document)
+    unknown = contenders.bundle.encoder.vocabulary.unknown
+    return Table(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
+
+
+def check_encoders(first: Encoder, second: Encoder) -> None:
+    """Two models stand in one table only if they read the same words by the same vocabulary."""
+    same_words = first.recipe == second.recipe and (
+        first.recipe.punctuation != "paper" or first.singletons == second.singletons
+    )
+    if not same_words or first.vocabulary != second.vocabulary:
+        what = "preprocessing" if not same_words else "vocabulary"
+        raise ModelError(
+            f"the LSTM baseline has another {what} than the model: their perplexities are not of the same words"
+        )
 
 
 def measure_ngram(model: NgramModel, documents: Sequence[EncodedDocument], tell: OnDocument) -> Row:

@@ -11,8 +11,9 @@ given-entities  words alone, given the annotated entities: what perfect knowledg
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from entitynlm.errors import ConfigError, ModelError
@@ -113,6 +114,97 @@ class Row:
             for found in values["documents"]
         )
         return cls(values["model"], values["reading"], documents, values["note"])
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows over one split.
+
+    :param unknown: how many of its words the vocabulary does not have.
+    """
+
+    split: str
+    rows: tuple[Row, ...]
+    unknown: int
+
+    def __post_init__(self) -> None:
+        check_tokens(self.rows)
+
+    @property
+    def documents(self) -> int:
+        return len(self.rows[0].documents)
+
+    @property
+    def tokens(self) -> int:
+        return self.rows[0].tokens
+
+    def find(self, model: str, reading: Reading) -> Row | None:
+        """The row of a model under a reading, if it was measured."""
+        return next((row for row in self.rows if (row.model, row.reading) == (model, reading)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "documents": self.documents,
+            "tokens": self.tokens,
+            "unknown": self.unknown,
+            "rows": [row.to_dict() for row in self.rows],
+            "comparisons": [
+                {"first": first, "second": second, **asdict(found)}
+                for first, second, found in compare_rows(self.rows)
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, split: str, values: dict[str, Any]) -> Table:
+        return cls(split, tuple(Row.from_dict(row) for row in values["rows"]), values["unknown"])
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """One row over several trainings that differ in their seed alone.
+
+    :param mean: of the seeds' perplexities, and :param spread: their standard deviation (nan for one seed).
+    """
+
+    model: str
+    reading: Reading
+    perplexities: tuple[float, ...]
+    mean: float
+    spread: float
+
+
+def spread_over_seeds(tables: Sequence[Table]) -> list[SeedSpread]:
+    """Mean and spread of each row over the seeds' tables of one split."""
+    found = []
+    for row in tables[0].rows:
+        own = [table.find(row.model, row.reading) for table in tables]
+        values = tuple(match.perplexity for match in own if match is not None)
+        if len(values) < len(tables):
+            raise ModelError(f"{row.name} was not measured for every seed")
+        spread = statistics.stdev(values) if len(values) > 1 else math.nan
+        found.append(SeedSpread(row.model, row.reading, values, statistics.fmean(values), spread))
+    return found
+
+
+def pool_seeds(tables: Sequence[Table]) -> Table:
+    """The mean log-probability of each document over the seeds: what the test over documents looks at."""
+    rows = []
+    for number, row in enumerate(tables[0].rows):
+        own = [table.rows[number] for table in tables]
+        if {(match.model, match.reading) for match in own} != {(row.model, row.reading)}:
+            raise ModelError("the seeds' tables have different rows")
+        check_tokens(own)
+        documents = tuple(
+            DocumentResult(
+                found[0].id,
+                found[0].tokens,
+                statistics.fmean(one.log_prob for one in found),
+                math.sqrt(math.fsum(one.standard_error**2 for one in found)) / len(found),
+            )
+            for found in zip(*(match.documents for match in own), strict=True)
+        )
+        rows.append(Row(row.model, row.reading, documents, row.note))
+    return Table(tables[0].split, tuple(rows), tables[0].unknown)
 
 
 def check_tokens(rows: Sequence[Row]) -> None:

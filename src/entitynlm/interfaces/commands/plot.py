@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from entitynlm.errors import DataError
+from entitynlm.interfaces.commands import plot_marginal
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import QuietOption
 
 app = typer.Typer(help="Figures (PNG, SVG or PDF, by the file's ending).", no_args_is_help=True)
+app.command("marginal")(plot_marginal.marginal)
 
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The figure's file: .png, .svg or .pdf.")]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +22,8 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from entitynlm.config import Mode
     from entitynlm.training.recipe import Listener
 
@@ -178,8 +180,10 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def follow_training(terminal: Terminal) -> Iterator[Listener]:
-    """A listener with a progress bar; the first Ctrl-C asks the training to stop at the next batch, the second ends it."""
+def follow_training(terminal: Terminal, shared: Progress | None = None) -> Iterator[Listener]:
+    """A listener with a progress bar (or one in a ``shared`` display); the first Ctrl-C asks the training to stop at the next
+    batch, the second ends it.
+    """
     from entitynlm.training.loop import Event
     from entitynlm.training.recipe import Listener
 
@@ -192,7 +196,7 @@ def follow_training(terminal: Terminal) -> Iterator[Listener]:
         asked = True
         terminal.remark("stopping after this batch …")
 
-    with terminal.progress() as progress:
+    with nullcontext(shared) if shared is not None else terminal.progress() as progress:
         tasks: dict[str, Any] = {}
 
         def on_event(part: Mode, event: Event) -> None:

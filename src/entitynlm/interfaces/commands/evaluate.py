@@ -1,0 +1,10 @@
+"""``entitynlm evaluate``: the paper's tables for models that are trained, one module per task."""
+
+from __future__ import annotations
+
+import typer
+
+from entitynlm.interfaces.commands import evaluate_lm
+
+app = typer.Typer(help="The paper's tables for a trained model.", no_args_is_help=True)
+app.command("lm")(evaluate_lm.evaluate_lm)

@@ -1,0 +1,10 @@
+"""``entitynlm reproduce``: the paper's tables from nothing but a corpus, one module per task."""
+
+from __future__ import annotations
+
+import typer
+
+from entitynlm.interfaces.commands import reproduce_lm
+
+app = typer.Typer(help="The paper's tables from training to figures.", no_args_is_help=True)
+app.command("lm")(reproduce_lm.reproduce_lm)
