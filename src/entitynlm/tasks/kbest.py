@@ -41,20 +41,22 @@ def label_chains(tree: Tree) -> Labels:
     return labels
 
 
-def list_clusters(labels: Labels, mentions: Sequence[Span]) -> Clusters:
-    """Chains of two and more mentions, in text order; a mention by itself corefers with nothing."""
+def list_clusters(labels: Labels, mentions: Sequence[Span], *, singletons: bool = False) -> Clusters:
+    """Chains of two and more mentions, in text order; with ``singletons`` also the mentions by themselves."""
     chains: dict[int, list[Span]] = {}
     for label, span in zip(labels.tolist(), mentions, strict=True):
         chains.setdefault(label, []).append(span)
-    return tuple(tuple(chain) for chain in chains.values() if len(chain) > 1)
+    return tuple(tuple(chain) for chain in chains.values() if singletons or len(chain) > 1)
 
 
-def decode_best(scores: AntecedentScores) -> Clusters:
+def decode_best(scores: AntecedentScores, *, singletons: bool = False) -> Clusters:
     """The system's own analysis."""
-    return list_clusters(label_chains(scores.best), scores.mentions)
+    return list_clusters(label_chains(scores.best), scores.mentions, singletons=singletons)
 
 
-def decode_swaps(scores: AntecedentScores, k: int = K, *, pad: bool = True) -> KBestList:
+def decode_swaps(
+    scores: AntecedentScores, k: int = K, *, pad: bool = True, singletons: bool = False
+) -> KBestList:
     """The paper's approximate k-best list.
 
     Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent;
@@ -67,7 +69,7 @@ def decode_swaps(scores: AntecedentScores, k: int = K, *, pad: bool = True) -> K
     anaphors = scores.anaphors
     losses = best_scores[anaphors] - scores.scores
     labels = label_chains(scores.best)
-    collected = _Collector(scores, k)
+    collected = _Collector(scores, k, singletons)
     collected.add(labels, total)
     for pair in np.argsort(losses, kind="stable").tolist():
         if collected.is_full:
@@ -85,6 +87,7 @@ def decode_samples(
     temperature: float | None = None,
     seed: int = 0,
     pad: bool = True,
+    singletons: bool = False,
 ) -> KBestList:
     """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best
     first.
@@ -96,9 +99,9 @@ def decode_samples(
     if temperature is None:
         temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
     if temperature <= 0 or len(scores) == 0:
-        return decode_swaps(scores, k, pad=pad)
+        return decode_swaps(scores, k, pad=pad, singletons=singletons)
     generator = np.random.default_rng(seed)
-    collected = _Collector(scores, k)
+    collected = _Collector(scores, k, singletons)
     collected.add(label_chains(scores.best), float(scores.best_scores.sum()))
     for _ in range(ATTEMPTS * k):
         if collected.is_full:
@@ -109,7 +112,7 @@ def decode_samples(
     return collected.finish(pad)
 
 
-Decoder = Callable[[AntecedentScores, int], KBestList]
+Decoder = Callable[..., KBestList]
 DECODERS: dict[str, Decoder] = {"swaps": decode_swaps, "samples": decode_samples}
 
 
@@ -187,9 +190,10 @@ def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
 class _Collector:
     """Candidates with different chains, up to k of them."""
 
-    def __init__(self, scores: AntecedentScores, k: int) -> None:
+    def __init__(self, scores: AntecedentScores, k: int, singletons: bool) -> None:
         self._scores = scores
         self._k = k
+        self._singletons = singletons
         self._seen: set[bytes] = set()
         self._found: list[tuple[float, Labels]] = []
 
@@ -215,7 +219,8 @@ class _Collector:
 
     def _make_candidates(self) -> Iterator[Candidate]:
         for total, labels in self._found:
-            yield Candidate(list_clusters(labels, self._scores.mentions), total)
+            clusters = list_clusters(labels, self._scores.mentions, singletons=self._singletons)
+            yield Candidate(clusters, total)
 
 
 def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
