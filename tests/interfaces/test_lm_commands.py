@@ -1,0 +1,276 @@
+"""``train --rnnlm``, ``evaluate lm``, ``reproduce lm`` and ``plot marginal`` as people run them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.data.corpora import open_corpus
+from entitynlm.data.corpora.conversion import plan_conversion, run_step
+from entitynlm.data.corpora.corpus import Corpus
+from entitynlm.data.formats.registry import write_documents
+from entitynlm.data.stories import generate_stories
+from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.interfaces.cli import app, main
+from entitynlm.interfaces.commands.train import choose_parts
+from entitynlm.model.bundle import load_bundle
+
+TINY = (
+    "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
+    "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
+).split()
+QUICK = "--samples 3 --repeats 2".split()
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    stories = list(generate_stories(14, seed=3))
+    for name, some in (("train", stories[:9]), ("dev", stories[9:11]), ("test", stories[11:])):
+        write_documents(some, folder / f"{name}.jsonl", "jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "whole"
+    run("train", corpus, "--out", folder, "--lookahead", "--rnnlm", *TINY, "-q")
+    return folder
+
+
+def test_the_baseline_is_stored_with_the_model(model: Path) -> None:
+    bundle = load_bundle(model)
+    assert set(bundle.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+    assert bundle.get_language_model().config.mode == "rnnlm"
+    log = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
+    assert {record["part"] for record in log} == set(bundle.parts)
+
+
+def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_path: Path) -> None:
+    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
+    assert set(load_bundle(tmp_path).parts) == {"rnnlm"}
+    with pytest.raises(ModelError, match="no generative part; it has rnnlm"):
+        load_bundle(tmp_path).get("generative")
+    run("train", corpus, "--out", tmp_path, "--generative-only", *TINY)
+    with pytest.raises(ModelError, match="rnnlm-only"):
+        load_bundle(tmp_path).get_language_model()
+    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
+    assert set(load_bundle(tmp_path).parts) == {"generative", "rnnlm"}
+
+
+def test_parts_that_exclude_each_other_are_refused() -> None:
+    with pytest.raises(ConfigError, match="--proposal and --rnnlm-only"):
+        choose_parts(proposal=True, generative_only=False, lookahead=False, rnnlm_only=True)
+    with pytest.raises(ConfigError, match="--lookahead"):
+        choose_parts(proposal=False, generative_only=False, lookahead=True, rnnlm_only=True)
+
+
+def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Path, tmp_path: Path) -> None:
+    paper = [option.replace("keep", "paper") for option in TINY]
+    result = run(
+        "train", corpus, "--out", tmp_path, "--generative-only", *paper, "--set", "model.max_length=7"
+    )
+    assert "words depend on the annotation" in " ".join(result.stderr.split())
+    bundle = load_bundle(tmp_path)
+    assert bundle.encoder.max_length == bundle.get("generative").config.max_length == 7
+    with pytest.raises(ConfigError, match="max_length of the causal part is 5"):
+        run("train", corpus, "--out", tmp_path / "other", *TINY, "--set", "causal.max_length=5")
+
+
+def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> None:
+    result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, "--json", "-", "-q")
+    figures = json.loads(result.stdout)
+    assert list(figures["splits"]) == ["dev", "test"]
+    for table in figures["splits"].values():
+        rows = {(row["model"], row["reading"]): row for row in table["rows"]}
+        assert list(rows) == [
+            ("5-gram", "exact"),
+            ("RNNLM", "exact"),
+            *(("EntityNLM", reading) for reading in ("marginal", "words-only", "joint", "given-entities")),
+        ]
+        assert {row["tokens"] for row in rows.values()} == {table["tokens"]}
+        assert all(len(row["documents"]) == table["documents"] for row in rows.values())
+        assert rows["EntityNLM", "marginal"]["standard_error"] > 0
+        assert {(found["first"], found["second"]) for found in table["comparisons"]} == {
+            ("5-gram", "RNNLM"),
+            ("5-gram", "EntityNLM marginal"),
+            ("RNNLM", "EntityNLM marginal"),
+        }
+    assert figures["paper"]["perplexity"] == {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
+    again = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, "--json", "-", "-q")
+    assert json.loads(again.stdout) == figures
+
+
+def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> None:
+    options = "--split test --readings marginal,words-only --method importance --proposal causal".split()
+    result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, *options)
+    text = " ".join(result.stdout.split())
+    tokens = sum(map(len, map(load_bundle(model).encoder.encode, open_corpus(corpus).documents("test"))))
+    assert f"test: {tokens} words (sentence ends included) in 3 documents in every row" in text
+    assert "importance, causal Q, N = 3 × 2" in text
+    assert "Kneser-Ney" in text
+    assert "131.64" in text
+    assert "words-only *" in text
+    assert "* not comparable" in text
+    assert "EntityNLM marginal against RNNLM" in text
+    assert "dev" not in text
+
+
+def test_evaluate_says_which_rows_are_missing(corpus: Path, model: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    run("train", corpus, "--out", alone, *TINY, "-q")
+    some = tmp_path / "held-out"
+    some.mkdir()
+    (some / "test.jsonl").write_bytes((corpus / "test.jsonl").read_bytes())
+    result = run(
+        "evaluate", "lm", "--corpus", some, "--model", alone, *QUICK, "--readings", "joint", "--json", "-"
+    )
+    assert [row["reading"] for row in json.loads(result.stdout)["splits"]["test"]["rows"]] == ["joint"]
+    remarks = " ".join(result.stderr.split())
+    assert "no RNNLM row" in remarks
+    assert "no 5-gram row" in remarks
+    elsewhere = run(
+        "evaluate", "lm", "--corpus", some, "--model", alone, "--rnnlm", model, *QUICK, "--readings", "joint", "--json", "-"
+    )  # fmt: skip
+    assert [row["model"] for row in json.loads(elsewhere.stdout)["splits"]["test"]["rows"]] == [
+        "RNNLM",
+        "EntityNLM",
+    ]
+
+
+def test_a_baseline_over_other_words_is_refused(corpus: Path, model: Path, tmp_path: Path) -> None:
+    other = [option.replace("=300", "=100") for option in TINY]
+    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *other, "-q")
+    with pytest.raises(ModelError, match="another preprocessing"):
+        run("evaluate", "lm", "--corpus", corpus, "--model", model, "--rnnlm", tmp_path, *QUICK)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--split", "tset"], "no split 'tset'"),
+        (["--readings", "marginl"], "no reading 'marginl'"),
+        (["--method", "guess"], "no method 'guess'"),
+        (["--proposal", "best"], "no proposal 'best'"),
+    ],
+)
+def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run("evaluate", "lm", "--corpus", corpus, "--model", model, "--no-ngram", *QUICK, *options)
+
+
+def test_errors_end_with_exit_code_two(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["evaluate", "lm", "--corpus", str(corpus), "--model", str(tmp_path / "nothing")]
+    monkeypatch.setattr(sys, "argv", ["entitynlm", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_reproduce_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["reproduce", "lm", "--corpus", corpus, "--out", out, "--seeds", "1,2", *TINY, *QUICK]
+    figures = json.loads(run(*command, "--json", "-", "-q").stdout)
+    assert list(figures["splits"]) == ["dev", "test"]
+    for split in figures["splits"].values():
+        rows = {(row["model"], row["reading"]): row for row in split["rows"]}
+        assert rows["5-gram", "exact"]["spread"] == 0
+        assert rows["EntityNLM", "marginal"]["spread"] > 0
+        assert len(rows["RNNLM", "exact"]["perplexities"]) == 2
+        assert set(split["seeds"]) == {"1", "2"}
+        assert {row["tokens"] for row in split["pooled"]["rows"]} == {split["pooled"]["tokens"]}
+    written = (out / "lm.md").read_text()
+    assert "| 5-gram | exact |" in written
+    assert "mean ± standard deviation over seeds 1, 2" in written
+    log = (out / "reproduce.log").read_text()
+    assert log.count("\n") == len(log.splitlines())
+    assert log.rstrip().endswith("done")
+    weights = {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")}
+    assert len(weights) >= 8
+    again = json.loads(run(*command, "--json", "-", "-q").stdout)
+    assert again == figures
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")} == weights
+
+
+def test_reproduce_needs_its_splits(corpus: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "half"
+    folder.mkdir()
+    for name in ("train", "dev"):
+        (folder / f"{name}.jsonl").write_bytes((corpus / f"{name}.jsonl").read_bytes())
+    with pytest.raises(ConfigError, match="no split 'test'"):
+        run("reproduce", "lm", "--corpus", folder, "--out", tmp_path / "out", *TINY, *QUICK)
+    with pytest.raises(ConfigError, match="--seeds"):
+        run("reproduce", "lm", "--corpus", corpus, "--out", tmp_path / "out", "--seeds", "one", *TINY)
+
+
+def test_curves_are_measured_stored_and_drawn(corpus: Path, model: Path, tmp_path: Path) -> None:
+    stored, picture = tmp_path / "curve.json", tmp_path / "curve.svg"
+    options = ["--samples", "1,4", "--repeats", 2, "--json", stored, "--out", picture]
+    result = run("plot", "marginal", model, "--corpus", corpus, *options)
+    assert "N = 4" in result.stdout
+    figures = json.loads(stored.read_text())
+    keys = [(point["method"], point["proposal"], point["particles"]) for point in figures["points"]]
+    assert keys == [
+        (method, proposal, count)
+        for method in ("particle-filter", "importance")
+        for proposal in ("causal", "lookahead")
+        for count in (1, 4)
+    ]
+    assert all(len(point["perplexities"]) == 2 and point["mean"] > 1 for point in figures["points"])
+    assert list(figures["references"]) == ["RNNLM"]
+    text = picture.read_text()
+    assert text.startswith("<?xml")
+    again = tmp_path / "again.png"
+    run("plot", "marginal", stored, "--out", again)
+    assert again.read_bytes().startswith(b"\x89PNG")
+
+
+def test_curves_from_wrong_figures_are_refused(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--corpus is needed"):
+        run("plot", "marginal", model)
+    damaged = tmp_path / "curve.json"
+    for text in ("{}", "[1]", '{"points": [{"method": "importance"}]}', '{"points": []}'):
+        damaged.write_text(text)
+        with pytest.raises(DataError):
+            run("plot", "marginal", damaged, "--out", tmp_path / "x.png")
+    with pytest.raises(DataError, match="can't be read"):
+        run("plot", "marginal", tmp_path / "nothing.json")
+
+
+@pytest.mark.corpora
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ontogum", "litbank"])
+def test_reproduce_on_real_documents_in_the_layout_of_conll_2012(
+    corpora_path: Path, tmp_path: Path, name: str
+) -> None:
+    whole = open_corpus(corpora_path / name)
+    few = {split: whole.files(split)[:count] for split, count in (("train", 6), ("dev", 1), ("test", 2))}
+    small = Corpus(whole.name, whole.path, few, whole.format)
+    for step in plan_conversion(small, tmp_path / "conll", to="conll2012"):
+        run_step(step, to="conll2012", format=small.format)
+    converted = open_corpus(tmp_path / "conll")
+    assert converted.name == "conll2012"
+    conll = [option.replace("punctuation=keep", "punctuation=drop") for option in TINY]
+    command = ["reproduce", "lm", "--corpus", tmp_path / "conll", "--out", tmp_path / "out", "--seeds", 1]
+    figures = json.loads(run(*command, *conll, *QUICK, "--json", "-", "-q").stdout)
+    encoder = load_bundle(tmp_path / "out" / "default" / "seed-1").encoder
+    for split in ("dev", "test"):
+        table = figures["splits"][split]["pooled"]
+        direct = [encoder.encode(document) for document in small.documents(split)]
+        assert table["tokens"] == sum(map(len, direct)), "the same words by both ways"
+        assert {row["tokens"] for row in table["rows"]} == {table["tokens"]}
+        assert len(table["rows"]) == 6
