@@ -16,6 +16,7 @@ from entitynlm.interfaces.commands import data as data_command
 from entitynlm.interfaces.commands import demo as demo_command
 from entitynlm.interfaces.commands import evaluate as evaluate_command
 from entitynlm.interfaces.commands import plot as plot_command
+from entitynlm.interfaces.commands import ranker as ranker_command
 from entitynlm.interfaces.commands import reproduce as reproduce_command
 from entitynlm.interfaces.commands import score as score_command
 from entitynlm.interfaces.commands import train as train_command
@@ -31,6 +32,7 @@ app.add_typer(data_command.app, name="data")
 app.command("demo")(demo_command.demo)
 app.add_typer(evaluate_command.app, name="evaluate")
 app.add_typer(plot_command.app, name="plot")
+app.add_typer(ranker_command.app, name="ranker")
 app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
 app.command("train")(train_command.train)
