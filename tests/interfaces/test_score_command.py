@@ -85,6 +85,13 @@ def test_two_responses_can_be_compared(files: dict[str, str]) -> None:
     assert 0 < figures["versus"]["conll"]["p_value"] <= 1
 
 
+def test_a_stray_tab_at_the_end_of_a_row_makes_no_column(files: dict[str, str], tmp_path: Path) -> None:
+    stray = tmp_path / "stray.conll"
+    lines = [line.replace(" ", "\t") if line.startswith("tale") else line for line in KEY.splitlines()]
+    stray.write_text("\n".join(line + "\t" if line.endswith(".\t-") else line for line in lines) + "\n")
+    assert json.loads(run(files["key"], str(stray), "-m", "mentions", "--json", "-"))["mentions"]["f1"] == 100
+
+
 def test_errors_are_one_readable_message(files: dict[str, str], tmp_path: Path) -> None:
     half = tmp_path / "half.conll"
     half.write_text(KEY.split("#begin document (tale); part 001")[0])

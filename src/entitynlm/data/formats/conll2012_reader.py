@@ -121,6 +121,15 @@ def make_id(name: str, part: str) -> str:
     return f"{name}#{part}" if part.strip("0") else name
 
 
+def _drop_stray_tabs(rows: list[list[str]]) -> None:
+    """A tab at the end of some rows makes no column: the official scorer's own test files have such rows."""
+    width = max(map(len, rows))
+    while width > min(map(len, rows)) and all(not row[-1] for row in rows if len(row) == width):
+        for row in rows:
+            del row[width - 1 :]
+        width -= 1
+
+
 class _Draft:
     """A document in the making; ``rows`` holds the sentence that is being read."""
 
@@ -152,6 +161,7 @@ class _Draft:
         if not self.rows:
             return
         start = len(self._tokens)
+        _drop_stray_tabs([fields for _, fields in self.rows])
         width = max(len(fields) for _, fields in self.rows)
         for index, (number, fields) in enumerate(self.rows):
             if len(fields) < width:
