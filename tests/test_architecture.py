@@ -16,7 +16,7 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     "model": {"data"},
     "inference": {"data", "model"},
     "training": {"data", "model", "inference"},
-    "baselines": {"data", "model", "training"},
+    "baselines": {"data", "model", "training", "scoring"},
     "tasks": {"data", "model", "inference", "training", "scoring", "baselines"},
     "interfaces": {"data", "model", "inference", "training", "scoring", "baselines", "tasks"},
 }
