@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.data.document import Document
@@ -189,6 +189,7 @@ TAGS = (
 )
 
 
+@settings(max_examples=60)
 @given(
     st.recursive(
         st.text("ab <&\n", max_size=4), lambda inside: st.tuples(st.sampled_from(TAGS), st.lists(inside))

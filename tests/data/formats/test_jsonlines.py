@@ -6,7 +6,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.data.document import Document, Mention
@@ -42,6 +42,7 @@ def write(*documents: Document) -> str:
     return stream.getvalue()
 
 
+@settings(max_examples=60)
 @given(st.lists(documents(), max_size=3))
 def test_round_trip_is_exact(originals: list[Document]) -> None:
     assert read(write(*originals)) == originals
