@@ -69,20 +69,28 @@ def _make_learned_examples(
         finder = train_span_finder(halves[other] or halves[half], seed=seed)
         found += [(key, finder) for key in halves[half]]
     if threshold is None:
-        threshold = max(THRESHOLDS, key=lambda value: _measure_finding(found, value))
+        threshold = _choose_threshold(found)
     examples = [make_example(key, finder.find(key, threshold=threshold), types) for key, finder in found]
     return examples, threshold
 
 
-def _measure_finding(found: Sequence[tuple[Document, SpanFinder]], threshold: float) -> float:
-    """F1 of the mentions found in documents that their finder has not seen."""
-    right = total = 0
+def _choose_threshold(found: Sequence[tuple[Document, SpanFinder]]) -> float:
+    """The threshold with the best F1 of mentions in documents that their finder has not seen."""
+    gold_total = sum(len({m.span for m in key.mentions}) for key, _ in found)
+    odds: list[float] = []
+    right: list[bool] = []
     for key, finder in found:
         gold = {mention.span for mention in key.mentions}
-        spans = {mention.span for mention in finder.find(key, threshold=threshold)}
-        right += 2 * len(gold & spans)
-        total += len(gold) + len(spans)
-    return right / total if total else 0.0
+        for mention, score in finder.find_scored(key, threshold=THRESHOLDS[0]):
+            odds.append(score)
+            right.append(mention.span in gold)
+    scores, hits = np.array(odds), np.array(right, dtype=bool)
+
+    def measure(threshold: float) -> float:
+        taken = scores > threshold
+        return 2 * float(hits[taken].sum()) / max(1, gold_total + int(taken.sum()))
+
+    return max(THRESHOLDS, key=measure)
 
 
 def _learn(

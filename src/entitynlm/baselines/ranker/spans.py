@@ -82,21 +82,29 @@ class SpanFinder:
         self._table = compile_span_templates()
 
     def find(self, document: Document, *, threshold: float = 0.0) -> list[CandidateMention]:
-        """Spans whose log-odds exceed the threshold; of two that cross, the likelier."""
+        """Spans whose log-odds exceed the threshold, in text order."""
+        found = [mention for mention, _ in self.find_scored(document, threshold=threshold)]
+        return sorted(found, key=lambda mention: mention.span)
+
+    def find_scored(self, document: Document, *, threshold: float) -> list[tuple[CandidateMention, float]]:
+        """Spans and their log-odds, the likeliest first; of two that cross, the likelier.
+
+        Since likelier spans are settled first, what a higher threshold would find is the beginning of this list.
+        """
         spans = _list_spans(document)
-        if len(spans.starts) == 0:
-            return []
         scores = _score_spans(
             self.weights, spans.tokens, spans.starts, spans.lasts, spans.inside, self._table
         )
-        chosen: list[CandidateMention] = []
-        for index in np.argsort(-scores, kind="stable").tolist():
-            if scores[index] <= threshold:
-                break
-            start, end = int(spans.starts[index]), int(spans.lasts[index]) + 1
-            if not any(_cross(start, end, other) for other in chosen):
-                chosen.append(CandidateMention(start, end, int(spans.heads[index])))
-        return sorted(chosen, key=lambda mention: mention.span)
+        likely = np.flatnonzero(scores > threshold)
+        likely = likely[np.argsort(-scores[likely], kind="stable")]
+        free = _drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)
+        return [
+            (
+                CandidateMention(int(spans.starts[i]), int(spans.lasts[i]) + 1, int(spans.heads[i])),
+                float(scores[i]),
+            )
+            for i in likely[free].tolist()
+        ]
 
 
 def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, seed: int = 0) -> SpanFinder:
@@ -124,10 +132,6 @@ def _mark_gold(document: Document, spans: _Spans) -> NDArray[np.bool_]:
     gold: set[Span] = {mention.span for mention in document.mentions}
     pairs = zip(spans.starts.tolist(), spans.lasts.tolist(), strict=True)
     return np.array([(start, last + 1) in gold for start, last in pairs], dtype=bool)
-
-
-def _cross(start: int, end: int, other: CandidateMention) -> bool:
-    return start < other.start < end < other.end or other.start < start < other.end < end
 
 
 def _list_spans(document: Document) -> _Spans:
@@ -192,6 +196,20 @@ def _shape(token: str) -> str:
         "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4]
     )
     return letters + ("+" if len(token) > 4 else "")
+
+
+@numba.njit(cache=True)
+def _drop_crossing(starts: Array, ends: Array) -> Array:
+    """Which of the spans cross none of those before them that were kept."""
+    kept = np.ones(len(starts), dtype=np.bool_)
+    for i in range(len(starts)):
+        for j in range(i):
+            if kept[j] and (
+                starts[i] < starts[j] < ends[i] < ends[j] or starts[j] < starts[i] < ends[j] < ends[i]
+            ):
+                kept[i] = False
+                break
+    return kept
 
 
 @numba.njit(cache=True)
