@@ -76,6 +76,23 @@ def test_probabilities_of_all_words_sum_to_one(estimator: str, recipe: dict[str,
         assert np.delete(probabilities, encoder.vocabulary.start).min() > 0
 
 
+def test_words_of_the_documents_that_set_the_discounts_are_words_too() -> None:
+    """VariKN takes its discounts from every 20th document, whose words may stand nowhere else."""
+    documents = make_documents(60, seed=8)
+    for number in (10, 30):
+        tokens = tuple(
+            f"rare{i % 40}" if i % 2 else token for i, token in enumerate(documents[number].tokens * 4)
+        )
+        documents[number] = Document(documents[number].id, tokens, ((0, len(tokens)),))
+    encoder, train, held_out = encode(documents)
+    model = estimate_ngrams(train, encoder, estimator="varikn")
+    assert "discounts from 3 training documents" in model.description
+    for context in contexts(held_out, encoder):
+        probabilities = np.exp(model.distribution(context))
+        assert probabilities.sum() == pytest.approx(1.0, abs=2e-5)
+        assert probabilities[encoder.vocabulary["rare1"]] > 1e-6
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("sentence_ends", [True, False])
 def test_every_word_has_one_probability(estimator: str, sentence_ends: bool) -> None:

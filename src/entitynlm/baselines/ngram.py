@@ -36,7 +36,7 @@ class NgramModel:
     probabilities of all words sum to one, as those of the neural models do.
     """
 
-    def __init__(self, reader: Any, vocabulary: Vocabulary, seen: Iterable[int], estimate: Estimate) -> None:
+    def __init__(self, reader: Any, vocabulary: Vocabulary, estimate: Estimate) -> None:
         """``reader`` is a ``kenlm.Model`` over word numbers."""
         self.description = estimate.description
         self.order = int(reader.order)
@@ -44,8 +44,11 @@ class NgramModel:
         self._reader = reader
         self._stray = estimate.stray
         self._vocabulary = vocabulary
-        given = {vocabulary.start, vocabulary.sentence_end}
-        self._unseen = frozenset(range(len(vocabulary))) - frozenset(seen) - given
+        self._unseen = frozenset(
+            word
+            for word in range(len(vocabulary))
+            if word != vocabulary.start and spell(word, vocabulary) not in reader
+        )
 
     def score(self, document: EncodedDocument) -> FloatArray:
         """(T,) log p of each word, in nats, sentence ends included."""
@@ -102,17 +105,16 @@ def estimate_ngrams(
         raise ConfigError(f"n-grams have an order from {ORDERS[0]} to {ORDERS[-1]}, not {order}")
     kenlm = require("kenlm", extra="ngram", purpose="the n-gram baseline")
     chosen = choose_estimator(estimator)
-    seen: set[int] = set()
+    encoded = list(documents)
+    if not any(len(document) for document in encoded):
+        raise DataError("there are no words to estimate n-grams from")
+    lines = [
+        [" ".join(map(str, line)) for line in split_lines(document, encoder.vocabulary)]
+        for document in encoded
+    ]
     with tempfile.TemporaryDirectory(prefix="entitynlm-ngram-") as name:
-        text, arpa = Path(name) / "train.txt", Path(name) / "model.arpa"
-        with text.open("w", encoding="utf-8") as stream:
-            for document in documents:
-                seen.update(document.x.tolist())
-                for line in split_lines(document, encoder.vocabulary):
-                    stream.write(" ".join(map(str, line)) + "\n")
-        if not seen:
-            raise DataError("there are no words to estimate n-grams from")
-        estimate = estimate_arpa(text, arpa, order=order, estimator=chosen)
+        arpa = Path(name) / "model.arpa"
+        estimate = estimate_arpa(lines, arpa, order=order, estimator=chosen)
         config = kenlm.Config()
         config.show_progress = False
         config.arpa_complain = kenlm.ARPALoadComplain.NONE
@@ -120,7 +122,7 @@ def estimate_ngrams(
             reader = kenlm.Model(str(arpa), config)
         except (OSError, RuntimeError) as error:
             raise DataError(f"the n-grams can't be used ({str(error).splitlines()[-1]})") from error
-    return NgramModel(reader, encoder.vocabulary, seen, estimate)
+    return NgramModel(reader, encoder.vocabulary, estimate)
 
 
 def split_lines(document: EncodedDocument, vocabulary: Vocabulary) -> Iterator[list[int]]:

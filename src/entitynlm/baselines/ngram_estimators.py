@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,15 +23,20 @@ Estimator = Literal["kenlm", "varikn"]
 ESTIMATORS: tuple[Estimator, ...] = ("kenlm", "varikn")
 
 MEMORY = "1G"  # for lmplz's sorting; it takes from the disk what it needs beyond
+HELD_OUT = 20
+"""VariKN's discounts come from every 20th training document: those from leaving-one-out are far too small here, and cost 5 % of
+perplexity on OntoGUM and on LitBank (docs/decisions/046-ngrams-over-word-numbers.md)."""
+
+Lines = Sequence[str]
 
 _GROW_WITH_VARIKN = """
 import sys
 import varikn
-text, arpa, order = sys.argv[1:]
+text, held_out, words, arpa, order = sys.argv[1:]
 trainer = varikn.VarigramTrainer(True, False)  # three discounts per order: modified Kneser-Ney
 trainer.set_datacost_scale(0.0)  # every n-gram of the text is worth its place: nothing is pruned
 trainer.set_max_order(int(order))
-trainer.initialize(text, 0, 0, -1, "", "<s>", False, "")
+trainer.initialize(text, 0, 0, -1, held_out, "<s>", False, words)  # discounts from the held-out text, if there is any
 trainer.set_clear_symbol("<s>")  # no n-gram reaches across a sentence's start
 trainer.grow(1)
 trainer.write_file(arpa, True)
@@ -65,16 +71,16 @@ def choose_estimator(wanted: Estimator | None = None) -> Estimator:
     return wanted or ("kenlm" if find_lmplz() else "varikn")
 
 
-def estimate_arpa(text: Path, arpa: Path, *, order: int, estimator: Estimator) -> Estimate:
-    """Estimate n-grams from ``text``, a sentence per line without its ends, and write them to ``arpa``."""
-    if estimator == "kenlm":
-        return _run_lmplz(text, arpa, order)
-    return _run_varikn(text, arpa, order)
+def estimate_arpa(documents: Sequence[Lines], arpa: Path, *, order: int, estimator: Estimator) -> Estimate:
+    """Estimate n-grams from documents, each a list of sentences, and write them to ``arpa``; helpers' files go beside it."""
+    return (_run_lmplz if estimator == "kenlm" else _run_varikn)(documents, arpa, order)
 
 
-def _run_lmplz(text: Path, arpa: Path, order: int) -> Estimate:
+def _run_lmplz(documents: Sequence[Lines], arpa: Path, order: int) -> Estimate:
     program = find_lmplz()
     assert program is not None, "choose_estimator has looked for it"
+    text = arpa.with_suffix(".txt")
+    _write_lines(text, documents)
     command = [
         str(program), "--order", str(order), "--memory", MEMORY, "--temp_prefix", str(arpa.parent / "lmplz"),
         "--text", str(text), "--arpa", str(arpa),
@@ -92,17 +98,31 @@ def _run_lmplz(text: Path, arpa: Path, order: int) -> Estimate:
     return Estimate(description, ("<unk>",))
 
 
-def _run_varikn(text: Path, arpa: Path, order: int) -> Estimate:
+def _run_varikn(documents: Sequence[Lines], arpa: Path, order: int) -> Estimate:
     require("varikn", extra="ngram", purpose="estimating the n-gram baseline without KenLM's lmplz")
-    marked, written = text.with_suffix(".marked"), arpa.with_suffix(".varikn")
-    with text.open(encoding="utf-8") as source, write_atomically(marked) as target:
-        target.writelines(f"<s> {line.rstrip()} </s>\n" for line in source)
-    command = [sys.executable, "-c", _GROW_WITH_VARIKN, str(marked), str(written), str(order)]
+    held_out = documents[HELD_OUT // 2 :: HELD_OUT] if len(documents) >= HELD_OUT else []
+    rest = [d for number, d in enumerate(documents) if not held_out or number % HELD_OUT != HELD_OUT // 2]
+    endings = (".txt", ".tuning", ".words", ".varikn")
+    text, tuning, words, written = (arpa.with_suffix(ending) for ending in endings)
+    _write_lines(text, rest, "<s> {} </s>")
+    _write_lines(tuning, held_out, "<s> {} </s>")
+    # Words of the held-out documents alone are words all the same.
+    known = {word for document in documents for line in document for word in line.split()}
+    _write_lines(words, [["<s>", "</s>", *sorted(known)]])
+    files = [str(text), str(tuning) if held_out else "", str(words), str(written)]
+    command = [sys.executable, "-c", _GROW_WITH_VARIKN, *files, str(order)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode or not written.exists():
         raise DataError(f"VariKN could not estimate the n-grams ({_last_line(result.stderr)})")
     _separate_by_tabs(written, arpa)
-    return Estimate(f"VariKN, order {order}, modified Kneser-Ney", ("<unk>", "<s>"))
+    how = f"discounts from {len(held_out)} training documents" if held_out else "discounts by leaving one out"
+    return Estimate(f"VariKN, order {order}, modified Kneser-Ney, {how}", ("<unk>", "<s>"))
+
+
+def _write_lines(path: Path, documents: Sequence[Lines], pattern: str = "{}") -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for document in documents:
+            stream.writelines(pattern.format(line) + "\n" for line in document)
 
 
 def _separate_by_tabs(source: Path, target: Path) -> None:
