@@ -6,7 +6,7 @@ EXTRAS := spacy,ngram,glove,plot,web,scale,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench clean
+.PHONY: help setup demo test test-slow check format bench kenlm clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ format: setup ## let ruff mend what it can
 
 bench: setup ## the speed table (DATA=folder of corpora; generated stories where that is missing)
 	$(BIN)/python -m benchmarks.run --data $(DATA) --out benchmarks/results.json
+
+kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, cmake and Boost)
+	scripts/build_kenlm.sh
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
