@@ -177,6 +177,24 @@ def test_one_split_becomes_one_file(run: Run, corpus: Path, capsys: pytest.Captu
     assert "documents in" not in result.out
 
 
+def test_a_folder_without_splits_goes_into_one_file(run: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_documents([Document(name, ("Hi",))], tmp_path / "in" / f"{name}.conllu", "conllu")
+    result = run("data", "convert", tmp_path / "in", tmp_path / "all.jsonl", "--to", "jsonl")
+    assert result.code == 0, result.err
+    assert [document.id for document in read_documents(tmp_path / "all.jsonl")] == ["a", "b"]
+
+
+def test_standard_input_to_standard_output(
+    run: Run, story: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(story.read_bytes())))
+    result = run("data", "convert", "-", "-", "--to", "jsonl")
+    (tmp_path / "again.jsonl").write_text(result.out, encoding="utf-8")
+    (again,) = read_documents(tmp_path / "again.jsonl")
+    assert again.clusters == RUNNING_EXAMPLE.clusters
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -197,7 +215,10 @@ def test_what_makes_no_sense_is_said(
 
 
 def test_a_corpus_does_not_fit_on_standard_output(run: Run, corpus: Path) -> None:
-    assert "name one of them with --split" in run("data", "convert", corpus, "-", "--to", "jsonl").err
+    for target in ("-", "one.jsonl"):
+        result = run("data", "convert", corpus, target, "--to", "jsonl")
+        assert result.code == 2
+        assert "name a folder for OUT, or one of them with --split" in result.err
     result = run("data", "convert", corpus, "-", "--to", "jsonl", "--split", "dev", "--json", "-")
     assert "can't both go to standard output" in result.err
 
@@ -253,7 +274,8 @@ def test_get_takes_a_checked_copy(
         (["nonsense"], "there is no corpus 'nonsense'"),
         (["conll2012"], "licensed, see https://catalog.ldc.upenn.edu"),
         (["inscript"], "has no direct download"),
-        (["ontogum", "--documents", "20"], "--documents is for generated corpora"),
+        (["ontogum", "--documents", "20"], "--documents and --seed are for generated corpora"),
+        (["litbank", "--seed", "2"], "--documents and --seed are for generated corpora"),
         (["stories", "--url", "http://x"], "--from and --url make no sense"),
     ],
 )

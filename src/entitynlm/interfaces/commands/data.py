@@ -1,32 +1,34 @@
-"""``entitynlm data``: what corpora there are, and getting, counting, converting, checking and showing them."""
+"""``entitynlm data``: counting, converting, checking and showing corpora; ``data_sources`` lists and gets them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from entitynlm.data.corpora.catalogue import CATALOGUE, Offer, get_offer
 from entitynlm.data.document import Document
 from entitynlm.data.formats.base import Oddity
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
+from entitynlm.interfaces.commands.data_sources import get_corpus, list_corpora
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.options import ColourOption, FormatOption, JsonOption, QuietOption, SeedOption
+from entitynlm.interfaces.options import ColourOption, FormatOption, JsonOption, QuietOption
+
+if TYPE_CHECKING:
+    from entitynlm.data.corpora.conversion import Layout, Step
+    from entitynlm.data.corpora.corpus import Corpus
 
 app = typer.Typer(
     help="Corpora and annotated files: list, get, stats, convert, check, show.", no_args_is_help=True
 )
-
-DataFolderOption = Annotated[
-    Path,
-    typer.Option("--data", envvar="ENTITYNLM_DATA", metavar="DIR", help="The folder where corpora are kept."),
-]
-DEFAULT_FOLDER = Path("corpora")
+app.command("list", epilog="Example: entitynlm data list --data ~/corpora")(list_corpora)
+app.command(
+    "get",
+    epilog="Examples: entitynlm data get ontogum · entitynlm data get stories --documents 2000 --seed 1",
+)(get_corpus)
 
 
 class _OddityCount:
@@ -37,119 +39,6 @@ class _OddityCount:
 
     def __call__(self, oddity: Oddity) -> None:
         self.total += 1
-
-
-@app.command("list", epilog="Example: entitynlm data list --data ~/corpora")
-def list_corpora(
-    data: DataFolderOption = DEFAULT_FOLDER, json: JsonOption = None, quiet: QuietOption = False
-) -> None:
-    """List the known corpora: what they are, their licence, how to get them, whether they are here."""
-    terminal = Terminal(quiet=quiet, json_path=json)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("corpus", "documents", "here", "what, licence and how to get it"):
-        table.add_column(heading, justify="right" if heading == "documents" else "left")
-    rows = []
-    for offer in CATALOGUE.values():
-        here = _describe_presence(offer, data / offer.name)
-        about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
-        table.add_row(f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about)
-        rows.append(
-            {
-                "name": offer.name,
-                "description": offer.description,
-                "documents": offer.documents,
-                "generated": offer.generated,
-                "licence": offer.licence,
-                "home": offer.home,
-                "get": offer.how_to_get,
-                "here": here,
-            }
-        )
-    terminal.print(table)
-    terminal.write_json(rows)
-
-
-def _describe_presence(offer: Offer, folder: Path) -> str:
-    if not offer.files:
-        return "yes" if folder.is_dir() else "no"
-    present, needed = offer.count_present(folder), len(offer.files) - len(offer.optional)
-    return "yes" if present >= needed else f"{present} of {len(offer.files)} files" if present else "no"
-
-
-@app.command(
-    "get",
-    epilog="Examples: entitynlm data get ontogum · entitynlm data get stories --documents 2000 --seed 1",
-)
-def get(
-    name: Annotated[str, typer.Argument(help="A corpus of `entitynlm data list`.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where to put it; default: corpora/NAME.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="DIR", help="Take it from this folder or archive instead of the web."),
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option("--url", help="Another address: above the files, or of a zip or tar archive."),
-    ] = None,
-    documents: Annotated[
-        int | None, typer.Option("--documents", min=10, help="How many stories to generate (default 2000).")
-    ] = None,
-    seed: SeedOption = 1,
-    data: DataFolderOption = DEFAULT_FOLDER,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
-) -> None:
-    """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
-    terminal = Terminal(quiet=quiet, json_path=json)
-    offer = get_offer(name)
-    target = out or data / name
-    if offer.generated:
-        if source is not None or url is not None:
-            raise ConfigError(f"{name} is generated here: --from and --url make no sense for it")
-        _generate(terminal, target, documents or 2000, seed)
-        return
-    if documents is not None:
-        raise ConfigError(f"--documents is for generated corpora; {name} has the documents that it has")
-    _fetch(terminal, offer, target, url, source)
-
-
-def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, source: Path | None) -> None:
-    from entitynlm.data.corpora.acquisition import get_corpus
-
-    with terminal.progress() as progress:
-        task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
-        missing = get_corpus(
-            offer,
-            target,
-            url=url,
-            source=source,
-            on_file=lambda name: progress.update(task, advance=1, note=name),
-        )
-    count = len(offer.files) - len(missing)
-    terminal.print(f"{offer.name}: {count} files in {print_path(target)}, all with the right SHA-256")
-    for name in missing:
-        terminal.remark(f"{name} was not found; the corpus can be used without it")
-    terminal.write_json(
-        {"corpus": offer.name, "path": str(target), "files": count, "missing_optional": missing}
-    )
-
-
-def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
-    from entitynlm.data.corpora.generated import make_stories
-    from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
-
-    with terminal.progress() as progress:
-        task = progress.add_task("generating stories", total=documents, note="")
-        report = make_stories(
-            documents, seed=seed, target=target, on_document=lambda story: progress.advance(task)
-        )
-    terminal.print(f"[bold]stories[/bold] (generated, seed {seed}) in {escape(print_path(target))}")
-    terminal.print(tabulate_statistics(report.statistics))
-    terminal.print()
-    terminal.print(describe_difficulty(report.difficulty))
-    terminal.write_json(report.as_json())
 
 
 @app.command("stats", epilog="Example: entitynlm data stats corpora/ontogum --json -")
@@ -214,24 +103,14 @@ def convert(
     quiet: QuietOption = False,
 ) -> None:
     """Convert a file or a whole corpus into another format; splits are kept."""
-    from entitynlm.data.corpora.conversion import Step, plan_conversion, run_step
+    from entitynlm.data.corpora.conversion import run_step
     from entitynlm.data.corpora.corpus import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json)
     if STANDARD in (target, json) and target == json:
         raise ConfigError("the documents and --json can't both go to standard output")
-    if layout not in (None, "merged", "folders"):
-        raise ConfigError(f"--layout is 'merged' or 'folders', not {layout!r}")
     corpus = open_corpus(source, format=format)
-    one_file = split is not None or source == STANDARD or Path(source).is_file()
-    if one_file and layout is not None:
-        raise ConfigError("--layout is for whole corpora; one file is written here")
-    if one_file:
-        steps = [Step(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
-    elif target == STANDARD:
-        raise ConfigError("a corpus of several splits needs a folder to go to; name one of them with --split")
-    else:
-        steps = plan_conversion(corpus, Path(target), to=to, layout=layout)  # type: ignore[arg-type]
+    steps = _plan(corpus, source, target, to, split, layout)
     odd = _OddityCount()
     written: dict[str, int] = {}
     for step in terminal.track(steps, f"converting {corpus.name}"):
@@ -247,6 +126,29 @@ def convert(
     terminal.write_json(
         {"corpus": corpus.name, "format": to, "path": target, "documents": written, "oddities": odd.total}
     )
+
+
+def _plan(
+    corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: str | None
+) -> list[Step]:
+    """One step for one file, a plan for a corpus; what can't be meant is refused."""
+    from entitynlm.data.corpora.conversion import Step, plan_conversion
+    from entitynlm.data.formats.registry import get_format
+
+    if layout not in (None, "merged", "folders"):
+        raise ConfigError(f"--layout is 'merged' or 'folders', not {layout!r}")
+    looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
+    one_split = split is not None or len(corpus.splits) == 1
+    if split is not None or source == STANDARD or Path(source).is_file() or (one_split and looks_like_a_file):
+        if layout is not None:
+            raise ConfigError("--layout is for whole corpora; one file is written here")
+        return [Step(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
+    if looks_like_a_file:
+        raise ConfigError(
+            f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file: name a folder "
+            "for OUT, or one of them with --split"
+        )
+    return plan_conversion(corpus, Path(target), to=to, layout=cast("Layout | None", layout))
 
 
 @app.command("check", epilog="Example: entitynlm data check corpora/inscript story.conll --strict")

@@ -1,0 +1,132 @@
+"""``entitynlm data list`` and ``get``: what corpora there are, where they come from, and how they come here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from entitynlm.data.corpora.catalogue import CATALOGUE, Offer, get_offer
+from entitynlm.errors import ConfigError
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.options import JsonOption, QuietOption
+
+DataFolderOption = Annotated[
+    Path,
+    typer.Option("--data", envvar="ENTITYNLM_DATA", metavar="DIR", help="The folder where corpora are kept."),
+]
+DEFAULT_FOLDER = Path("corpora")
+
+
+def list_corpora(
+    data: DataFolderOption = DEFAULT_FOLDER, json: JsonOption = None, quiet: QuietOption = False
+) -> None:
+    """List the known corpora: what they are, their licence, how to get them, whether they are here."""
+    terminal = Terminal(quiet=quiet, json_path=json)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("corpus", "documents", "here", "what, licence and how to get it"):
+        table.add_column(heading, justify="right" if heading == "documents" else "left")
+    rows = []
+    for offer in CATALOGUE.values():
+        here = _describe_presence(offer, data / offer.name)
+        about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
+        table.add_row(f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about)
+        rows.append(
+            {
+                "name": offer.name,
+                "description": offer.description,
+                "documents": offer.documents,
+                "generated": offer.generated,
+                "licence": offer.licence,
+                "home": offer.home,
+                "get": offer.how_to_get,
+                "here": here,
+            }
+        )
+    terminal.print(table)
+    terminal.write_json(rows)
+
+
+def _describe_presence(offer: Offer, folder: Path) -> str:
+    if not offer.files:
+        return "yes" if folder.is_dir() else "no"
+    present, needed = offer.count_present(folder), len(offer.files) - len(offer.optional)
+    return "yes" if present >= needed else f"{present} of {len(offer.files)} files" if present else "no"
+
+
+def get_corpus(
+    name: Annotated[str, typer.Argument(help="A corpus of `entitynlm data list`.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where to put it; default: corpora/NAME.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Take it from this folder or archive instead of the web."),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", help="Another address: above the files, or of a zip or tar archive."),
+    ] = None,
+    documents: Annotated[
+        int | None, typer.Option("--documents", min=10, help="How many stories to generate (default 2000).")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Seed of the stories: the same one gives the same bytes (default 1)."),
+    ] = None,
+    data: DataFolderOption = DEFAULT_FOLDER,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
+    terminal = Terminal(quiet=quiet, json_path=json)
+    offer = get_offer(name)
+    target = out or data / name
+    if offer.generated:
+        if source is not None or url is not None:
+            raise ConfigError(f"{name} is generated here: --from and --url make no sense for it")
+        _generate(terminal, target, documents or 2000, 1 if seed is None else seed)
+        return
+    if documents is not None or seed is not None:
+        raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
+    _fetch(terminal, offer, target, url, source)
+
+
+def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, source: Path | None) -> None:
+    from entitynlm.data.corpora import acquisition
+
+    with terminal.progress() as progress:
+        task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
+        missing = acquisition.get_corpus(
+            offer,
+            target,
+            url=url,
+            source=source,
+            on_file=lambda name: progress.update(task, advance=1, note=name),
+        )
+    count = len(offer.files) - len(missing)
+    terminal.print(f"{offer.name}: {count} files in {print_path(target)}, all with the right SHA-256")
+    for name in missing:
+        terminal.remark(f"{name} was not found; the corpus can be used without it")
+    terminal.write_json(
+        {"corpus": offer.name, "path": str(target), "files": count, "missing_optional": missing}
+    )
+
+
+def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
+    from entitynlm.data.corpora.generated import make_stories
+    from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
+
+    with terminal.progress() as progress:
+        task = progress.add_task("generating stories", total=documents, note="")
+        report = make_stories(
+            documents, seed=seed, target=target, on_document=lambda story: progress.advance(task)
+        )
+    terminal.print(f"[bold]stories[/bold] (generated, seed {seed}) in {escape(print_path(target))}")
+    terminal.print(tabulate_statistics(report.statistics))
+    terminal.print()
+    terminal.print(describe_difficulty(report.difficulty))
+    terminal.write_json(report.as_json())
