@@ -1,0 +1,144 @@
+"""All rows of the paper's Table 3 from a corpus: who needs no training, who is fitted, who is trained or loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from entitynlm.baselines.entity_choice.anticipator import (
+    CARD,
+    Anticipator,
+    AnticipatorConfig,
+    Witness,
+    train_anticipator,
+)
+from entitynlm.baselines.entity_choice.choices import AlwaysNew, Chooser
+from entitynlm.baselines.entity_choice.linear import (
+    ModiDescription,
+    Questions,
+    describe_shallow,
+    fit_chooser,
+)
+from entitynlm.baselines.entity_choice.statistics import ContextStatistics
+from entitynlm.data.document import Document
+from entitynlm.errors import ConfigError
+from entitynlm.model.bundle import Bundle
+from entitynlm.tasks.entity_agreement import HumanChooser
+from entitynlm.tasks.entity_slots import SlottedStory, find_similar_slots
+from entitynlm.tasks.next_entity import NetworkChooser
+
+RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "human"]
+ROWS: tuple[str, ...] = get_args(RowName)
+NEEDS_MODEL = ("entitynlm",)
+NEEDS_TRAINING = ("shallow", "modi", "ours")
+OURS = "ours"
+"""The folder, inside of a model's, of our own row."""
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Who is told what is going on."""
+
+    say: Callable[[str], None] = lambda text: None
+    on_step: Callable[[str, int, int], None] = lambda name, done, total: None
+
+
+@dataclass
+class Workshop:
+    """Makes the choosers of a table; what several rows need (counts, their use on the training stories) is made once.
+
+    :param folder: where our own row is stored, and looked for before it is trained.
+    """
+
+    train: Sequence[Document]
+    development: Sequence[Document]
+    stories: Sequence[SlottedStory]
+    bundle: Bundle | None = None
+    folder: Path | None = None
+    config: AnticipatorConfig = field(default_factory=AnticipatorConfig)
+    seed: int = 1
+    teller: Teller = field(default_factory=Teller)
+    _statistics: ContextStatistics | None = None
+
+    def make(self, name: str) -> Chooser:
+        """The chooser behind a row."""
+        if name in NEEDS_TRAINING and not self.train and not (name == "ours" and self._stored()):
+            raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
+        if name == "always-new":
+            return AlwaysNew()
+        if name == "shallow":
+            return fit_chooser(describe_shallow, self._ask(self.train), on_story=self._follow("shallow"))
+        if name == "modi":
+            return fit_chooser(
+                ModiDescription(self.statistics), self._ask(self.train), on_story=self._follow("modi")
+            )
+        if name == "human":
+            return self._make_human()
+        if name == "entitynlm":
+            if self.bundle is None:
+                raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
+            return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder)
+        if name == "ours":
+            return self._make_ours()
+        raise ConfigError(f"there is no row {name!r}; choose from {', '.join(ROWS)}")
+
+    @property
+    def statistics(self) -> ContextStatistics:
+        """Counts over the training stories."""
+        if self._statistics is None:
+            self.teller.say("counting contexts in the training stories")
+            self._statistics = ContextStatistics.fit(self.train)
+        return self._statistics
+
+    def _make_human(self) -> Chooser:
+        if not all(slot.guesses for slotted in self.stories for slot in slotted.slots):
+            raise ConfigError(
+                "the row 'human' needs people's guesses, which only InScript's test stories have"
+            )
+        return HumanChooser(self.stories)
+
+    def _stored(self) -> bool:
+        return self.folder is not None and (self.folder / CARD).exists()
+
+    def _make_ours(self) -> Chooser:
+        if self.folder is not None and self._stored():
+            return Anticipator.load(self.folder)
+        self.teller.say("ours: no stored one, so it is trained now (some minutes)")
+        trained = train_anticipator(
+            self._ask(self.train),
+            self._ask(self.development),
+            self.config,
+            seed=self.seed,
+            statistics=self.statistics,
+            witness=Witness(
+                self._follow("ours: reading"),
+                lambda report: self.teller.say(
+                    f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
+                    f"accuracy {100 * report.accuracy:.2f} %"
+                ),
+            ),
+        )
+        if self.folder is not None:
+            trained.save(self.folder)
+        return trained
+
+    def _follow(self, name: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.teller.on_step(name, done, total)
+
+    @staticmethod
+    def _ask(stories: Sequence[Document]) -> Questions:
+        """To learn from: all mentions of the kind that is asked about, without a limit per story."""
+        return [(story, find_similar_slots(story, limit=None).positions) for story in stories]
+
+
+def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
+    """The rows asked for in the table's order; by default all that can be made."""
+    unknown = [name for name in names if name not in ROWS]
+    if unknown:
+        raise ConfigError(f"there is no row {unknown[0]!r}; choose from {', '.join(ROWS)}")
+    if names:
+        return [name for name in ROWS if name in names]
+    missing = (() if model else (*NEEDS_MODEL, "ours")) + (() if human else ("human",))
+    return [name for name in ROWS if name not in missing]
