@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from entitynlm.baselines.entity_choice.choices import Choice
 from entitynlm.data.document import Document
+from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
+from entitynlm.tasks.next_entity import NetworkChooser
 from entitynlm.tasks.scoring import DocumentScore, score_document
 
 
@@ -34,3 +37,16 @@ class EntityNLM:
         encoded = encoder.encode(document)
         words = tuple(encoder.vocabulary.decode(encoded.x.tolist()))
         return score_document(self.bundle.get("generative"), encoded, words)
+
+    def next_entity(self, document: Document, position: int | None = None) -> Choice:
+        """Who is mentioned next, at the end of a text or at one of its tokens: the entities so far and a new one.
+
+        Only the words and mentions before that place are looked at. ``choice.ranked`` lists (entity, probability), the
+        likeliest first; a new entity has the empty name.
+        """
+        place = len(document) if position is None else position
+        if not 0 <= place <= len(document):
+            raise ConfigError(
+                f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
+            )
+        return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder).choose(document, [place])[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from entitynlm.interfaces.commands import evaluate_lm
+from entitynlm.interfaces.commands import evaluate_entity, evaluate_lm
 
 app = typer.Typer(help="The paper's tables for a trained model.", no_args_is_help=True)
+app.command("entity")(evaluate_entity.evaluate_entity)
 app.command("lm")(evaluate_lm.evaluate_lm)
