@@ -16,6 +16,7 @@ from entitynlm.interfaces.commands import data as data_command
 from entitynlm.interfaces.commands import demo as demo_command
 from entitynlm.interfaces.commands import evaluate as evaluate_command
 from entitynlm.interfaces.commands import plot as plot_command
+from entitynlm.interfaces.commands import predict_entity as predict_entity_command
 from entitynlm.interfaces.commands import ranker as ranker_command
 from entitynlm.interfaces.commands import reproduce as reproduce_command
 from entitynlm.interfaces.commands import score as score_command
@@ -32,6 +33,7 @@ app.add_typer(data_command.app, name="data")
 app.command("demo")(demo_command.demo)
 app.add_typer(evaluate_command.app, name="evaluate")
 app.add_typer(plot_command.app, name="plot")
+app.command("predict-entity")(predict_entity_command.predict_entity)
 app.add_typer(ranker_command.app, name="ranker")
 app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
