@@ -3,12 +3,14 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.color import Color, ColorSystem
 from rich.console import Console
 
 from entitynlm.data.corpora.example import RUNNING_EXAMPLE
 from entitynlm.data.corpora.statistics import measure_documents
 from entitynlm.data.document import Document, Mention
 from entitynlm.interfaces.views import (
+    COLOURS,
     colour_of,
     list_entities,
     render_document,
@@ -73,8 +75,11 @@ def test_long_documents_can_be_cut() -> None:
 
 
 def test_colours_come_round() -> None:
-    assert len({colour_of(number) for number in range(1, 11)}) == 10
-    assert colour_of(11) == colour_of(1)
+    first = [colour_of(number) for number in range(1, len(COLOURS) + 1)]
+    assert first == list(COLOURS)
+    assert colour_of(len(COLOURS) + 1) == colour_of(1)
+    codes = {Color.parse(name).downgrade(ColorSystem.STANDARD).number for name in COLOURS}
+    assert len(codes) == len(COLOURS)
 
 
 def test_the_cast_is_listed() -> None:

@@ -19,8 +19,9 @@ from entitynlm.data.corpora.statistics import SplitStatistics
 from entitynlm.data.document import Document, Mention, Span
 from entitynlm.data.preprocessing import Recipe, prepare_words
 
-COLOURS = (
-    "red", "green", "blue", "magenta", "cyan", "dark_orange", "purple", "chartreuse4", "deep_pink3", "steel_blue",
+COLOURS = (  # of the sixteen that every terminal has, so that no two of them are shown as one
+    "red", "green", "blue", "magenta", "cyan", "yellow",
+    "bright_red", "bright_green", "bright_blue", "bright_magenta", "bright_cyan",
 )  # fmt: skip
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
