@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def truth(self) -> str:
-        return NEW if self.slot.is_new else self.slot.entity
+        return NEW if self.slot.is_new else self.choice.resolve(self.slot.entity)
 
     @property
     def is_right(self) -> bool:

@@ -49,6 +49,7 @@ class Teller:
 class Workshop:
     """Makes the choosers of a table; what several rows need (counts, their use on the training stories) is made once.
 
+    :param counts: over the same training stories, if they were made before.
     :param folder: where our own row is stored, and looked for before it is trained.
     """
 
@@ -60,7 +61,7 @@ class Workshop:
     config: AnticipatorConfig = field(default_factory=AnticipatorConfig)
     seed: int = 1
     teller: Teller = field(default_factory=Teller)
-    _statistics: ContextStatistics | None = None
+    counts: ContextStatistics | None = None
 
     def make(self, name: str) -> Chooser:
         """The chooser behind a row."""
@@ -87,10 +88,10 @@ class Workshop:
     @property
     def statistics(self) -> ContextStatistics:
         """Counts over the training stories."""
-        if self._statistics is None:
+        if self.counts is None:
             self.teller.say("counting contexts in the training stories")
-            self._statistics = ContextStatistics.fit(self.train)
-        return self._statistics
+            self.counts = ContextStatistics.fit(self.train)
+        return self.counts
 
     def _make_human(self) -> Chooser:
         if not all(slot.guesses for slotted in self.stories for slot in slotted.slots):

@@ -23,10 +23,11 @@ from entitynlm.baselines.entity_choice.linear import Questions
 from entitynlm.baselines.entity_choice.network import AnticipatingNetwork, NetworkConfig
 from entitynlm.baselines.entity_choice.statistics import ContextStatistics
 from entitynlm.baselines.entity_choice.stories import SPECIAL_WORDS, NumberedStory, Words, number_story
+from entitynlm.config import load_toml
 from entitynlm.data.document import Document
 from entitynlm.data.embeddings import load_pretrained
 from entitynlm.data.vocabulary import Vocabulary
-from entitynlm.errors import ModelError
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.bundle import load_weights
 
@@ -42,8 +43,22 @@ class AnticipatorConfig:
     match: int = 48
     judge: int = 96
     dropout: float = 0.4
-    embeddings: str = "glove-6b-50d"
+    embeddings: str = "random"
     learning: LearningConfig = field(default_factory=LearningConfig)
+
+
+def load_config(path: str | Path | None) -> AnticipatorConfig:
+    """A configuration from a TOML file, whose section [learning] is about learning; without a file the defaults."""
+    if path is None:
+        return AnticipatorConfig()
+    values = load_toml(path)
+    learning = values.pop("learning", {})
+    try:
+        return AnticipatorConfig(**values, learning=LearningConfig(**learning))
+    except TypeError as error:
+        raise ConfigError(
+            f"{path}: this is no configuration of the anticipating network ({error})"
+        ) from error
 
 
 @dataclass

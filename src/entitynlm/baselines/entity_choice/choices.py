@@ -25,10 +25,13 @@ class Choice:
     probabilities: tuple[float, ...]
     best: str
 
+    def resolve(self, entity: str) -> str:
+        """The answer that stands for an entity; to a model that leaves out nested mentions it may still be new."""
+        return entity if entity in self.entities else NEW
+
     def probability(self, entity: str) -> float:
-        """Of one answer; an entity that is not among the candidates counts as a new one."""
-        index = self.entities.index(entity) if entity in self.entities else -1
-        return self.probabilities[index]
+        """Of the answer that stands for an entity."""
+        return self.probabilities[self.entities.index(self.resolve(entity))]
 
     @property
     def ranked(self) -> list[tuple[str, float]]:

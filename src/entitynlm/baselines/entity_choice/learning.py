@@ -23,7 +23,7 @@ class LearningConfig:
     :param word_weight: of the side task "which word", :param type_weight: of the side task "which type".
     """
 
-    epochs: int = 12
+    epochs: int = 9
     batch_size: int = 12
     rate: float = 0.003
     decay: float = 0.01
@@ -87,14 +87,18 @@ def learn(
 
 
 def measure_loss(judgement: Judgement, stories: Sequence[NumberedStory], config: LearningConfig) -> Tensor:
-    """The weighted loss per mention, with both side tasks."""
+    """The weighted loss per mention, with the side tasks."""
     answers, weights = _join_answers(stories)
     words = torch.from_numpy(np.concatenate([story.words for story in stories]))
     outcomes = torch.from_numpy(np.concatenate([story.outcomes for story in stories]))
     entity = -(judgement.log_probs[answers] * weights).sum() / weights.sum().clamp_min(1e-6)
     word = -judgement.words.gather(1, words[:, None]).mean()
     outcome = -judgement.outcomes.gather(1, outcomes[:, None]).mean()
-    return entity + config.word_weight * word + config.type_weight * outcome
+    loss = entity + config.word_weight * word + config.type_weight * outcome
+    if judgement.kinds is not None:
+        kinds = outcomes % judgement.kinds.shape[1]
+        loss = loss - config.type_weight * judgement.kinds.gather(1, kinds[:, None]).mean()
+    return loss
 
 
 @torch.no_grad()

@@ -2,7 +2,8 @@
 
 A candidate is judged by its numbers (recency, frequency, what the training stories' statistics say), by how its head words and
 the LSTM's state after its latest mention agree with the state before the mention to come, and by how likely the LSTM holds its
-head words to be next. Two side tasks (the head word, the entity's type) keep the LSTM from learning nothing but recency.
+head words and its type to be next. Three side tasks (the head word and the type of the mention to come, the type of a mention
+that was read) teach the LSTM what is to be expected; types are annotation, which is seen in training only.
 """
 
 from __future__ import annotations
@@ -38,11 +39,16 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class Judgement:
-    """log p of each pair (P,), and the side tasks' log-probabilities (M, words) and (M, outcomes)."""
+    """log p of each pair (P,), and the side tasks' log-probabilities.
+
+    :param words: (M, words) and :param outcomes: (M, outcomes) of the mention to come.
+    :param kinds: (M, types) of the mention once it is read; only while the network learns.
+    """
 
     log_probs: Tensor
     words: Tensor
     outcomes: Tensor
+    kinds: Tensor | None
 
 
 class AnticipatingNetwork(nn.Module):
@@ -62,8 +68,11 @@ class AnticipatingNetwork(nn.Module):
         self.newborn = nn.Parameter(torch.zeros(config.match))
         self.to_words = nn.Linear(config.hidden, config.words)
         self.to_outcomes = nn.Linear(config.hidden, config.outcomes)
+        self.to_kinds = nn.Linear(config.hidden, config.outcomes // 2)
+        self.word_kinds = nn.Embedding(config.words, config.outcomes // 2)
+        nn.init.zeros_(self.word_kinds.weight)
         self.judge = nn.Sequential(
-            nn.Linear(config.features + 2 * config.match + 3, config.judge),
+            nn.Linear(config.features + 2 * config.match + 4, config.judge),
             nn.ReLU(),
             nn.Dropout(config.dropout),
             nn.Linear(config.judge, 1),
@@ -99,7 +108,15 @@ class AnticipatingNetwork(nn.Module):
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
         scores = self._judge(stories, h, table, latest, owners, heads, words, outcomes)
-        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
+        kinds = None
+        if self.training:
+            read = _tensor(np.concatenate([story.words for story in stories]))
+            kinds = self._guess_kinds(table[rows("places") + len(stories)], read)
+        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes, kinds)
+
+    def _guess_kinds(self, h: Tensor, heads: Tensor) -> Tensor:
+        """(N, types) log-probabilities of the type of what was read, by the state after it and by its head word."""
+        return F.log_softmax(self.to_kinds(h) + self.word_kinds(heads), dim=-1)
 
     def _judge(
         self, stories: Sequence[NumberedStory], h: Tensor, table: Tensor, latest: Tensor,
@@ -115,7 +132,10 @@ class AnticipatingNetwork(nn.Module):
         called = words[owners[:, None], heads] / 3  # (P, 2)
         half = self.config.outcomes // 2
         new = outcomes[:, half:].logsumexp(-1)[owners][:, None]
-        called = torch.where(is_new, new.expand(-1, 2), called)
+        known = self._guess_kinds(table[latest.clamp_min(0)], heads[:, 1])
+        fits = (outcomes[:, :half].exp()[owners] * known.exp()).sum(-1, keepdim=True)
+        called = torch.cat([called, (fits + 1e-5).log() / 3], dim=-1)
+        called = torch.where(is_new, new.expand(-1, 3), called)
         given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), called, new], dim=-1)
         result: Tensor = (self.judge(self.drop(given)) + self.direct(features)).squeeze(-1)
         return result + (query * key).sum(-1)

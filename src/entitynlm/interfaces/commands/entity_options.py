@@ -24,6 +24,10 @@ RowsOption = Annotated[
         help="Some of always-new,shallow,modi,entitynlm,ours,human; default: all that can be made.",
     ),
 ]
+OursOption = Annotated[
+    Path | None,
+    typer.Option("--ours-config", help="A TOML file for the row ours, e.g. configs/ours-inscript.toml."),
+]
 CorpusOption = Annotated[
     Path, typer.Option("--corpus", help="A corpus folder with stories, such as InScript's.")
 ]

@@ -9,6 +9,7 @@ import typer
 
 from entitynlm.interfaces.commands.entity_options import (
     CorpusOption,
+    OursOption,
     RowsOption,
     follow_steps,
     print_rows,
@@ -35,6 +36,7 @@ def evaluate_entity(
         ),
     ] = None,
     rows: RowsOption = None,
+    ours_config: OursOption = None,
     split: Annotated[
         str, typer.Option("--split", help="Which stories to ask about: test, dev or train.")
     ] = "test",
@@ -55,6 +57,7 @@ def evaluate_entity(
       entitynlm evaluate entity --corpus ../shared/data/inscript --rows always-new,shallow,modi,human
       entitynlm evaluate entity --corpus ../shared/data/inscript --model runs/inscript --json -
     """
+    from entitynlm.baselines.entity_choice.anticipator import load_config
     from entitynlm.data.corpora import open_corpus
     from entitynlm.model.bundle import load_bundle
     from entitynlm.tasks.entity_prediction import describe_table, measure_row
@@ -81,6 +84,7 @@ def evaluate_entity(
             stories,
             bundle,
             model / OURS if model is not None else None,
+            config=load_config(ours_config),
             seed=seed,
             teller=Teller(terminal.remark, show),
         )

@@ -87,7 +87,7 @@ def expect_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[An
     lines: list[tuple[Any, ...]] = []
     right, surprisals = 0, []
     for slot, choice in zip(slotted.slots, chooser.choose(document, slotted.positions), strict=True):
-        truth = NEW if slot.is_new else slot.entity
+        truth = NEW if slot.is_new else choice.resolve(slot.entity)
         probability = choice.probability(truth)
         surprisal = -math.log2(max(probability, 1e-300))
         entropy = -sum(p * math.log2(p) for p in choice.probabilities if p > 0)

@@ -10,6 +10,7 @@ import typer
 
 from entitynlm.interfaces.commands.entity_options import (
     CorpusOption,
+    OursOption,
     RowsOption,
     follow_steps,
     print_rows,
@@ -28,6 +29,7 @@ def reproduce_entity(
     corpus: CorpusOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for models and tables.")],
     rows: RowsOption = None,
+    ours_config: OursOption = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", "-c", help="Settings of EntityNLM (configs/paper-inscript.toml)."),
@@ -53,6 +55,7 @@ def reproduce_entity(
       entitynlm reproduce entity --corpus ../shared/data/inscript -c configs/paper-inscript.toml --out runs/entity
       entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --seeds 1,2,3 --out runs/stories
     """
+    from entitynlm.baselines.entity_choice.anticipator import load_config
     from entitynlm.data.corpora import open_corpus
     from entitynlm.tasks.entity_prediction import describe_table, measure_row
     from entitynlm.tasks.entity_reproduction import OURS, Teller, Workshop, choose_rows
@@ -62,6 +65,7 @@ def reproduce_entity(
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch(device, threads)
     settings = load_settings(config, parse_changes(set_ or []))
+    ours = load_config(ours_config)
     numbers = parse_numbers(seeds, "--seeds")
     opened = open_corpus(corpus, format=format)
     train, development = (list(opened.documents(name)) for name in ("train", "dev"))
@@ -100,14 +104,15 @@ def reproduce_entity(
                 folder / OURS,
                 seed=seed,
                 teller=teller,
-                _statistics=counts,
+                config=ours,
+                counts=counts,
             )
             fixed = {row.name: row for row in tables[numbers[0]] if row.name not in SEEDED} if tables else {}
             tables[seed] = [
                 fixed.get(name) or measure_row(name, workshop.make(name), stories, on_story=show)
                 for name in names
             ]
-            counts = workshop._statistics
+            counts = workshop.counts
     print_rows(
         tables[numbers[0]], f"Who is mentioned next, {opened.name} {split}, seed {numbers[0]}", terminal
     )

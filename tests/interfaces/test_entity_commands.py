@@ -1,0 +1,121 @@
+"""``evaluate entity``, ``reproduce entity`` and ``predict-entity`` as people run them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.data.formats.registry import write_documents
+from entitynlm.data.stories import generate_stories
+from entitynlm.interfaces.cli import app, main
+
+TINY = (
+    "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
+    "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
+).split()
+OURS = "hidden = 8\nmatch = 4\njudge = 8\n[learning]\nepochs = 2\nbatch_size = 4\n"
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    stories = list(generate_stories(14, seed=3))
+    for name, some in (("train", stories[:9]), ("dev", stories[9:11]), ("test", stories[11:])):
+        write_documents(some, folder / f"{name}.jsonl", "jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
+    out = tmp_path_factory.mktemp("runs")
+    (out / "ours.toml").write_text(OURS)
+    figures = out / "figures.json"
+    run(
+        "reproduce", "entity", "--corpus", corpus, "--out", out, "--seeds", "1,2", "--threads", 1, *TINY,
+        "--ours-config", out / "ours.toml", "--json", figures,
+    )  # fmt: skip
+    return out, json.loads(figures.read_text())
+
+
+def test_reproduce_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dict[str, object]]) -> None:
+    out, figures = reproduced
+    rows = figures["rows"]
+    assert isinstance(rows, dict)
+    assert list(rows) == ["always-new", "shallow", "modi", "entitynlm", "ours"]
+    assert all(0 <= row["accuracy"] <= 100 for row in rows.values())
+    seeds = figures["seeds"]
+    assert isinstance(seeds, dict)
+    assert len(seeds["rows"]["ours"]["accuracies"]) == 2
+    assert (out / "seed-2" / "ours" / "anticipator.safetensors").is_file()
+
+
+def test_evaluate_finds_the_stored_models_and_gets_the_same(
+    corpus: Path, reproduced: tuple[Path, dict[str, object]]
+) -> None:
+    out, figures = reproduced
+    result = run(
+        "evaluate", "entity", "--corpus", corpus, "--model", out / "seed-1", "--rows", "entitynlm,ours",
+        "--quiet", "--threads", 1, "--json", "-",
+    )  # fmt: skip
+    found = json.loads(result.stdout)
+    assert isinstance(figures["rows"], dict)
+    assert found["slots"] == figures["slots"]
+    for name in ("entitynlm", "ours"):
+        assert found["rows"][name] == figures["rows"][name]
+
+
+@pytest.mark.parametrize("options", [[], ["--ours"]])
+def test_predict_entity_writes_one_line_per_mention(
+    corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path, options: list[str]
+) -> None:
+    out, _ = reproduced
+    table = tmp_path / "table.tsv"
+    run(
+        "predict-entity", corpus / "test.jsonl", "--model", out / "seed-1", "--out", table, "--threads", 1,
+        "--json", tmp_path / "summary.json", *options,
+    )  # fmt: skip
+    heading, *lines = [line.split("\t") for line in table.read_text().splitlines()]
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert len(lines) == sum(document["mentions"] for document in summary["documents"])
+    for line in lines:
+        values = dict(zip(heading, line, strict=True))
+        candidates = json.loads(values["candidates"])
+        assert sum(p for _, p in candidates) == pytest.approx(1, abs=1e-4)
+        truth = "" if values["is_new"] == "1" else values["entity"]
+        probabilities = dict(candidates)
+        assert probabilities.get(truth, probabilities[""]) == pytest.approx(
+            float(values["probability"]), abs=1e-5
+        )
+
+
+def test_a_row_that_can_not_be_made_is_one_readable_message(
+    corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rows, words in (("human", "people's guesses"), ("entitynlm", "--model"), ("best", "there is no row")):
+        arguments = [
+            "entitynlm",
+            "evaluate",
+            "entity",
+            "--corpus",
+            str(corpus),
+            "--rows",
+            rows,
+            "--threads",
+            "1",
+        ]
+        monkeypatch.setattr(sys, "argv", arguments)
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert stop.value.code == 2
+        assert words in capsys.readouterr().err.replace("\n", " ")
