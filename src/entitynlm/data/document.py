@@ -120,7 +120,9 @@ class Document:
         expected = 0
         for start, end in self.sentences:
             if start != expected or end <= start:
-                raise self._fail(f"sentence ({start}, {end}) should start at token {expected} and not be empty")
+                raise self._fail(
+                    f"sentence ({start}, {end}) should start at token {expected} and not be empty"
+                )
             expected = end
         if expected != len(self.tokens):
             raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
