@@ -21,7 +21,7 @@ def run(context: Context) -> list[Figure]:
     documents = material.documents[: context.choose(len(material.documents), 20)]
     training = train_entities(network, make_batches(documents, BATCH), TrainingConfig())
     scoring = score_entities(network, make_batches(documents, SCORED_AT_ONCE))
-    laps = race({"train": training, "score": scoring}, context.choose(5, 1))
+    laps = race({"train": training, "score": scoring}, context.choose(3, 1))
     with threads(2):
         both = race({"train": training, "score": scoring}, context.choose(2, 1))
     train, score = median_rate(laps["train"]), median_rate(laps["score"])

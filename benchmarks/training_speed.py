@@ -20,16 +20,16 @@ def run(context: Context) -> list[Figure]:
     config, training = ModelConfig(hidden_size=128, embedding_size=128, softmax="classes"), TrainingConfig()
     network = make_network(material, config)
     plain = PlainLanguageModel(config, material.words, material.classes)
-    batches = make_batches(material.documents, BATCH)[: context.choose(8, 1)]
+    batches = make_batches(material.documents, BATCH)[: context.choose(4, 1)]
     contestants = {
         "entities": train_entities(network, batches, training),
         "plain": train_plain(plain, batches, training),
         "score": score_entities(network, batches),
         "score_plain": score_plain(plain, batches),
     }
-    laps = race(contestants, context.choose(7, 1))
+    laps = race(contestants, context.choose(5, 1))
     with threads(2):
-        both = race({name: contestants[name] for name in ("entities", "plain")}, context.choose(3, 1))
+        both = race({name: contestants[name] for name in ("entities", "plain")}, context.choose(2, 1))
     baseline = median_rate(laps["plain"])
     where = f"{material.name}, d = 128, V = {material.words:,}"
     text = f"training speed ÷ plain LSTM's ({where})"

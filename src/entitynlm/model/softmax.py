@@ -30,19 +30,20 @@ class _PickLogSoftmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         size, words = len(u), len(weight)
-        ctx.keeps = any(ctx.needs_input_grad) and size * words <= LARGEST
-        probs = u.new_empty(size if ctx.keeps else min(size, CHUNK), words)
+        keeps = any(ctx.needs_input_grad) and size * words <= LARGEST
+        probs = u.new_empty(size, words) if keeps else None
         out, normalisers = u.new_empty(size), u.new_empty(size)
+        room = u.new_empty(min(size, CHUNK), words)
         for start in range(0, size, CHUNK):
             some = slice(start, min(start + CHUNK, size))
-            p = probs[some] if ctx.keeps else probs[: some.stop - start]
-            torch.addmm(bias, u[some], weight.t(), out=p)
-            out[some] = p.gather(1, targets[some, None]).squeeze(1)
-            highest = p.amax(1, keepdim=True)
-            total = p.sub_(highest).exp_().sum(1, keepdim=True)
-            p.div_(total)
-            normalisers[some] = (highest + total.log_()).squeeze(1)
-        ctx.save_for_backward(u, weight, bias, targets, normalisers, probs if ctx.keeps else None)
+            scores = torch.addmm(bias, u[some], weight.t(), out=room[: some.stop - start])
+            out[some] = scores.gather(1, targets[some, None]).squeeze(1)
+            if probs is not None:  # the highest probability is never too small for its logarithm
+                largest = torch.softmax(scores, 1, out=probs[some]).amax(1).log_()
+            else:
+                largest = torch.log_softmax(scores, 1).amax(1)
+            torch.sub(scores.amax(1), largest, out=normalisers[some])
+        ctx.save_for_backward(u, weight, bias, targets, normalisers, probs)
         return out.sub_(normalisers)
 
     @staticmethod
