@@ -28,5 +28,9 @@ ThreadsOption = Annotated[
     typer.Option("--threads", min=1, help="CPU threads for the computation; default: torch's choice."),
 ]
 FormatOption = Annotated[
-    str | None, typer.Option("--format", help="The input's format; default: recognised by content.")
+    str | None,
+    typer.Option(
+        "--format",
+        help="The input's format, with reading options as jsonl:spans=exclusive; default: recognised.",
+    ),
 ]

@@ -345,3 +345,18 @@ def test_damaged_files_of_one_format_as_another(
     path = folder / "fuzzed.ann"
     path.write_bytes(drawn.draw(damaged(SAMPLES[name]) | st.just(SAMPLES[name])))
     exhaust(path, format)
+
+
+def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"doc_key": "a", "sentences": [["Ann", "saw", "her", "dog"]], "clusters": [[[0, 1], [2, 3]]]}\n'
+    )
+    (inclusive,) = read_documents(path)
+    (exclusive,) = read_documents(path, "jsonl:spans=exclusive")
+    assert inclusive.clusters == (((0, 2), (2, 4)),)
+    assert exclusive.clusters == (((0, 1), (2, 3)),)
+    with pytest.raises(ConfigError, match="OPTION=VALUE"):
+        read_documents(path, "jsonl:spans")
+    with pytest.raises(ConfigError, match="no option 'colour'"):
+        read_documents(path, "jsonl:colour=red")

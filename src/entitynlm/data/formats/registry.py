@@ -51,6 +51,18 @@ def get_format(name: str) -> Format:
         raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}") from None
 
 
+def parse_format(text: str) -> tuple[Format, dict[str, str]]:
+    """A format with reading options, as people name it on a command line: ``jsonl:spans=exclusive,clusters=gold``."""
+    name, _, rest = text.partition(":")
+    options: dict[str, str] = {}
+    for item in filter(None, rest.split(",")):
+        option, equals, value = item.partition("=")
+        if not equals:
+            raise ConfigError(f"a format's options are given as FORMAT:OPTION=VALUE, not {text!r}")
+        options[option.strip()] = value.strip()
+    return get_format(name), options
+
+
 def recognise_format(path: str, sample: bytes) -> Format:
     """The first format whose test accepts the beginning of the file."""
     for form in FORMATS.values():
@@ -75,10 +87,13 @@ def read_documents(
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
     The file is opened and its format settled at the call, so a wrong path fails here and not at the first
-    ``next``.
+    ``next``. Reading options are keywords or stand in the format's name, ``jsonl:spans=exclusive``.
     """
     name = str(path)
-    form = get_format(format) if format else None
+    form = None
+    if format:
+        form, named = parse_format(format)
+        options = {**named, **options}
     stream: BinaryIO = open_binary(path)
     try:
         sample, rest = _take_sample(stream, name)
