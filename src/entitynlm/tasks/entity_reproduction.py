@@ -26,7 +26,7 @@ from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.entity_agreement import HumanChooser
-from entitynlm.tasks.entity_slots import SlottedStory, find_similar_slots
+from entitynlm.tasks.entity_slots import LIMIT, SlottedStory, find_similar_slots
 from entitynlm.tasks.next_entity import NetworkChooser
 
 RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "human"]
@@ -109,7 +109,7 @@ class Workshop:
         self.teller.say("ours: no stored one, so it is trained now (some minutes)")
         trained = train_anticipator(
             self._ask(self.train),
-            self._ask(self.development),
+            self._ask(self.development, LIMIT),
             self.config,
             seed=self.seed,
             statistics=self.statistics,
@@ -129,9 +129,9 @@ class Workshop:
         return lambda done, total: self.teller.on_step(name, done, total)
 
     @staticmethod
-    def _ask(stories: Sequence[Document]) -> Questions:
-        """To learn from: all mentions of the kind that is asked about, without a limit per story."""
-        return [(story, find_similar_slots(story, limit=None).positions) for story in stories]
+    def _ask(stories: Sequence[Document], limit: int | None = None) -> Questions:
+        """Mentions of the kind that is asked about: to learn from, all of them."""
+        return [(story, find_similar_slots(story, limit=limit).positions) for story in stories]
 
 
 def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:

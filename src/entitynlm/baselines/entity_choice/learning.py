@@ -1,4 +1,4 @@
-"""Training of the anticipating network: Adam, a rate that falls to zero, the weights of the epoch that was best on dev."""
+"""Training of the anticipating network: Adam, a rate that falls to zero, a running mean of the weights, the best epoch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.baselines.entity_choice.network import AnticipatingNetwork, Judgement
 from entitynlm.baselines.entity_choice.stories import NumberedStory
@@ -20,7 +21,10 @@ class LearningConfig:
     """How the network is trained.
 
     :param others: the weight of mentions that are not of the kind that is asked about.
-    :param word_weight: of the side task "which word", :param type_weight: of the side task "which type".
+    :param memory: of the running mean of the weights, per update; that mean is what is evaluated and kept (0: the weights as
+        they are).
+    :param word_weight: of the side task "which word", :param type_weight: of the side tasks "which type", :param
+        reading_weight: of foreseeing every word, mention or not.
     """
 
     epochs: int = 9
@@ -30,6 +34,8 @@ class LearningConfig:
     others: float = 0.3
     word_weight: float = 0.3
     type_weight: float = 0.3
+    reading_weight: float = 0.3
+    memory: float = 0.99
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,7 @@ def learn(
     optimizer = torch.optim.AdamW(network.parameters(), lr=config.rate, weight_decay=config.decay)
     best: EpochReport | None = None
     weights: dict[str, Tensor] = {}
+    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(config.memory))
     for epoch in range(config.epochs):
         network.train()
         order = rng.permutation(len(train))
@@ -75,10 +82,13 @@ def learn(
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
             optimizer.step()
+            averaged.update_parameters(network)
             total, count = total + float(loss.detach()), count + 1
-        report = EpochReport(epoch + 1, total / max(1, count), *evaluate(network, development))
+        judged = averaged.module
+        assert isinstance(judged, AnticipatingNetwork)
+        report = EpochReport(epoch + 1, total / max(1, count), *evaluate(judged, development))
         if best is None or report.development_loss < best.development_loss:
-            best, weights = report, copy.deepcopy(network.state_dict())
+            best, weights = report, copy.deepcopy(judged.state_dict())
         on_epoch(report)
     assert best is not None
     network.load_state_dict(weights)
@@ -98,6 +108,8 @@ def measure_loss(judgement: Judgement, stories: Sequence[NumberedStory], config:
     if judgement.kinds is not None:
         kinds = outcomes % judgement.kinds.shape[1]
         loss = loss - config.type_weight * judgement.kinds.gather(1, kinds[:, None]).mean()
+    if judgement.reading is not None and config.reading_weight:
+        loss = loss - config.reading_weight * judgement.reading
     return loss
 
 
@@ -113,7 +125,7 @@ def evaluate(network: AnticipatingNetwork, stories: Sequence[NumberedStory]) -> 
         log_probs = network([story]).log_probs.numpy()
         for m in asked:
             own = log_probs[story.bounds[m] : story.bounds[m + 1]]
-            right += int(own.argmax()) == story.answers[m] - story.bounds[m]
+            right += int(own.argmax() == story.answers[m] - story.bounds[m])
             loss -= float(log_probs[story.answers[m]])
             count += 1
     return right / max(1, count), loss / max(1, count)

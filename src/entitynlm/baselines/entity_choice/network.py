@@ -42,13 +42,15 @@ class Judgement:
     """log p of each pair (P,), and the side tasks' log-probabilities.
 
     :param words: (M, words) and :param outcomes: (M, outcomes) of the mention to come.
-    :param kinds: (M, types) of the mention once it is read; only while the network learns.
+    :param kinds: (M, types) of the mention once it is read, and :param reading: (), the mean of all words as a language model
+        foresees them; both only while the network learns.
     """
 
     log_probs: Tensor
     words: Tensor
     outcomes: Tensor
     kinds: Tensor | None
+    reading: Tensor | None
 
 
 class AnticipatingNetwork(nn.Module):
@@ -108,11 +110,18 @@ class AnticipatingNetwork(nn.Module):
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
         scores = self._judge(stories, h, table, latest, owners, heads, words, outcomes)
-        kinds = None
+        kinds = reading = None
         if self.training:
+            reading = self._foresee_words(table, x)
             read = _tensor(np.concatenate([story.words for story in stories]))
             kinds = self._guess_kinds(table[rows("places") + len(stories)], read)
-        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes, kinds)
+        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes, kinds, reading)
+
+    def _foresee_words(self, table: Tensor, x: np.ndarray) -> Tensor:
+        """The mean log-probability of each next word; borders that follow each other are padding."""
+        follows = (x[:-1] != BOUNDARY) | (x[1:] != BOUNDARY)
+        rows = _tensor(np.flatnonzero(follows.ravel()))
+        return -F.cross_entropy(self.to_words(table[rows]), _tensor(x[1:].ravel())[rows])
 
     def _guess_kinds(self, h: Tensor, heads: Tensor) -> Tensor:
         """(N, types) log-probabilities of the type of what was read, by the state after it and by its head word."""

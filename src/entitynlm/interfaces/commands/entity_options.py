@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
@@ -59,13 +60,13 @@ def draw_rows(rows: Sequence[Row], title: str) -> Table:
     from entitynlm.tasks.entity_agreement import measure_agreement
     from entitynlm.tasks.entity_prediction import PAPER
 
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE)
     human = any(answer.slot.guesses for answer in rows[0].answers)
     names = ["accuracy", "interval", "paper", "new", "old"]
     names += ["people", "corr.", "JSD"] if human else []
-    table.add_column("row")
+    table.add_column("row", no_wrap=True)
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         figures = row.to_dict()["breakdown"]["newness"]
         cells = [f"{row.accuracy:.2f}", f"{row.interval.low:.1f}–{row.interval.high:.1f}"]
