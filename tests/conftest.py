@@ -20,5 +20,7 @@ CORPORA = Path(__file__).resolve().parents[2] / "shared" / "data"
 def corpora_path() -> Path:
     """The folder of the real corpora; tests that ask for it are skipped, with the reason, where it is missing."""
     if not CORPORA.is_dir():
-        pytest.skip("the real corpora are not here: this test needs the folder ../shared/data beside the project")
+        pytest.skip(
+            "the real corpora are not here: this test needs the folder ../shared/data beside the project"
+        )
     return CORPORA
