@@ -31,6 +31,7 @@ from entitynlm.tasks.entity_slots import (
 from entitynlm.tasks.next_entity import NetworkChooser
 from entitynlm.tasks.scoring import score_document
 
+ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
 TINY = AnticipatorConfig(
     hidden=8, match=4, judge=8, embeddings="random", learning=LearningConfig(epochs=3, batch_size=8)
 )
@@ -45,10 +46,7 @@ def workshop() -> Workshop:
 
 @pytest.fixture(scope="module")
 def choosers(workshop: Workshop) -> dict[str, Chooser]:
-    return {name: workshop.make(name) for name in ("always-new", "shallow", "modi", "entitynlm", "ours")}
-
-
-ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours")
+    return {name: workshop.make(name) for name in ROWS}
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -26,13 +26,14 @@ from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.entity_agreement import HumanChooser
+from entitynlm.tasks.entity_ensemble import Ensemble, choose_weight
 from entitynlm.tasks.entity_slots import LIMIT, SlottedStory, find_similar_slots
 from entitynlm.tasks.next_entity import NetworkChooser
 
-RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "human"]
+RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "ensemble", "human"]
 ROWS: tuple[str, ...] = get_args(RowName)
-NEEDS_MODEL = ("entitynlm",)
-NEEDS_TRAINING = ("shallow", "modi", "ours")
+NEEDS_MODEL = ("entitynlm", "ensemble")
+NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
 OURS = "ours"
 """The folder, inside of a model's, of our own row."""
 
@@ -62,9 +63,15 @@ class Workshop:
     seed: int = 1
     teller: Teller = field(default_factory=Teller)
     counts: ContextStatistics | None = None
+    _made: dict[str, Chooser] = field(default_factory=dict)
 
     def make(self, name: str) -> Chooser:
-        """The chooser behind a row."""
+        """The chooser behind a row, made once."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Chooser:
         if name in NEEDS_TRAINING and not self.train and not (name == "ours" and self._stored()):
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
         if name == "always-new":
@@ -83,6 +90,8 @@ class Workshop:
             return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder)
         if name == "ours":
             return self._make_ours()
+        if name == "ensemble":
+            return self._make_ensemble()
         raise ConfigError(f"there is no row {name!r}; choose from {', '.join(ROWS)}")
 
     @property
@@ -92,6 +101,14 @@ class Workshop:
             self.teller.say("counting contexts in the training stories")
             self.counts = ContextStatistics.fit(self.train)
         return self.counts
+
+    def _make_ensemble(self) -> Chooser:
+        """Ours and EntityNLM together, a row of its own; the weight is chosen on development stories."""
+        ours, network = self.make("ours"), self.make("entitynlm")
+        stories = [find_similar_slots(story) for story in self.development]
+        weight = choose_weight(ours, network, [slotted for slotted in stories if slotted.slots])
+        self.teller.say(f"ensemble: EntityNLM has the weight {weight:.1f}")
+        return Ensemble(ours, network, weight)
 
     def _make_human(self) -> Chooser:
         if not all(slot.guesses for slotted in self.stories for slot in slotted.slots):

@@ -22,7 +22,7 @@ RowsOption = Annotated[
     str | None,
     typer.Option(
         "--rows",
-        help="Some of always-new,shallow,modi,entitynlm,ours,human; default: all that can be made.",
+        help="Some of always-new,shallow,modi,entitynlm,ours,ensemble,human; default: all that can be made.",
     ),
 ]
 OursOption = Annotated[

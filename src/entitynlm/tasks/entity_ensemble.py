@@ -1,0 +1,52 @@
+"""Two choosers as one: a weighted geometric mean of their probabilities, the weight chosen on development stories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from entitynlm.baselines.entity_choice.choices import NEW, Choice, Chooser, make_choice
+from entitynlm.data.document import Document
+from entitynlm.tasks.entity_slots import SlottedStory
+
+WEIGHTS = tuple(step / 10 for step in range(11))
+SMALLEST = 1e-12
+
+
+class Ensemble:
+    """p(c) ∝ first(c)^(1 - weight) · second(c)^weight."""
+
+    def __init__(self, first: Chooser, second: Chooser, weight: float) -> None:
+        self.first, self.second, self.weight = first, second, weight
+
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
+        """One choice per position; see ``Chooser``."""
+        pairs = zip(self.first.choose(story, positions), self.second.choose(story, positions), strict=True)
+        return [mix(first, second, self.weight) for first, second in pairs]
+
+
+def mix(first: Choice, second: Choice, weight: float) -> Choice:
+    """Over the first one's candidates; one that the second has not met is new to it."""
+    own, other = (
+        np.log([SMALLEST + choice.probability(entity) for entity in first.entities])
+        for choice in (first, second)
+    )
+    return make_choice(first.entities[:-1], (1 - weight) * own + weight * other)
+
+
+def choose_weight(first: Chooser, second: Chooser, stories: Sequence[SlottedStory]) -> float:
+    """The weight that makes the true answers of these stories the likeliest."""
+    losses = dict.fromkeys(WEIGHTS, 0.0)
+    for slotted in stories:
+        pairs = zip(
+            slotted.slots,
+            first.choose(slotted.story, slotted.positions),
+            second.choose(slotted.story, slotted.positions),
+            strict=True,
+        )
+        for slot, one, two in pairs:
+            truth = NEW if slot.is_new else slot.entity
+            for weight in WEIGHTS:
+                losses[weight] -= float(np.log(SMALLEST + mix(one, two, weight).probability(truth)))
+    return min(WEIGHTS, key=losses.__getitem__)
