@@ -60,7 +60,7 @@ def draw_rows(rows: Sequence[Row], title: str) -> Table:
     from entitynlm.tasks.entity_agreement import measure_agreement
     from entitynlm.tasks.entity_prediction import PAPER
 
-    table = Table(title=title, title_justify="left", box=SIMPLE)
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     human = any(answer.slot.guesses for answer in rows[0].answers)
     names = ["accuracy", "interval", "paper", "new", "old"]
     names += ["people", "corr.", "JSD"] if human else []
