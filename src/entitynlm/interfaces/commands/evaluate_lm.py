@@ -12,7 +12,6 @@ from entitynlm.interfaces.commands.lm_options import (
     ALL_READINGS,
     MethodOption,
     NgramOption,
-    PriorOption,
     ProposalOption,
     ReadingsOption,
     RepeatsOption,
@@ -54,7 +53,6 @@ def evaluate_lm(
     repeats: RepeatsOption = 4,
     method: MethodOption = "particle-filter",
     proposal: ProposalOption = None,
-    prior_share: PriorOption = None,
     readings: ReadingsOption = ALL_READINGS,
     workers: WorkersOption = 1,
     format: FormatOption = None,
@@ -82,13 +80,7 @@ def evaluate_lm(
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     sampling = make_sampling(
-        samples=samples,
-        repeats=repeats,
-        method=method,
-        proposal=proposal,
-        prior_share=prior_share,
-        seed=seed,
-        workers=workers,
+        samples=samples, repeats=repeats, method=method, proposal=proposal, seed=seed, workers=workers
     )
     prepare_torch(device, threads)
     opened = open_corpus(corpus, format=format)
