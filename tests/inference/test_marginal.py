@@ -27,7 +27,7 @@ from entitynlm.model.noise import DrawnNoise
 def assert_unbiased(ratios: np.ndarray) -> None:
     """Estimates of P(X) over its true value have mean one; four standard errors are allowed, once in 16,000."""
     error = ratios.std(ddof=1) / np.sqrt(len(ratios))
-    assert error < 0.1, "too few estimates for this to be a test"
+    assert error < 0.15, "too few estimates for this to be a test"
     assert abs(ratios.mean() - 1) < 4 * error
 
 

@@ -156,7 +156,11 @@ def test_training_stops_when_development_does_not_improve(stories: list[Document
     assert notes["best_epoch"] < 50
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.glob("*.toml")))
+# The entity-prediction row "ours" has a file of its own kind, which its own tests load.
+TRAININGS = sorted(path.name for path in CONFIGS.glob("*.toml") if path.name != "ours-inscript.toml")
+
+
+@pytest.mark.parametrize("name", TRAININGS)
 def test_every_shipped_configuration_loads(name: str) -> None:
     settings = load_settings(CONFIGS / name)
     for mode in ("generative", "causal", "lookahead"):

@@ -136,6 +136,7 @@ def _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices
     best = np.argmax(q_kinds[t])
     starting = 0
     for i in range(len(remaining)):
+        choices.free[s, i] = remaining[i] == 0
         if remaining[i] > 0:
             log_p[s, i], log_q[s, i] = 0.0, 0.0
             continue
