@@ -133,7 +133,7 @@ def _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices
     log_p, log_q = choices.log_p, choices.log_q
     p_kinds, q_kinds = P.log_kinds, Q.log_kinds
     heights = np.cumsum(np.exp(q_kinds[t]))
-    best = np.argmax(q_kinds[t])
+    best = int(np.argmax(q_kinds[t]))
     starting = 0
     for i in range(len(remaining)):
         choices.free[s, i] = remaining[i] == 0
@@ -169,8 +169,12 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     for i in starters:
         known, mention = particles.entities[i], particles.mentions[i] + 1
         count = _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch)
-        newborn_row = _give_birth(P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, particles.kind[i], births)
-        scratch[0, count] = _score(P.queries, t, P_rows.vectors, newborn_row, P_rows.scored_at, P_rows.scores, stamp)
+        newborn_row = _give_birth(
+            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, particles.kind[i], births
+        )
+        scratch[0, count] = _score(
+            P.queries, t, P_rows.vectors, newborn_row, P_rows.scored_at, P_rows.scores, stamp
+        )
         scratch[1, count] = _score(
             Q.queries, t, Q_rows.vectors, particles.kind[i], Q_rows.scored_at, Q_rows.scores, stamp
         )
@@ -396,7 +400,12 @@ def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untype
 def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
     """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
     t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
-    memory, remaining, entity, current = particles.memory, particles.remaining, particles.entity, particles.current
+    memory, remaining, entity, current = (
+        particles.memory,
+        particles.remaining,
+        particles.entity,
+        particles.current,
+    )
     kinds, entities, lengths = choices.kind, choices.entity, choices.remaining
     for i in range(len(remaining)):
         if remaining[i] == 0:
