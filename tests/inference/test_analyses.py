@@ -16,7 +16,7 @@ from entitynlm.inference.marginal import METHODS, Method
 from entitynlm.inference.weights import normalise
 from entitynlm.model.reference import SlowTwin
 
-HARD: dict[str, Any] = {"check_every": 2, "resample_threshold": 1.0}
+HARD: dict[str, Any] = {"check_every": 2, "resample_threshold": 1.0, "prior_share": 0.0}
 
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -18,10 +20,11 @@ from entitynlm.inference.enumeration import (
     weigh_analyses,
 )
 from entitynlm.inference.weights import log_sum_exp
+from entitynlm.model.batch import score_documents
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.model.reference import SlowTwin
 
-VARIANTS = [
+VARIANTS: list[dict[str, Any]] = [
     {"word_states": 2, "kinds": 2},
     {},
     {"kinds": 2, "features": "rich"},
@@ -61,18 +64,39 @@ def test_enumeration_agrees_with_the_slow_twin(noise: FixedNoise | None) -> None
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])
 @pytest.mark.parametrize("options", VARIANTS)
-def test_mean_weight_is_the_marginal(mode: str, options: dict) -> None:  # type: ignore[type-arg]
+@pytest.mark.parametrize("prior_share", [0.0, 0.8])
+def test_mean_weight_is_the_marginal(mode: str, options: dict[str, Any], prior_share: float) -> None:
     shared = {key: value for key, value in options.items() if key in ("kinds", "max_length")}
     model = make_network("generative", **options)
     proposal = make_network(mode, seed=1, hidden_size=7, **shared)
     document = make_words(5)
     truth = enumerate_log_prob(model, document)
-    assert enumerate_mean_weight(model, proposal, document) == pytest.approx(truth, abs=1e-10)
+    found = enumerate_mean_weight(model, proposal, document, prior_share=prior_share)
+    assert found == pytest.approx(truth, abs=1e-10)
+
+
+@pytest.mark.parametrize("prior_share", [0.0, 0.3, 1.0])
+def test_the_mixed_proposal_is_a_distribution(prior_share: float) -> None:
+    model, proposal = make_network("generative", kinds=2), make_network("causal", seed=1, kinds=2)
+    document = make_words(5)
+    analyses = list_analyses(model, document)
+    _, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=prior_share)
+    assert float(log_sum_exp(log_q)) == pytest.approx(0.0, abs=1e-10)
+
+
+def test_the_mixed_proposal_at_one_word() -> None:
+    """One word has one choice of R, and that of a newborn one word long is certain: the mixture is plain to see."""
+    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(1)
+    analyses = list_analyses(model, document)
+    log_p = score_documents(model, [document.with_analysis(a) for a in analyses], noise=None)
+    P, Q = log_p.r.exp().detach().numpy(), np.exp(score_analyses(proposal, document, analyses))
+    _, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=0.3)
+    np.testing.assert_allclose(np.exp(log_q), 0.7 * Q + 0.3 * P, rtol=1e-10)
 
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])
 @pytest.mark.parametrize("options", VARIANTS)
-def test_the_sampler_scores_as_the_model_does(mode: str, options: dict) -> None:  # type: ignore[type-arg]
+def test_the_sampler_scores_as_the_model_does(mode: str, options: dict[str, Any]) -> None:
     """log P and log Q of every analysis, and Q is a distribution over them: it covers the support and sums to one."""
     model = make_network("generative", seed=2, **options)
     proposal = make_network(

@@ -19,6 +19,7 @@ from entitynlm.inference.filtering import Record, Stride, Walk
 from entitynlm.inference.marginal import (
     CHECK_EVERY,
     IMPORTANCE_WORDS,
+    PRIOR_SHARE,
     Method,
     check_document,
     check_networks,
@@ -37,7 +38,7 @@ class WeightedAnalyses:
     :param kind: (T, N) R, :param entity: (T, N) E and :param remaining: (T, N) L, as in :class:`Analysis`.
     :param weights: (N,) that sum to one.
     :param log_p: (N,) log P(R, E, L, X) of each analysis, with the birth noise that it was drawn with.
-    :param log_q: (N,) log Q(R, E, L | X).
+    :param log_q: (N,) log-probability of having drawn it, from Q and P mixed (from Q alone with ``prior_share=0``).
     :param log_prob: the estimate of log P(X) that comes with them.
     :param kinds: how many values R has besides 0.
     """
@@ -137,6 +138,7 @@ def sample_analyses(
     particles: int = 100,
     method: Method = "particle-filter",
     seed: int = 0,
+    prior_share: float = PRIOR_SHARE,
     resample_threshold: float = 0.5,
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
@@ -147,7 +149,9 @@ def sample_analyses(
     """
     check_networks(model, proposal)
     check_document(document, particles)
-    stride = make_stride(method, resample_threshold, scheme, check_every)
+    stride = make_stride(
+        method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
+    )
     child = seed_document(seed, document).spawn(1)[0]
     walk = Walk(model, proposal, particles=particles, seed=child, stride=stride, keep=True)
     _walk_through(walk, document)

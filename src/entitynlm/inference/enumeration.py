@@ -114,6 +114,7 @@ def weigh_analyses(
     document: EncodedDocument,
     analyses: Sequence[Analysis],
     *,
+    prior_share: float = 0.0,
     seed: int = 0,
 ) -> tuple[FloatArray, FloatArray]:
     """log P(R, E, L, X) and log Q(R, E, L | X) of given analyses, as the sampler itself computes them.
@@ -129,7 +130,7 @@ def weigh_analyses(
         proposal,
         particles=len(analyses),
         seed=np.random.SeedSequence(seed),
-        stride=Stride(IMPORTANCE_WORDS),
+        stride=Stride(IMPORTANCE_WORDS, prior_share),
     )
     for chunk in read_chunks(model, proposal, document):
         part = slice(chunk.start, chunk.stop)
@@ -138,12 +139,18 @@ def weigh_analyses(
 
 
 def enumerate_mean_weight(
-    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, seed: int = 0
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    prior_share: float = 0.0,
+    seed: int = 0,
 ) -> float:
     """log E_Q[w]: the sum of Q · (P / Q) over every path that the sampler can take, by the sampler itself.
 
     Where Q covers P's support this is log P(X), and it is what both estimators estimate.
     """
-    log_p, log_q = weigh_analyses(model, proposal, document, list_analyses(proposal, document), seed=seed)
+    analyses = list_analyses(proposal, document)
+    log_p, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=prior_share, seed=seed)
     log_weights = log_p - log_q
     return float(log_sum_exp(log_q + log_weights))

@@ -22,8 +22,14 @@ from entitynlm.inference.population import Population
 from entitynlm.inference.resampling import Scheme, resample
 from entitynlm.inference.sampler import Choices, Segment, advance, make_choices
 from entitynlm.inference.states import make_side
-from entitynlm.inference.weights import FloatArray, effective_sample_size, log_mean_exp, normalise
-from entitynlm.inference.words import WordScorer
+from entitynlm.inference.weights import (
+    FloatArray,
+    accumulate_weights,
+    effective_sample_size,
+    log_mean_exp,
+    normalise,
+)
+from entitynlm.inference.words import make_word_scorer
 from entitynlm.model.entitynlm import EntityNetwork
 
 NEVER = 2**31 - 2
@@ -37,10 +43,12 @@ class Stride:
     """How a walk goes: over how many words at a time, and when it resamples.
 
     :param words: words per segment.
+    :param share: how much of P's own choice is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
     """
 
     words: int
+    share: float = 0.0
     threshold: float = 0.0
     scheme: Scheme = "systematic"
 
@@ -82,7 +90,7 @@ class Walk:
         streams = [np.random.default_rng(child) for child in seed.spawn(3)]
         self._for_choices, self._for_births, self._for_parents = streams
         self._population: Population | None = None
-        self._words = WordScorer(model) if model.config.mode == "generative" else None
+        self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
         self.log_evidence = 0.0  # of the words until the last resampling
         self.log_weights = np.zeros(particles)  # since then
@@ -119,7 +127,7 @@ class Walk:
             self._population.reserve(stop - start)
             advance(
                 self._population.particles,
-                P, self._population.model_states.rows, Q, self._population.proposal_states.rows,
+                P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.stride.share,
                 Segment(start, self.position, end, np.ascontiguousarray(sentence[start:stop], dtype=np.int64)),
                 self._for_choices.random((stop - start, self.count, 3)),
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
@@ -150,14 +158,13 @@ class Walk:
         self.log_p += log_p.sum(0)
         self.log_q += choices.log_q.sum(0)
         self.word_log_probs += log_words.sum(0)
-        log_weights = self.log_weights + np.cumsum(log_p - choices.log_q, axis=0)  # (S, N)
-        self.log_weights = log_weights[-1]
-        if not np.isfinite(self.log_weights.max()):
+        log_means: FloatArray = accumulate_weights(self.log_weights, log_p - choices.log_q)
+        if not np.isfinite(log_means[-1]):
             raise InferenceError(
                 f"all {self.count} particles have probability zero (or none that is a number) near word {self.position}; "
                 "the model's parameters are probably damaged"
             )
-        return self.log_evidence + log_mean_exp(log_weights)
+        return self.log_evidence + log_means
 
     def _resample(self) -> np.ndarray | None:
         """Resample where too few particles carry the weight; returns the parents."""

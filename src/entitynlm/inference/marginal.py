@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from entitynlm.model.entitynlm import EntityNetwork
 Method = Literal["importance", "particle-filter"]
 METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
-IMPORTANCE_WORDS = 128
+PRIOR_SHARE = 0.8
+"""P's share in what particles are drawn from (docs/decisions/043-mixed-proposal.md)."""
+
+IMPORTANCE_WORDS = 256
 """Words per segment where nobody looks at the weights in between: enough for matrix products to be worth their
 name."""
 
@@ -76,6 +79,7 @@ def estimate_log_prob(
     repeats: int = 4,
     method: Method = "particle-filter",
     seed: int = 0,
+    prior_share: float = PRIOR_SHARE,
     resample_threshold: float = 0.5,
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
@@ -84,12 +88,17 @@ def estimate_log_prob(
 
     :param model: P, and :param proposal: Q, both in evaluation mode and over the same vocabulary.
     :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
+    :param prior_share: at every choice, this much of P's own distribution before it has seen the word is mixed into
+        Q's. It bounds the damage where Q is sure of something that P finds improbable
+        (docs/decisions/043-mixed-proposal.md).
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
     """
     check_networks(model, proposal)
     check_document(document, particles)
-    stride = make_stride(method, resample_threshold, scheme, check_every)
+    stride = make_stride(
+        method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
+    )
     if repeats < 1:
         raise ConfigError(f"there must be one repeat at least, not {repeats}")
     walks = [
@@ -103,23 +112,22 @@ def estimate_log_prob(
             log_evidence[row, part] = walk.advance(
                 chunk, document.x[part], document.sentence[part], end=len(document)
             )
-    return _combine(walks, log_evidence, method, proposal)
+    pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
+    return _combine(walks, log_evidence, method, words_only=pure)
 
 
 def _combine(
-    walks: Sequence[Walk], log_evidence: FloatArray, method: Method, proposal: EntityNetwork
+    walks: Sequence[Walk], log_evidence: FloatArray, method: Method, *, words_only: bool
 ) -> MarginalEstimate:
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
     sizes = [walk.sample_sizes[-1:] if method == "importance" else walk.sample_sizes for walk in walks]
-    words_only = None
-    if method == "importance" and proposal.config.mode == "causal":
-        words_only = float(np.mean([walk.word_log_probs.mean() for walk in walks]))
+    mean_words = float(np.mean([walk.word_log_probs.mean() for walk in walks]))
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
         ess=float(np.mean([np.mean(size) for size in sizes])),
         per_token=np.diff(after, prepend=0.0),
-        words_only=words_only,
+        words_only=mean_words if words_only else None,
         repeats=log_evidence[:, -1].copy(),
         repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
         resamplings=float(np.mean([walk.resamplings for walk in walks])),
@@ -148,32 +156,15 @@ def estimate_documents(
     documents: Iterable[EncodedDocument],
     *,
     workers: int = 1,
-    particles: int = 100,
-    repeats: int = 4,
-    method: Method = "particle-filter",
-    seed: int = 0,
-    resample_threshold: float = 0.5,
-    scheme: Scheme = "systematic",
-    check_every: int = CHECK_EVERY,
+    **options: Any,
 ) -> Iterator[MarginalEstimate]:
-    """:func:`estimate_log_prob` of each document by itself, in their order.
+    """:func:`estimate_log_prob`, whose options these are, of each document by itself, in their order.
 
     :param workers: documents worked on at the same time, by threads; the figures don't depend on it.
     """
 
     def estimate(document: EncodedDocument) -> MarginalEstimate:
-        return estimate_log_prob(
-            model,
-            proposal,
-            document,
-            particles=particles,
-            repeats=repeats,
-            method=method,
-            seed=seed,
-            resample_threshold=resample_threshold,
-            scheme=scheme,
-            check_every=check_every,
-        )
+        return estimate_log_prob(model, proposal, document, **options)
 
     if workers <= 1:
         yield from map(estimate, documents)
@@ -200,12 +191,16 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
         raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
 
 
-def make_stride(method: Method, threshold: float, scheme: Scheme, check_every: int) -> Stride:
+def make_stride(
+    method: Method, *, share: float, threshold: float, scheme: Scheme, check_every: int
+) -> Stride:
     """The walk that a method makes."""
     if method not in METHODS:
         raise ConfigError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
     if scheme not in SCHEMES:
         raise ConfigError(f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    if not 0 <= share <= 1:
+        raise ConfigError(f"P's share in the proposal is between 0 and 1, not {share}")
     if not 0 <= threshold <= 1:
         raise ConfigError(
             f"the resampling threshold is a share of the particles, from 0 to 1, not {threshold}"
@@ -213,8 +208,8 @@ def make_stride(method: Method, threshold: float, scheme: Scheme, check_every: i
     if check_every < 1:
         raise ConfigError(f"weights are looked at every 1, 2, … words, not every {check_every}")
     if method == "importance":
-        return Stride(IMPORTANCE_WORDS)
-    return Stride(check_every, threshold, scheme)
+        return Stride(IMPORTANCE_WORDS, share)
+    return Stride(check_every, share, threshold, scheme)
 
 
 def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequence:

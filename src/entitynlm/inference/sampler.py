@@ -24,14 +24,13 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.states import Rows, Side
 from entitynlm.model.scan import SMALLEST_NORM
 
 # The columns of Particles.memory: what a particle knows about an entity.
 KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW = range(7)
 COLUMNS = 7
-
-_FAST = {"reassoc", "contract", "nsz"}
 
 
 class Particles(NamedTuple):
@@ -91,7 +90,7 @@ def make_choices(words: int, particles: int) -> Choices:
 
 @numba.njit(cache=True, nogil=True)
 def advance(  # type: ignore[no-untyped-def]
-    particles: Particles, P: Side, P_rows: Rows, Q: Side, Q_rows: Rows, segment: Segment,
+    particles: Particles, P: Side, P_rows: Rows, Q: Side, Q_rows: Rows, share, segment: Segment,
     uniforms, forced, greedy, births, choices: Choices,
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
@@ -99,6 +98,7 @@ def advance(  # type: ignore[no-untyped-def]
     One step per word for all particles together, rather than one call per particle: a call hands over dozens of
     arrays, and counting references to them would cost more than the arithmetic.
 
+    :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
     :param uniforms: (S, N, 3) for R, E and L.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
     :param births: generator of P's birth noise.
@@ -108,47 +108,67 @@ def advance(  # type: ignore[no-untyped-def]
     scratch = np.empty((4, particles.memory.shape[1]))
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
-        starting = _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices, starters)
+        starting = _choose_kinds(
+            particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters
+        )
         if starting > 0:
             _choose_entities(
-                particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, births, choices,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, births, choices,
                 starters[:starting], scratch,
             )  # fmt: skip
             _choose_lengths(
-                particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, choices,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices,
                 starters[:starting],
             )  # fmt: skip
         _pair_words(particles, P_rows, segment, s, choices)
         _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices)
 
 
+@numba.njit(cache=True, nogil=True)
+def _mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
+    """log((1 - share) · Q + share · P)."""
+    if share == 0:
+        return log_q
+    if share == 1:
+        return log_p
+    log_p, log_q = np.log(share) + log_p, np.log(1 - share) + log_q
+    return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
+
+
+@numba.njit(cache=True, nogil=True)
+def _mix_plainly(log_p, log_q, share):  # type: ignore[no-untyped-def]
+    """(1 - share) · Q + share · P."""
+    if share == 0:
+        return np.exp(log_q)
+    return (1 - share) * np.exp(log_q) + share * np.exp(log_p)
+
+
 # -- R -------------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
+def _choose_kinds(particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
     """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
     t = segment.first + s
-    remaining, kind = particles.remaining, particles.kind
+    remaining, kind, free = particles.remaining, particles.kind, choices.free
     log_p, log_q = choices.log_p, choices.log_q
-    p_kinds, q_kinds = P.log_kinds, Q.log_kinds
-    heights = np.cumsum(np.exp(q_kinds[t]))
-    best = int(np.argmax(q_kinds[t]))
+    p_kinds, log_mixed = P.log_kinds, np.empty(P.log_kinds.shape[1])
+    for k in range(len(log_mixed)):
+        log_mixed[k] = _mix(p_kinds[t, k], Q.log_kinds[t, k], share)
+    heights, best = np.cumsum(np.exp(log_mixed))[:-1], int(np.argmax(log_mixed))
     starting = 0
     for i in range(len(remaining)):
-        choices.free[s, i] = remaining[i] == 0
-        if remaining[i] > 0:
+        free[s, i] = remaining[i] == 0
+        if not free[s, i]:
             log_p[s, i], log_q[s, i] = 0.0, 0.0
             continue
         k = best
         if forced.size > 0:
             k = forced[s, i, 0]
         elif not greedy:
-            k = 0
-            while k < len(heights) - 1 and uniforms[s, i, 0] >= heights[k]:
-                k += 1
+            k = int(np.searchsorted(heights, uniforms[s, i, 0], side="right"))
         kind[i] = k
-        log_p[s, i], log_q[s, i] = p_kinds[t, k], q_kinds[t, k]
+        log_p[s, i], log_q[s, i] = p_kinds[t, k], log_mixed[k]
         if k > 0:
             starters[starting] = i
             starting += 1
@@ -160,9 +180,24 @@ def _choose_kinds(particles, P, Q, segment, s, uniforms, forced, greedy, choices
 
 @numba.njit(cache=True, nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, births, choices, starters, scratch
+    particles,
+    P,
+    P_rows,
+    Q,
+    Q_rows,
+    share,
+    segment,
+    s,
+    uniforms,
+    forced,
+    greedy,
+    births,
+    choices,
+    starters,
+    scratch,
 ):
-    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of it."""
+    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of
+    it."""
     t, stamp = segment.first + s, segment.position + s + 1
     memory = particles.memory
     who = scratch[3]
@@ -180,9 +215,9 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         )
         who[count] = known + 1
         wanted = forced[s, i, 1] if forced.size > 0 else -1
-        chosen, log_q = _draw(scratch, count + 1, uniforms[s, i, 1], wanted, greedy)
-        choices.log_p[s, i] += scratch[0, chosen] - _log_sum_exp(scratch, 0, 0, count + 1)
-        choices.log_q[s, i] += log_q
+        chosen = _draw(scratch, count + 1, share, uniforms[s, i, 1], wanted, greedy)
+        choices.log_p[s, i] += scratch[0, chosen]
+        choices.log_q[s, i] += _mix(scratch[0, chosen], scratch[1, chosen], share)
         n = int(who[chosen])
         if chosen == count:
             particles.entities[i] = n
@@ -225,7 +260,7 @@ def _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch):  # ty
     return count
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     """Row i of one matrix times row j of another."""
     total = left[i, 0] * right[j, 0]
@@ -254,7 +289,7 @@ def _score_distance(distance, limit, token, sentences, mentions, times):  # type
     )
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _give_birth(sigma, means, vectors, scored_at, used, k, births):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a newborn of kind k."""
     if sigma == 0:
@@ -271,7 +306,7 @@ def _give_birth(sigma, means, vectors, scored_at, used, k, births):  # type: ign
     return row
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _shrink(vectors, row, square):  # type: ignore[no-untyped-def]
     """Put a vector on the unit ball, given its squared length."""
     factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
@@ -291,28 +326,31 @@ def _log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _draw(scratch, count, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """One of the candidates, with probability ∝ exp(scratch[1]) unless it is settled; its place and log-probability."""
+def _draw(scratch, count, share, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
+    """The place of one of the candidates, drawn unless it is settled.
+
+    On entry scratch[0] and scratch[1] are the candidates' scores under P and Q, on return their log-probabilities.
+    """
+    p_normaliser = _log_sum_exp(scratch, 0, 0, count)
+    q_normaliser = _log_sum_exp(scratch, 1, 0, count)
     best = 0
-    for c in range(1, count):
-        if scratch[1, c] > scratch[1, best]:
-            best = c
-    highest, total = scratch[1, best], 0.0
     for c in range(count):
-        scratch[2, c] = np.exp(scratch[1, c] - highest)
-        total += scratch[2, c]
-    chosen = best
+        scratch[0, c] -= p_normaliser
+        scratch[1, c] -= q_normaliser
+        scratch[2, c] = _mix_plainly(scratch[0, c], scratch[1, c], share)
+        if scratch[2, c] > scratch[2, best]:
+            best = c
     if wanted >= 0:
-        chosen = count - 1
         for c in range(count):
             if scratch[3, c] == wanted:
-                chosen = c
-    elif not greedy:
-        chosen, height = 0, scratch[2, 0]
-        while chosen < count - 1 and uniform * total >= height:
-            chosen += 1
-            height += scratch[2, chosen]
-    return chosen, scratch[1, chosen] - highest - np.log(total)
+                return c
+    if greedy:
+        return best
+    chosen, height = 0, scratch[2, 0]
+    while chosen < count - 1 and uniform >= height:
+        chosen += 1
+        height += scratch[2, chosen]
+    return chosen
 
 
 # -- L -------------------------------------------------------------------------------------------------------------------
@@ -320,7 +358,7 @@ def _draw(scratch, count, uniform, wanted, greedy):  # type: ignore[no-untyped-d
 
 @numba.njit(cache=True, nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, segment, s, uniforms, forced, greedy, choices, starters
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices, starters
 ):
     """Eq. 5: each starter draws the length of its mention.
 
@@ -347,12 +385,14 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
         else:
             height = 0.0
             for l in range(1, last):
-                height += np.exp(q_lengths[q, l - 1])
+                height += _mix_plainly(p_lengths[p, l - 1], q_lengths[q, l - 1], share)
                 if uniforms[s, i, 2] < height:
                     chosen = l
                     break
-        choices.log_p[s, i] += _log_prob_length(p_lengths, p, chosen, left)
-        choices.log_q[s, i] += _log_prob_length(q_lengths, q, chosen, left)
+        log_p = _log_prob_length(p_lengths, p, chosen, left)
+        log_q = _log_prob_length(q_lengths, q, chosen, left)
+        choices.log_p[s, i] += log_p
+        choices.log_q[s, i] += _mix(log_p, log_q, share)
         particles.remaining[i] = chosen
 
 
@@ -365,8 +405,9 @@ def _measure(side, rows, row, segment, s, filled):  # type: ignore[no-untyped-de
     rows.measured_at[row] = stamp
     rows.measured_to[row] = filled
     lengths, scores, weights, vectors = rows.lengths, side.length_scores, side.length_weights, rows.vectors
+    multiply_rows(weights, 0, len(weights), vectors[row : row + 1], 1, lengths[filled : filled + 1])
     for l in range(lengths.shape[1]):
-        lengths[filled, l] = _multiply(weights, l, vectors, row) + scores[segment.first + s, l]
+        lengths[filled, l] += scores[segment.first + s, l]
     normaliser = _log_sum_exp(lengths, filled, 0, lengths.shape[1])
     for l in range(lengths.shape[1]):
         lengths[filled, l] -= normaliser
@@ -407,26 +448,54 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         particles.current,
     )
     kinds, entities, lengths = choices.kind, choices.entity, choices.remaining
+    kind, sentence = particles.kind, segment.sentence[s]
+    p_gates, p_states, p_vectors, p_used, p_scored = (
+        P.gates,
+        P.states,
+        P_rows.vectors,
+        P_rows.used,
+        P_rows.scored_at,
+    )
+    q_gates, q_states, q_vectors, q_used, q_scored = (
+        Q.gates,
+        Q.states,
+        Q_rows.vectors,
+        Q_rows.used,
+        Q_rows.scored_at,
+    )
+    p_updated, p_to, q_updated, q_to = (
+        P_rows.updated_at,
+        P_rows.updated_to,
+        Q_rows.updated_at,
+        Q_rows.updated_to,
+    )
     for i in range(len(remaining)):
         if remaining[i] == 0:
             kinds[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
             continue
         n = entity[i]
-        kinds[s, i], entities[s, i], lengths[s, i] = particles.kind[i], n, remaining[i]
+        kinds[s, i], entities[s, i], lengths[s, i] = kind[i], n, remaining[i]
         memory[i, n, MODEL_ROW] = _update(
-            P.gates, P.states, t, P_rows.vectors, P_rows.used, P_rows.scored_at, P_rows.updated_at, P_rows.updated_to,
-            memory[i, n, MODEL_ROW], stamp,
-        )  # fmt: skip
+            p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, memory[i, n, MODEL_ROW], stamp
+        )
         memory[i, n, PROPOSAL_ROW] = _update(
-            Q.gates, Q.states, t, Q_rows.vectors, Q_rows.used, Q_rows.scored_at, Q_rows.updated_at, Q_rows.updated_to,
-            memory[i, n, PROPOSAL_ROW], stamp,
-        )  # fmt: skip
-        memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, segment.sentence[s]
+            q_gates,
+            q_states,
+            t,
+            q_vectors,
+            q_used,
+            q_scored,
+            q_updated,
+            q_to,
+            memory[i, n, PROPOSAL_ROW],
+            stamp,
+        )
+        memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, sentence
         current[i] = memory[i, n, MODEL_ROW]
         remaining[i] -= 1
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _update(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
     """Eq. 8: the row of the state after the word."""
     if updated_at[row] == stamp:

@@ -6,6 +6,7 @@ all. All functions work along one axis, so that a matrix of (words, particles) o
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -44,3 +45,24 @@ def effective_sample_size(log_weights: npt.ArrayLike, axis: int = -1) -> FloatAr
     weights = normalise(log_weights, axis)
     result: FloatArray = 1.0 / np.sum(weights**2, axis=axis)
     return result
+
+
+@numba.njit(cache=True, nogil=True)
+def accumulate_weights(log_weights, log_factors):  # type: ignore[no-untyped-def]
+    """Multiply weights (N,), in place, with the factors (S, N) of S words; returns (S,) the log-mean-exp after each.
+
+    The same as ``log_mean_exp(log_weights + np.cumsum(log_factors, axis=0))``, for the many short segments of a
+    particle filter.
+    """
+    means = np.empty(len(log_factors))
+    for s in range(len(log_factors)):
+        highest = -np.inf
+        for i in range(len(log_weights)):
+            log_weights[i] += log_factors[s, i]
+            if not log_weights[i] <= highest:  # true for nan too, which must not get lost
+                highest = log_weights[i]
+        total = 0.0
+        for i in range(len(log_weights)):
+            total += np.exp(log_weights[i] - highest)
+        means[s] = highest + np.log(total / len(log_weights))
+    return means

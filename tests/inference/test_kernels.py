@@ -1,0 +1,79 @@
+"""The compiled kernels against the libraries' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_networks import make_network, make_words
+
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.filtering import Stride, Walk
+from entitynlm.inference.kernels import exponentiate, multiply_rows
+from entitynlm.inference.words import ClassWordScorer, WordScorer, _score_classes, shift_and_exponentiate
+
+
+@given(st.integers(1, 9), st.integers(1, 12), st.integers(0, 5), st.integers(0, 11))
+def test_products(size: int, rows: int, count: int, skipped: int) -> None:
+    generator = np.random.default_rng(size * 100 + rows)
+    matrix, vectors = generator.normal(size=(rows + skipped, size)), generator.normal(size=(6, size))
+    out = np.full((6, rows), 7.0)
+    multiply_rows(matrix, skipped, skipped + rows, vectors, count, out)
+    np.testing.assert_allclose(out[:count], vectors[:count] @ matrix[skipped:].T, atol=1e-12)
+    assert (out[count:] == 7).all()
+
+
+def test_exponentials_in_single_precision() -> None:
+    values = np.concatenate([-np.logspace(-8, np.log10(87), 20_000), [0.0]]).astype(np.float32)[None]
+    out = np.zeros((1, values.size + 1), dtype=np.float32)
+    exponentiate(values, 0, 0, values.size, out, 1, np.empty(values.size, dtype=np.int32))
+    np.testing.assert_allclose(out[0, 1:], np.exp(values[0].astype(np.float64)), rtol=4e-7)
+    values[:] = -1000  # too small to be held: some number that does not matter, and not garbage
+    exponentiate(values, 0, 0, values.size, out, 1, np.empty(values.size, dtype=np.int32))
+    assert ((out[0, 1:] >= 0) & (out[0, 1:] < 1e-37)).all()
+
+
+def test_exponentials_in_double_precision_are_the_librarys() -> None:
+    values = -np.random.default_rng(0).random((1, 50)) * 700
+    out = np.zeros((1, 50))
+    exponentiate(values, 0, 0, 50, out, 0, np.empty(50, dtype=np.int32))
+    np.testing.assert_array_equal(out, np.exp(values))
+
+
+def test_class_scores_that_would_underflow_are_added_with_care() -> None:
+    """A word and a row that are sure of different classes: all products of their exponentials vanish."""
+    u = np.array([[0.0, -90.0, -200.0]], dtype=np.float32)
+    v = np.array([[5.0, 5.0, -90.0, 0.0, -200.0]], dtype=np.float32)  # two columns that are not class scores
+    exp_u, exp_v = np.exp(u), np.exp(v[:, 2:])
+    scores = np.empty(1)
+    zero = np.zeros(1, dtype=np.int64)
+    _score_classes(u, exp_u, v, exp_v, zero + 1, zero, zero, scores)
+    expected = torch.log_softmax(torch.tensor(u[0] + v[0, 2:]), 0)[1]
+    assert scores[0] == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_shifting() -> None:
+    scores = np.array([[9.0, 3.0, 1.0], [9.0, -5.0, 2.0]])
+    exponentials = np.zeros((2, 2))
+    shift_and_exponentiate(scores, 1, 2, 1, exponentials, np.empty(2, dtype=np.int32))
+    np.testing.assert_array_equal(scores, [[9, 3, 1], [9, -7, 0]])
+    np.testing.assert_allclose(exponentials, [[0, 0], [np.exp(-7), 1]])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("options", [{}, {"tied": True}, {"word_states": 2}])
+def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:
+    model = make_network("generative", std=1.0, **options).to(dtype)
+    proposal, document = make_network("causal", seed=1).to(dtype), make_words(200)
+    found = []
+    for scorer in (WordScorer(model), ClassWordScorer(model)):
+        seed = np.random.SeedSequence(3)
+        walk = Walk(model, proposal, particles=20, seed=seed, stride=Stride(16, threshold=0.5))
+        walk._words = scorer
+        (chunk,) = read_chunks(model, proposal, document)
+        found.append(walk.advance(chunk, document.x, document.sentence, end=200))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)
