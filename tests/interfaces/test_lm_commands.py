@@ -113,7 +113,7 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
 
 
 def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> None:
-    options = "--split test --readings marginal,words-only --method importance --proposal causal".split()
+    options = "--split test --readings marginal,words-only --method importance --proposal causal --prior-share 0".split()
     result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, *options)
     text = " ".join(result.stdout.split())
     tokens = sum(map(len, map(load_bundle(model).encoder.encode, open_corpus(corpus).documents("test"))))

@@ -23,11 +23,11 @@ FEW = Sampling(particles=20, repeats=3)
 
 
 @pytest.mark.parametrize("method", ["particle-filter", "importance"])
-@pytest.mark.parametrize("proposal", ["causal", "lookahead"])
-def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str) -> None:
+@pytest.mark.parametrize(("proposal", "prior_share"), [("causal", 0.0), ("causal", 0.5), ("lookahead", 0.3)])
+def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior_share: float) -> None:
     bundle, documents = make_bundle()
     documents = [cut_document(document, 4) for document in documents[:4]]
-    sampling = Sampling(particles=400, repeats=8, method=method, proposal=proposal)  # type: ignore[arg-type]
+    sampling = Sampling(400, 8, method, proposal, prior_share=prior_share)  # type: ignore[arg-type]
     (row,) = measure_rows(Contenders(bundle), documents, sampling=sampling, readings=["marginal"])
     exact = [enumerate_log_prob(bundle.get("generative"), document) for document in documents]
     for found, truth in zip(row.documents, exact, strict=True):
@@ -181,6 +181,7 @@ def test_comparisons_are_between_comparable_rows_only() -> None:
         ({"proposal": "generative"}, "proposal"),
         ({"particles": 0}, "particles"),
         ({"repeats": 0}, "repeats"),
+        ({"prior_share": 1.5}, "prior_share"),
     ],
 )
 def test_wrong_wishes_are_refused(options: dict[str, object], message: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,7 +17,7 @@ from entitynlm.baselines.ngram import NgramModel
 from entitynlm.baselines.rnnlm import score_words
 from entitynlm.data.encoding import EncodedDocument, Encoder
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.inference.marginal import METHODS, MarginalEstimate, Method, estimate_documents
+from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
 from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_model import LanguageModel
@@ -37,6 +37,7 @@ class Sampling:
     :param particles: N, samples per document and repeat.
     :param repeats: independent estimates, of which the mean is taken and whose spread gives the error.
     :param proposal: which Q; None takes the one that looks ahead where the model has it, else the causal one.
+    :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
     :param workers: documents estimated at the same time; the figures don't depend on it.
     """
 
@@ -46,6 +47,7 @@ class Sampling:
     proposal: Proposal | None = None
     seed: int = 0
     workers: int = 1
+    prior_share: float = PRIOR_SHARE
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -55,13 +57,16 @@ class Sampling:
         for name in ("particles", "repeats", "workers"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.prior_share <= 1:
+            raise ConfigError(f"prior_share is from 0 to 1, not {self.prior_share}")
 
     def choose_proposal(self, bundle: Bundle) -> EntityNetwork:
         wanted = self.proposal or ("lookahead" if "lookahead" in bundle.networks else "causal")
         return bundle.get(wanted)
 
     def describe(self, proposal: EntityNetwork) -> str:
-        return f"{self.method}, {proposal.config.mode} Q, N = {self.particles} × {self.repeats}"
+        mixed = f" with {100 * self.prior_share:g} % of P" if self.prior_share else ""
+        return f"{self.method}, {proposal.config.mode} Q{mixed}, N = {self.particles} × {self.repeats}"
 
 
 @dataclass(frozen=True)
@@ -175,9 +180,7 @@ def _measure_marginal(
     tell: OnDocument,
 ) -> Row:
     results = []
-    for document, estimate in zip(
-        documents, _estimate(model, proposal, documents, sampling, sampling.method), strict=True
-    ):
+    for document, estimate in zip(documents, _estimate(model, proposal, documents, sampling), strict=True):
         results.append(
             DocumentResult(
                 document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess
@@ -194,12 +197,13 @@ def _measure_words_only(
     sampling: Sampling,
     tell: OnDocument,
 ) -> Row:
-    """Always by importance sampling with the causal Q; the error is from the spread of independent repeats."""
+    """Always by importance sampling with the causal Q as it is; the error is from the spread of independent repeats."""
     values = np.empty((sampling.repeats, len(documents)))
     for repeat in range(sampling.repeats):
-        seed = sampling.seed + 1 + repeat
-        estimates = _estimate(model, proposal, documents, sampling, "importance", repeats=1, seed=seed)
-        for number, estimate in enumerate(estimates):
+        once = replace(
+            sampling, method="importance", repeats=1, seed=sampling.seed + 1 + repeat, prior_share=0.0
+        )
+        for number, estimate in enumerate(_estimate(model, proposal, documents, once)):
             assert estimate.words_only is not None
             values[repeat, number] = estimate.words_only
             done = repeat * len(documents) + number + 1
@@ -235,19 +239,16 @@ def _estimate(
     proposal: EntityNetwork,
     documents: Sequence[EncodedDocument],
     sampling: Sampling,
-    method: Method,
-    *,
-    repeats: int | None = None,
-    seed: int | None = None,
 ) -> Iterable[MarginalEstimate]:
     return estimate_documents(
         model,
         proposal,
         documents,
         particles=sampling.particles,
-        repeats=sampling.repeats if repeats is None else repeats,
-        method=method,
-        seed=sampling.seed if seed is None else seed,
+        repeats=sampling.repeats,
+        method=sampling.method,
+        seed=sampling.seed,
+        prior_share=sampling.prior_share,
         workers=sampling.workers,
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.inference.marginal import METHODS, Method, estimate_documents
+from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, Method, estimate_documents
 from entitynlm.model.bundle import Bundle
 from entitynlm.scoring.language import to_perplexity
 from entitynlm.tasks.language_modelling import OnDocument
@@ -86,6 +86,7 @@ def trace_curve(
     methods: Sequence[Method] = METHODS,
     proposals: Sequence[str] | None = None,
     repeats: int = 4,
+    prior_share: float = PRIOR_SHARE,
     seed: int = 0,
     workers: int = 1,
     on_document: OnDocument | None = None,
@@ -116,6 +117,7 @@ def trace_curve(
                     particles=count,
                     repeats=repeats,
                     method=method,
+                    prior_share=prior_share,
                     seed=seed,
                     workers=workers,
                 )

@@ -12,6 +12,7 @@ from entitynlm.interfaces.commands.lm_options import (
     ALL_READINGS,
     MethodOption,
     NgramOption,
+    PriorOption,
     ProposalOption,
     ReadingsOption,
     RepeatsOption,
@@ -53,6 +54,7 @@ def evaluate_lm(
     repeats: RepeatsOption = 4,
     method: MethodOption = "particle-filter",
     proposal: ProposalOption = None,
+    prior_share: PriorOption = None,
     readings: ReadingsOption = ALL_READINGS,
     workers: WorkersOption = 1,
     format: FormatOption = None,
@@ -80,7 +82,13 @@ def evaluate_lm(
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     sampling = make_sampling(
-        samples=samples, repeats=repeats, method=method, proposal=proposal, seed=seed, workers=workers
+        samples=samples,
+        repeats=repeats,
+        method=method,
+        proposal=proposal,
+        prior_share=prior_share,
+        seed=seed,
+        workers=workers,
     )
     prepare_torch(device, threads)
     opened = open_corpus(corpus, format=format)

@@ -27,6 +27,13 @@ ProposalOption = Annotated[
         "--proposal", help="Q: causal or lookahead; default: lookahead where the model has it, else causal."
     ),
 ]
+PriorOption = Annotated[
+    float | None,
+    typer.Option(
+        "--prior-share",
+        help="How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: a half.",
+    ),
+]
 ReadingsOption = Annotated[
     str,
     typer.Option(
@@ -61,12 +68,28 @@ def parse_numbers(text: str, option: str) -> list[int]:
 
 
 def make_sampling(
-    *, samples: int, repeats: int, method: str, proposal: str | None, seed: int, workers: int
+    *,
+    samples: int,
+    repeats: int,
+    method: str,
+    proposal: str | None,
+    prior_share: float | None,
+    seed: int,
+    workers: int,
 ) -> Sampling:
     """The options as the task wants them; the task itself says what is wrong with them."""
+    from entitynlm.inference.marginal import PRIOR_SHARE
     from entitynlm.tasks.language_modelling import Sampling
 
-    return Sampling(samples, repeats, cast(Any, method), cast(Any, proposal), seed, workers)
+    return Sampling(
+        samples,
+        repeats,
+        cast(Any, method),
+        cast(Any, proposal),
+        seed,
+        workers,
+        PRIOR_SHARE if prior_share is None else prior_share,
+    )
 
 
 def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:

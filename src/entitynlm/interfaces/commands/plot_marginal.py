@@ -10,6 +10,7 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.commands.lm_options import (
+    PriorOption,
     RepeatsOption,
     WorkersOption,
     follow_documents,
@@ -42,6 +43,7 @@ def marginal(
         str | None, typer.Option("--proposals", help="Proposals; default: all that the model has.")
     ] = None,
     repeats: RepeatsOption = 4,
+    prior_share: PriorOption = None,
     workers: WorkersOption = 1,
     format: FormatOption = None,
     seed: SeedOption = 0,
@@ -74,6 +76,7 @@ def marginal(
             methods=split_list(methods),
             proposals=split_list(proposals) if proposals else None,
             repeats=repeats,
+            **({} if prior_share is None else {"prior_share": prior_share}),
             seed=seed,
             workers=workers,
         )
