@@ -100,10 +100,7 @@ class _Rows:
         sizes = np.array([layout.size for layout in layouts])
         self.size = int(sizes.sum())
         self.state_bases = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        mention_bases = np.concatenate([[0], np.cumsum([layout.mentions for layout in layouts])])
-        pair_bases = np.concatenate([[0], np.cumsum([len(layout.pair_rows) for layout in layouts])])
         self.bounds = np.concatenate([[0], np.cumsum([layout.tokens for layout in layouts])])
-        self.mentions = int(mention_bases[-1])
         contexts = reading.after if shift else reading.before
 
         def join(parts: list[np.ndarray]) -> np.ndarray:
@@ -141,13 +138,20 @@ class _Rows:
         self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
         self.final_rows = as_rows(shifted("final_rows", self.state_bases), device)
         self.final_sizes = [len(layout.final_rows) for layout in layouts]
-        pair_counts = np.bincount(shifted("pair_mentions", mention_bases), minlength=self.mentions)
-        self.pairs = Pairs(
-            bounds=np.concatenate([[0], np.cumsum(pair_counts)]),
-            rows=shifted("pair_rows", self.state_bases),
-            features=join([layout.pair_features for layout in layouts]),
-            chosen=shifted("chosen_pairs", pair_bases),
-        )
+        self.pairs = _join_pairs(layouts, self.state_bases)
+
+
+def _join_pairs(layouts: Sequence[Layout], state_bases: np.ndarray) -> Pairs:
+    counts = np.concatenate([np.diff(layout.pair_bounds) for layout in layouts])
+    pair_bases = np.concatenate([[0], np.cumsum([len(layout.pair_rows) for layout in layouts])])
+    return Pairs(
+        bounds=np.concatenate([[0], np.cumsum(counts)]),
+        rows=np.concatenate(
+            [a.pair_rows + np.int32(base) for a, base in zip(layouts, state_bases, strict=True)]
+        ),
+        features=np.concatenate([layout.pair_features for layout in layouts]),
+        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(layouts, pair_bases, strict=False)]),
+    )
 
 
 def score_layouts(

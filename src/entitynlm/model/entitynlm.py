@@ -75,7 +75,7 @@ class EntityNetwork(nn.Module):
 
     def score_distance(self, hot: Tensor) -> Tensor:
         """w_distᵀ f(e), with f(e) given by its hot buckets (…, W); the bucket number "size" means none (a new entity)."""
-        return self.distance_weights()[hot].sum(-1)
+        return self.distance_weights()[hot.long()].sum(-1)
 
     def distance_weights(self) -> Tensor:
         """w_dist and, for the bucket "none", zero."""

@@ -27,6 +27,7 @@ EDGES = {
     "mention": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40, 64, 128),
     "count": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40),
 }
+FARTHEST = max(edges[-1] for edges in EDGES.values())
 SETS: dict[str, tuple[str, ...]] = {
     "none": (),
     "paper": ("token", "sentence", "mention"),
@@ -40,13 +41,14 @@ class FeatureSet:
     """Which quantities are used, and where the buckets of each lie in the one long vector f(e).
 
     ``edges`` (4, W) and ``offsets`` (4,) are rectangular so that compiled code can read them; an unused quantity has
-    offset -1.
+    offset -1. ``lookup`` (4, 1 + FARTHEST) is the hot bucket of each value of each quantity: those beyond count as FARTHEST.
     """
 
     names: tuple[str, ...]
     edges: np.ndarray
     edge_counts: np.ndarray
     offsets: np.ndarray
+    lookup: np.ndarray
     size: int
 
     @property
@@ -64,6 +66,7 @@ def make_feature_set(name: str) -> FeatureSet:
     table = np.full((len(QUANTITIES), longest), np.iinfo(np.int64).max, dtype=np.int64)
     counts = np.zeros(len(QUANTITIES), dtype=np.int64)
     offsets = np.full(len(QUANTITIES), -1, dtype=np.int64)
+    lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
     for row, quantity in enumerate(QUANTITIES):
         edges = EDGES[quantity]
@@ -71,8 +74,10 @@ def make_feature_set(name: str) -> FeatureSet:
         counts[row] = len(edges)
         if quantity in names:
             offsets[row] = size
+            buckets = np.searchsorted(edges, np.arange(1 + FARTHEST), side="right") - 1
+            lookup[row] = size + np.maximum(buckets, 0)
             size += len(edges)
-    return FeatureSet(names, table, counts, offsets, size)
+    return FeatureSet(names, table, counts, offsets, lookup, size)
 
 
 def find_bucket(quantity: str, value: int) -> int:

@@ -59,8 +59,10 @@ class Layout:
     :param reaches_end: (M,) whether the mention's last word is the text's last word.
     :param entity_rows: (M,) row of the chosen entity's state before the mention.
     :param update_tokens: (U,) word of each update.  :param update_previous: (U,) row that it reads.
-    :param pair_mentions: (K,), :param pair_rows: (K,) candidate states, :param pair_features: (K, W) hot buckets of f(e), with
-        ``feature_set.size`` standing for "none".  :param chosen_pairs: (M,) the pair that came true.
+    :param pair_bounds: (M + 1,) the pairs of mention m are ``pair_bounds[m]`` … ``pair_bounds[m + 1]`` - 1.
+    :param pair_rows: (K,) candidate states.  :param pair_features: (K, W) hot buckets of f(e), with ``feature_set.size`` standing
+        for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
+    :param chosen_pairs: (M,) the pair that came true.
     :param final_rows: (N,) the row of every entity's state at the end.
     """
 
@@ -76,7 +78,7 @@ class Layout:
     entity_rows: np.ndarray
     update_tokens: np.ndarray
     update_previous: np.ndarray
-    pair_mentions: np.ndarray
+    pair_bounds: np.ndarray
     pair_rows: np.ndarray
     pair_features: np.ndarray
     chosen_pairs: np.ndarray
@@ -91,6 +93,11 @@ class Layout:
     @property
     def mentions(self) -> int:
         return len(self.starts)
+
+    @property
+    def pair_mentions(self) -> np.ndarray:
+        """(K,) the mention of each pair."""
+        return np.repeat(np.arange(self.mentions), np.diff(self.pair_bounds))
 
     @property
     def first_birth(self) -> int:
@@ -131,16 +138,17 @@ def lay_out(
         (past.kinds, past.last_token, past.last_sentence, past.last_mention, past.counts)
     ):
         memory[row, 1 : past.entities + 1] = values
-    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, memory[0].copy())
+    born = np.bincount(past.kinds, minlength=int(r.max(initial=0)) + 1)
+    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, born)
     width = feature_set.width
     arrays = _Arrays(len(x), mentions, updates, pairs, width, entities)
     scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
     after = _fill(
         r, e, l, sentence, scalars, memory,
-        feature_set.edges, feature_set.edge_counts, feature_set.offsets, feature_set.size,
+        np.flatnonzero(feature_set.offsets >= 0), feature_set.lookup, feature_set.size,
         arrays.chooses, arrays.current_rows, arrays.starts, arrays.entity_rows,
         arrays.update_tokens, arrays.update_previous,
-        arrays.pair_mentions, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
+        arrays.pair_bounds, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
     )  # fmt: skip
     lengths = l[arrays.starts]
     future = Past(
@@ -167,7 +175,7 @@ def lay_out(
         entity_rows=arrays.entity_rows,
         update_tokens=arrays.update_tokens,
         update_previous=arrays.update_previous,
-        pair_mentions=arrays.pair_mentions,
+        pair_bounds=arrays.pair_bounds,
         pair_rows=arrays.pair_rows,
         pair_features=arrays.pair_features,
         chosen_pairs=arrays.chosen_pairs,
@@ -190,26 +198,23 @@ class _Arrays:
         self.chosen_pairs = np.zeros(mentions, dtype=np.int64)
         self.update_tokens = np.zeros(updates, dtype=np.int64)
         self.update_previous = np.zeros(updates, dtype=np.int64)
-        self.pair_mentions = np.zeros(pairs, dtype=np.int64)
-        self.pair_rows = np.zeros(pairs, dtype=np.int64)
-        self.pair_features = np.zeros((pairs, width), dtype=np.int64)
+        self.pair_bounds = np.zeros(mentions + 1, dtype=np.int64)
+        self.pair_rows = np.empty(pairs, dtype=np.int32)
+        self.pair_features = np.empty((pairs, width), dtype=np.uint8)
         self.final_rows = np.zeros(entities, dtype=np.int64)
 
 
 @numba.njit(cache=True)
-def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]
-    """How many mentions start, words lie in mentions, and pairs there are."""
+def _count(r, e, l, remaining, entities, born):  # type: ignore[no-untyped-def]
+    """How many mentions start, words lie in mentions, and pairs there are; ``born`` counts the entities of each kind."""
     mentions, updates, pairs = 0, 0, 0
     for t in range(len(r)):
         if remaining == 0 and r[t] > 0:
             mentions += 1
-            pairs += 1  # the newborn
-            for n in range(1, entities + 1):
-                if kinds[n] == r[t]:
-                    pairs += 1
+            pairs += born[r[t]] + 1  # and the newborn
             if e[t] > entities:
                 entities = e[t]
-                kinds[entities] = r[t]
+                born[r[t]] += 1
             remaining = l[t]
         if r[t] > 0:
             updates += 1
@@ -220,9 +225,9 @@ def _count(r, e, l, remaining, entities, kinds):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True)
 def _fill(  # type: ignore[no-untyped-def]
     r, e, l, sentence, scalars, memory,
-    edges, edge_counts, offsets, no_feature,
+    quantities, lookup, no_feature,
     chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
-    pair_mentions, pair_rows, pair_features, chosen_pairs, final_rows,
+    pair_bounds, pair_rows, pair_features, chosen_pairs, final_rows,
 ):  # fmt: skip
     """One pass over the words in the order of the generative story; returns (current entity, words still open)."""
     position, mentions_before, current, remaining, entities = scalars
@@ -234,6 +239,7 @@ def _fill(  # type: ignore[no-untyped-def]
         row_of[n] = n
     current_row = row_of[current] if current > 0 else 0
     values = np.zeros(4, dtype=np.int64)
+    farthest = lookup.shape[1] - 1
     m, u, k = 0, 0, 0
     for t in range(len(r)):
         if remaining == 0:
@@ -247,22 +253,14 @@ def _fill(  # type: ignore[no-untyped-def]
                     values[1] = sentence[t] - memory[2, n]
                     values[2] = mentions_before + m + 1 - memory[3, n]
                     values[3] = memory[4, n]
-                    hot = 0
-                    for q in range(4):
-                        if offsets[q] < 0:
-                            continue
-                        bucket = 0
-                        while bucket + 1 < edge_counts[q] and edges[q, bucket + 1] <= values[q]:
-                            bucket += 1
-                        pair_features[k, hot] = offsets[q] + bucket
-                        hot += 1
-                    pair_mentions[k] = m
+                    for hot in range(len(quantities)):
+                        q = quantities[hot]
+                        pair_features[k, hot] = lookup[q, min(values[q], farthest)]
                     pair_rows[k] = row_of[n]
                     if n == e[t]:
                         chosen_pairs[m] = k
                     k += 1
-                pair_mentions[k] = m  # … and a new one
-                pair_rows[k] = first_birth + m
+                pair_rows[k] = first_birth + m  # … and a new one
                 for hot in range(pair_features.shape[1]):
                     pair_features[k, hot] = no_feature
                 if e[t] > entities:
@@ -277,6 +275,7 @@ def _fill(  # type: ignore[no-untyped-def]
                 memory[4, e[t]] += 1
                 remaining = l[t]
                 m += 1
+                pair_bounds[m] = k
         current_rows[t] = current_row
         if r[t] > 0:
             n = e[t]

@@ -40,15 +40,18 @@ class Pairs:
 class _CompiledChoice(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
-        out = queries.new_empty(len(queries))
-        probs = queries.new_empty(len(pairs.rows))
-        _choose(
+        scores = queries.new_empty(len(pairs.rows))
+        _score(
             queries.detach().numpy(), states.detach().numpy(), weights.detach().numpy(),
-            pairs.bounds, pairs.rows, pairs.features, pairs.chosen, probs.numpy(), out.numpy(),
+            pairs.bounds, pairs.rows, pairs.features, scores.numpy(),
         )  # fmt: skip
+        chosen = scores[torch.from_numpy(pairs.chosen)]
+        probs = scores.exp_()  # torch's exponential is vectorised, the compiled loops' is not
+        totals = queries.new_empty(len(queries))
+        _normalise(pairs.bounds, probs.numpy(), totals.numpy())
         ctx.pairs = pairs
         ctx.save_for_backward(queries, states, weights, probs)
-        return out
+        return chosen - totals.log_()
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
@@ -90,29 +93,35 @@ def log_prob_chosen(
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _choose(queries, states, weights, bounds, rows, features, chosen, probs, out):  # type: ignore[no-untyped-def]
+def _score(queries, states, weights, bounds, rows, features, scores):  # type: ignore[no-untyped-def]
+    """The scores of all pairs, less the highest of their mention."""
     size, width = queries.shape[1], features.shape[1]
     for m in range(len(queries)):
         q = queries[m]
         for k in range(bounds[m], bounds[m + 1]):
             e = states[rows[k]]
-            score = q[0] * e[0]
-            for i in range(1, size):
+            score = queries.dtype.type(0)
+            for i in range(size):
                 score += q[i] * e[i]
             for f in range(width):
                 score += weights[features[k, f]]
-            probs[k] = score
-        highest = probs[bounds[m]]
+            scores[k] = score
+        highest = scores[bounds[m]]
         for k in range(bounds[m], bounds[m + 1]):
-            highest = max(highest, probs[k])
-        picked = probs[chosen[m]] - highest
-        total = highest * 0
+            highest = max(highest, scores[k])
         for k in range(bounds[m], bounds[m + 1]):
-            probs[k] = np.exp(probs[k] - highest)
+            scores[k] -= highest
+
+
+@numba.njit(cache=True)
+def _normalise(bounds, probs, totals):  # type: ignore[no-untyped-def]
+    for m in range(len(totals)):
+        total = probs[bounds[m]] * 0
+        for k in range(bounds[m], bounds[m + 1]):
             total += probs[k]
         for k in range(bounds[m], bounds[m + 1]):
             probs[k] /= total
-        out[m] = picked - np.log(total)
+        totals[m] = total
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
