@@ -6,7 +6,7 @@ operations. ``reference`` computes the same numbers word by word; the tests hold
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_word_states
-from entitynlm.model.layout import Layout, lay_out
+from entitynlm.model.layout import Layout, Past, lay_out
 from entitynlm.model.noise import Noise
 from entitynlm.model.pairs import Pairs, log_prob_chosen
 from entitynlm.model.reader import LstmState, Reading
@@ -250,13 +250,16 @@ def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Te
 
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
     """The document in stretches of ``size`` words (0: in one); an empty document is one empty stretch."""
-    windows: list[Window] = []
-    past = None
+    return list(iterate_windows(document, network, size))
+
+
+def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
+    """The same, laid out one by one: what bounds the memory that a novel needs."""
+    past: Past | None = None
     for start, end in cut_ranges(len(document), size):
         layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
-        windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
         past = layout.future
-    return windows
+        yield Window(document.x[start:end], document.sentence[start:end], layout)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import Carried, cut_windows, score_windows
+from entitynlm.model.batch import Carried, iterate_windows, score_windows
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
 
@@ -61,7 +61,7 @@ def score_document(
     whole = network.config.mode == "lookahead" or network.config.restart_sentences
     carried: Carried | None = None
     pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
-    for part in cut_windows(document, network, 0 if whole else window):
+    for part in iterate_windows(document, network, 0 if whole else window):
         result = score_windows(network, [part], noise=noise, carried=carried)
         carried = result.carried.select([0])
         for name in "relx":
