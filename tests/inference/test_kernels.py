@@ -13,35 +13,43 @@ from small_networks import make_network, make_words
 
 from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.filtering import Stride, Walk
-from entitynlm.inference.kernels import exponentiate, multiply_rows
+from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.words import ClassWordScorer, WordScorer, _score_classes, shift_and_exponentiate
 
 
-@given(st.integers(1, 9), st.integers(1, 12), st.integers(0, 5), st.integers(0, 11))
-def test_products(size: int, rows: int, count: int, skipped: int) -> None:
+@given(st.integers(1, 9), st.integers(1, 12))
+def test_products(size: int, rows: int) -> None:
     generator = np.random.default_rng(size * 100 + rows)
-    matrix, vectors = generator.normal(size=(rows + skipped, size)), generator.normal(size=(6, size))
+    matrix, vector, out = generator.normal(size=(rows, size)), generator.normal(size=size), np.zeros(rows)
+    multiply_rows(matrix, vector, out)
+    np.testing.assert_allclose(out, matrix @ vector, atol=1e-12)
+
+
+@given(st.integers(1, 9), st.integers(1, 12), st.integers(0, 5), st.integers(0, 11))
+def test_products_in_blocks(size: int, rows: int, count: int, skipped: int) -> None:
+    generator = np.random.default_rng(size * 100 + rows)
+    matrix, vectors = generator.normal(size=(rows + skipped + 2, size)), generator.normal(size=(6, size))
     out = np.full((6, rows), 7.0)
-    multiply_rows(matrix, skipped, skipped + rows, vectors, count, out)
-    np.testing.assert_allclose(out[:count], vectors[:count] @ matrix[skipped:].T, atol=1e-12)
+    multiply_block(matrix, skipped, skipped + rows, vectors, count, out)
+    np.testing.assert_allclose(out[:count], vectors[:count] @ matrix[skipped : skipped + rows].T, atol=1e-12)
     assert (out[count:] == 7).all()
 
 
 def test_exponentials_in_single_precision() -> None:
-    values = np.concatenate([-np.logspace(-8, np.log10(87), 20_000), [0.0]]).astype(np.float32)[None]
-    out = np.zeros((1, values.size + 1), dtype=np.float32)
-    exponentiate(values, 0, 0, values.size, out, 1, np.empty(values.size, dtype=np.int32))
-    np.testing.assert_allclose(out[0, 1:], np.exp(values[0].astype(np.float64)), rtol=4e-7)
+    values = np.concatenate([-np.logspace(-8, np.log10(87), 20_000), [0.0]]).astype(np.float32)
+    out, bits = np.zeros_like(values), np.empty(len(values), dtype=np.int32)
+    exponentiate(values, out, bits)
+    np.testing.assert_allclose(out, np.exp(values.astype(np.float64)), rtol=4e-7)
     values[:] = -1000  # too small to be held: some number that does not matter, and not garbage
-    exponentiate(values, 0, 0, values.size, out, 1, np.empty(values.size, dtype=np.int32))
-    assert ((out[0, 1:] >= 0) & (out[0, 1:] < 1e-37)).all()
+    exponentiate(values, out, bits)
+    assert ((out >= 0) & (out < 1e-37)).all()
 
 
 def test_exponentials_in_double_precision_are_the_librarys() -> None:
-    values = -np.random.default_rng(0).random((1, 50)) * 700
-    out = np.zeros((1, 50))
-    exponentiate(values, 0, 0, 50, out, 0, np.empty(50, dtype=np.int32))
-    np.testing.assert_array_equal(out, np.exp(values))
+    values = -np.random.default_rng(0).random(50) * 700
+    out = np.zeros(50)
+    exponentiate(values, out, np.empty(50, dtype=np.int32))
+    np.testing.assert_allclose(out, np.exp(values), rtol=1e-15)
 
 
 def test_class_scores_that_would_underflow_are_added_with_care() -> None:

@@ -29,7 +29,7 @@ METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 PRIOR_SHARE = 0.8
 """P's share in what particles are drawn from (docs/decisions/043-mixed-proposal.md)."""
 
-IMPORTANCE_WORDS = 256
+IMPORTANCE_WORDS = 128
 """Words per segment where nobody looks at the weights in between: enough for matrix products to be worth their
 name."""
 

@@ -8,8 +8,8 @@ from entitynlm.inference.sampler import COLUMNS, MODEL_ROW, PROPOSAL_ROW, Partic
 from entitynlm.inference.states import StateTable
 from entitynlm.model.tables import WordTables
 
-TIDY_ABOVE = 32_768
-"""Rows of a state table below which it is not worth looking for ones that nobody needs."""
+TIDY_ABOVE = 4_096
+"""Rows of a state table below which nobody looks for ones that are no longer needed; small tables stay in the cache."""
 
 
 class Population:
@@ -49,20 +49,22 @@ class Population:
         """Drop rows that no particle refers to, if there are many; returns P's rows that stay (None: all of them)."""
         if max(self.model_states.used, self.proposal_states.used) <= self._tidy_above:
             return None
-        memory, entities = self.particles.memory, self.particles.entities
-        alive = np.arange(memory.shape[1])[None] <= entities[:, None]  # row 0 of the memory refers to row 0
+        entities, current = self.particles.entities, self.particles.current
+        memory = self.particles.memory[:, : int(entities.max()) + 1]
+        alive = np.arange(memory.shape[1]) <= entities[:, None]  # row 0 of the memory refers to row 0
         kept = None
         for column, states in ((MODEL_ROW, self.model_states), (PROPOSAL_ROW, self.proposal_states)):
+            references = np.where(alive, memory[..., column], 0)
             used = np.zeros(states.used, dtype=bool)
             used[: states.fixed] = True
-            used[memory[..., column][alive]] = True
+            used[references] = True
             if column == MODEL_ROW:
-                used[self.particles.current] = True
+                used[current] = True
             live = np.flatnonzero(used)
             numbers = states.compact(live)
-            memory[..., column] = np.where(alive, numbers[np.where(alive, memory[..., column], 0)], 0)
+            memory[..., column] = numbers[references]
             if column == MODEL_ROW:
-                self.particles.current[:] = numbers[self.particles.current]
+                current[:] = numbers[current]
                 kept = live
         most = max(self.model_states.used, self.proposal_states.used)
         self._tidy_above = max(TIDY_ABOVE, 2 * most)

@@ -106,6 +106,7 @@ def advance(  # type: ignore[no-untyped-def]
     count = len(particles.entities)
     starters = np.empty(count, dtype=np.int64)  # particles that start a mention at the present word
     scratch = np.empty((4, particles.memory.shape[1]))
+    candidates = np.empty((5, particles.memory.shape[1]), dtype=np.int64)
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
         starting = _choose_kinds(
@@ -114,7 +115,7 @@ def advance(  # type: ignore[no-untyped-def]
         if starting > 0:
             _choose_entities(
                 particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, births, choices,
-                starters[:starting], scratch,
+                starters[:starting], scratch, candidates,
             )  # fmt: skip
             _choose_lengths(
                 particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices,
@@ -180,49 +181,33 @@ def _choose_kinds(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
 
 @numba.njit(cache=True, nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles,
-    P,
-    P_rows,
-    Q,
-    Q_rows,
-    share,
-    segment,
-    s,
-    uniforms,
-    forced,
-    greedy,
-    births,
-    choices,
-    starters,
-    scratch,
-):
-    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of
-    it."""
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, births, choices, starters,
+    scratch, candidates,
+):  # fmt: skip
+    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of it."""
     t, stamp = segment.first + s, segment.position + s + 1
     memory = particles.memory
-    who = scratch[3]
+    p_scores, q_scores = scratch[0], scratch[1]
     for i in starters:
-        known, mention = particles.entities[i], particles.mentions[i] + 1
-        count = _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch)
+        kind, mention = particles.kind[i], particles.mentions[i] + 1
+        count = _list_candidates(memory, i, kind, particles.entities[i], mention, segment, s, candidates)
+        _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
+        _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
         newborn_row = _give_birth(
-            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, particles.kind[i], births
+            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, kind, births
         )
-        scratch[0, count] = _score(
-            P.queries, t, P_rows.vectors, newborn_row, P_rows.scored_at, P_rows.scores, stamp
-        )
-        scratch[1, count] = _score(
-            Q.queries, t, Q_rows.vectors, particles.kind[i], Q_rows.scored_at, Q_rows.scores, stamp
-        )
-        who[count] = known + 1
+        p_scores[count] = _multiply(P.queries, t, P_rows.vectors, newborn_row)
+        q_scores[count] = _multiply(Q.queries, t, Q_rows.vectors, kind)
+        candidates[0, count] = particles.entities[i] + 1
         wanted = forced[s, i, 1] if forced.size > 0 else -1
-        chosen = _draw(scratch, count + 1, share, uniforms[s, i, 1], wanted, greedy)
-        choices.log_p[s, i] += scratch[0, chosen]
-        choices.log_q[s, i] += _mix(scratch[0, chosen], scratch[1, chosen], share)
-        n = int(who[chosen])
+        chosen, log_p, log_q = _draw(scratch, candidates, count + 1, share, uniforms[s, i, 1], wanted, greedy)
+        choices.log_p[s, i] += log_p
+        choices.log_q[s, i] += _mix(log_p, log_q, share)
+        n = candidates[0, chosen]
         if chosen == count:
             particles.entities[i] = n
-            memory[i, n, KIND], memory[i, n, COUNT] = particles.kind[i], 0
-            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = newborn_row, particles.kind[i]
+            memory[i, n, KIND], memory[i, n, COUNT] = kind, 0
+            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = newborn_row, kind
         elif P.sigma > 0:
             P_rows.used[0] -= 1  # nobody will ask for the newborn again
         memory[i, n, LAST_MENTION] = mention
@@ -233,31 +218,39 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _score_known(particles, i, P, P_rows, Q, Q_rows, segment, s, scratch):  # type: ignore[no-untyped-def]
-    """Scores of a particle's entities of its kind into scratch[0] (P) and scratch[1] (Q), their numbers into
-    scratch[3]; returns how many there are.
+def _list_candidates(memory, i, kind, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
+    """The entities of a kind that a particle knows, and how far they are: by tokens, sentences and mentions, and how
+    often they were mentioned. Returns how many they are.
     """
-    t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
-    memory, kind, sentence = particles.memory, particles.kind[i], segment.sentence[s]
-    mention = particles.mentions[i] + 1
-    p_queries, p_vectors, p_scored, p_scores = P.queries, P_rows.vectors, P_rows.scored_at, P_rows.scores
-    q_queries, q_vectors, q_scored, q_scores = Q.queries, Q_rows.vectors, Q_rows.scored_at, Q_rows.scores
-    p_distance, p_limit, q_distance, q_limit = P.distance, P.distance_limit, Q.distance, Q.distance_limit
+    position, sentence = segment.position + s, segment.sentence[s]
     count = 0
-    for n in range(1, particles.entities[i] + 1):
-        if memory[i, n, KIND] != kind:
-            continue
-        token, sentences = position - memory[i, n, LAST_TOKEN], sentence - memory[i, n, LAST_SENTENCE]
-        mentions, times = mention - memory[i, n, LAST_MENTION], memory[i, n, COUNT]
-        scratch[0, count] = _score(
-            p_queries, t, p_vectors, memory[i, n, MODEL_ROW], p_scored, p_scores, stamp
-        ) + _score_distance(p_distance, p_limit, token, sentences, mentions, times)
-        scratch[1, count] = _score(
-            q_queries, t, q_vectors, memory[i, n, PROPOSAL_ROW], q_scored, q_scores, stamp
-        ) + _score_distance(q_distance, q_limit, token, sentences, mentions, times)
-        scratch[3, count] = n
-        count += 1
+    for n in range(1, known + 1):
+        if memory[i, n, KIND] == kind:
+            candidates[0, count] = n
+            candidates[1, count] = position - memory[i, n, LAST_TOKEN]
+            candidates[2, count] = sentence - memory[i, n, LAST_SENTENCE]
+            candidates[3, count] = mention - memory[i, n, LAST_MENTION]
+            candidates[4, count] = memory[i, n, COUNT]
+            count += 1
     return count
+
+
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
+def _score_known(side, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
+    """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
+    queries, vectors, scored_at, scores = side.queries, rows.vectors, rows.scored_at, rows.scores
+    distance, limit = side.distance, side.distance_limit
+    for c in range(count):
+        row = memory[i, candidates[0, c], column]
+        if scored_at[row] != stamp:
+            total = queries[t, 0] * vectors[row, 0]
+            for d in range(1, queries.shape[1]):
+                total += queries[t, d] * vectors[row, d]
+            scores[row] = total
+            scored_at[row] = stamp
+        out[c] = scores[row]
+        for q in range(4):
+            out[c] += distance[q, min(candidates[1 + q, c], limit[q])]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
@@ -267,26 +260,6 @@ def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     for d in range(1, left.shape[1]):
         total += left[i, d] * right[j, d]
     return total
-
-
-@numba.njit(cache=True, nogil=True)
-def _score(queries, t, vectors, row, scored_at, scores, stamp):  # type: ignore[no-untyped-def]
-    """hᵀ W_entity e of one row."""
-    if scored_at[row] != stamp:
-        scores[row] = _multiply(queries, t, vectors, row)
-        scored_at[row] = stamp
-    return scores[row]
-
-
-@numba.njit(cache=True, nogil=True)
-def _score_distance(distance, limit, token, sentences, mentions, times):  # type: ignore[no-untyped-def]
-    """w_distᵀ f(e)."""
-    return (
-        distance[0, min(token, limit[0])]
-        + distance[1, min(sentences, limit[1])]
-        + distance[2, min(mentions, limit[2])]
-        + distance[3, min(times, limit[3])]
-    )
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
@@ -326,31 +299,35 @@ def _log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _draw(scratch, count, share, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """The place of one of the candidates, drawn unless it is settled.
+def _draw(scratch, candidates, count, share, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
+    """One of the candidates, drawn unless it is settled: its place, its log P and its log Q.
 
-    On entry scratch[0] and scratch[1] are the candidates' scores under P and Q, on return their log-probabilities.
+    scratch[0] and scratch[1] are the candidates' scores under P and Q.
     """
-    p_normaliser = _log_sum_exp(scratch, 0, 0, count)
-    q_normaliser = _log_sum_exp(scratch, 1, 0, count)
-    best = 0
+    p_highest, q_highest = scratch[0, 0], scratch[1, 0]
+    for c in range(1, count):
+        p_highest, q_highest = max(p_highest, scratch[0, c]), max(q_highest, scratch[1, c])
+    p_total, q_total = 0.0, 0.0
     for c in range(count):
-        scratch[0, c] -= p_normaliser
-        scratch[1, c] -= q_normaliser
-        scratch[2, c] = _mix_plainly(scratch[0, c], scratch[1, c], share)
-        if scratch[2, c] > scratch[2, best]:
-            best = c
+        scratch[2, c], scratch[3, c] = np.exp(scratch[0, c] - p_highest), np.exp(scratch[1, c] - q_highest)
+        p_total += scratch[2, c]
+        q_total += scratch[3, c]
+    chosen = count - 1
     if wanted >= 0:
         for c in range(count):
-            if scratch[3, c] == wanted:
-                return c
-    if greedy:
-        return best
-    chosen, height = 0, scratch[2, 0]
-    while chosen < count - 1 and uniform >= height:
-        chosen += 1
-        height += scratch[2, chosen]
-    return chosen
+            if candidates[0, c] == wanted:
+                chosen = c
+    elif greedy:
+        chosen = int(np.argmax(scratch[1, :count]))
+    else:
+        height = 0.0
+        for c in range(count):
+            height += (1 - share) * scratch[3, c] / q_total + share * scratch[2, c] / p_total
+            if uniform < height:
+                chosen = c
+                break
+    log_p = scratch[0, chosen] - p_highest - np.log(p_total)
+    return chosen, log_p, scratch[1, chosen] - q_highest - np.log(q_total)
 
 
 # -- L -------------------------------------------------------------------------------------------------------------------
@@ -405,7 +382,7 @@ def _measure(side, rows, row, segment, s, filled):  # type: ignore[no-untyped-de
     rows.measured_at[row] = stamp
     rows.measured_to[row] = filled
     lengths, scores, weights, vectors = rows.lengths, side.length_scores, side.length_weights, rows.vectors
-    multiply_rows(weights, 0, len(weights), vectors[row : row + 1], 1, lengths[filled : filled + 1])
+    multiply_rows(weights, vectors[row], lengths[filled])
     for l in range(lengths.shape[1]):
         lengths[filled, l] += scores[segment.first + s, l]
     normaliser = _log_sum_exp(lengths, filled, 0, lengths.shape[1])

@@ -122,27 +122,31 @@ class StateTable:
         """Make room for ``extra`` more rows."""
         if self.used + extra <= len(self.rows.vectors):
             return
-        size = max(2 * len(self.rows.vectors), self.used + extra)
-        self._move(np.arange(self.used), size)
+        old = self.rows
+        size = max(2 * len(old.vectors), self.used + extra)
+        self.rows = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)._replace(
+            lengths=old.lengths
+        )
+        self.rows.vectors[: old.used[0]] = old.vectors[: old.used[0]]
+        self.rows.used[0] = old.used[0]
 
     def compact(self, live: np.ndarray) -> np.ndarray:
-        """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old
-        row."""
-        numbers = np.zeros(self.used, dtype=np.int64)
-        numbers[live] = np.arange(len(live))
-        self._move(live, max(1024, 2 * len(live)))
-        return numbers
+        """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old row.
 
-    def _move(self, kept: np.ndarray, size: int) -> None:
-        old = self.rows
-        new = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)
-        new.vectors[: len(kept)] = old.vectors[kept]
-        new.used[0] = len(kept)
-        self.rows = new._replace(lengths=old.lengths)
+        Rows move within the memory that is there: fresh memory would cost more than the move.
+        """
+        rows, used = self.rows, self.used
+        numbers = np.zeros(used, dtype=np.int64)
+        numbers[live] = np.arange(len(live))
+        rows.vectors[: len(live)] = rows.vectors[live]
+        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at):
+            stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
+        rows.used[0] = len(live)
+        return numbers
 
     @staticmethod
     def _allocate(size: int, width: int, dtype: np.dtype) -> Rows:
-        """Room for ``size`` rows; the stamps start at "never", so nothing remembered survives a move."""
+        """Room for ``size`` rows, about which nothing is remembered."""
 
         def stamps() -> np.ndarray:
             return np.zeros(size, dtype=np.int32)

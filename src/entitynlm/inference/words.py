@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
-from entitynlm.inference.kernels import FAST, exponentiate, multiply_rows
+from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.sampler import Choices
 from entitynlm.inference.states import StateTable
 from entitynlm.inference.weights import FloatArray
@@ -31,7 +31,7 @@ from entitynlm.model.softmax import ClassSoftmax
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
 
-BLOCK = 16
+BLOCK = 24
 """Pairs whose products are made together."""
 
 SMALLEST_SUM = 1e-25
@@ -100,7 +100,7 @@ class WordScorer:
 
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""
-        self._projected = self._projected[torch.from_numpy(rows).to(self.device)]
+        self._projected[: len(rows)] = self._projected[torch.from_numpy(rows).to(self.device)]
         self._known = len(rows)
 
     def _project(self, states: StateTable) -> None:
@@ -136,7 +136,7 @@ class ClassWordScorer:
         projection = network.W_e.detach().t()
         self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (D, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
-        self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.weight.dtype)  # … and exp v_c
+        self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
         self._known = 0
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
@@ -152,12 +152,19 @@ class ClassWordScorer:
         exponentials = np.empty_like(of_words)
         shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, self._bits)
         scores = np.empty(len(pairs.rows))
-        classes, of_rows = self.classes[x], self._rows.numpy()
+        classes = self.classes[x]
         _score_classes(
-            of_words, exponentials, of_rows, self._exponentials, classes, pairs.contexts, pairs.rows, scores
+            of_words,
+            exponentials,
+            self._rows.numpy(),
+            self._exponentials,
+            classes,
+            pairs.contexts,
+            pairs.rows,
+            scores,
         )
         _add_words(
-            contexts, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes,
+            contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
             pairs.contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
         result: FloatArray = scores[pairs.pair]
@@ -165,8 +172,8 @@ class ClassWordScorer:
 
     def keep(self, rows: np.ndarray) -> None:
         """As :meth:`WordScorer.keep`."""
-        self._rows = self._rows[torch.from_numpy(rows)]
-        self._exponentials = self._exponentials[rows]
+        self._rows[: len(rows)] = self._rows[torch.from_numpy(rows)]
+        self._exponentials[: len(rows)] = self._exponentials[rows]
         self._known = len(rows)
 
     def _project(self, states: StateTable) -> None:
@@ -199,7 +206,7 @@ def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # t
             highest = max(highest, scores[i, first + j])
         for j in range(count):
             scores[i, first + j] -= highest
-        exponentiate(scores, i, first, count, exponentials, 0, bits)
+        exponentiate(scores[i, first : first + count], exponentials[i], bits)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
@@ -230,24 +237,24 @@ def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _add_words(  # type: ignore[no-untyped-def]
-    contexts, of_rows, weight, bias, offsets, slots, classes, words, rows, scores, bits
+    h, of_rows, weight, bias, offsets, slots, classes, contexts, rows, scores, bits
 ):
-    """Add log p(word | its class). Pairs of one word are neighbours; they are done in blocks."""
-    size = contexts.shape[1]
+    """Add log p(word | its class). Pairs of one context are neighbours; they are done in blocks."""
+    size = h.shape[1]
     vectors = np.empty((BLOCK, size), dtype=weight.dtype)
     logits = np.empty((BLOCK, len(bits)), dtype=weight.dtype)
-    exponentials = np.empty_like(logits)
+    exponentials = np.empty(len(bits), dtype=weight.dtype)
     start = 0
-    while start < len(words):
-        t = words[start]
+    while start < len(rows):
+        t = contexts[start]
         low, high = offsets[classes[t]], offsets[classes[t] + 1]
         count = 0
-        while count < BLOCK and start + count < len(words) and words[start + count] == t:
+        while count < BLOCK and start + count < len(rows) and contexts[start + count] == t:
             row = rows[start + count]
             for d in range(size):
-                vectors[count, d] = contexts[t, d] + of_rows[row, d]
+                vectors[count, d] = h[t, d] + of_rows[row, d]
             count += 1
-        multiply_rows(weight, low, high, vectors, count, logits)
+        multiply_block(weight, low, high, vectors, count, logits)
         for i in range(count):
             highest = logits[i, 0] + bias[low]
             for j in range(high - low):
@@ -255,10 +262,10 @@ def _add_words(  # type: ignore[no-untyped-def]
                 highest = max(highest, logits[i, j])
             for j in range(high - low):
                 logits[i, j] -= highest
-            exponentiate(logits, i, 0, high - low, exponentials, 0, bits)
-            total = exponentials[i, 0]
+            exponentiate(logits[i, : high - low], exponentials, bits)
+            total = exponentials[0]
             for j in range(1, high - low):
-                total += exponentials[i, j]
+                total += exponentials[j]
             scores[start + i] += logits[i, slots[t] - low] - np.log(total)
         start += count
 
