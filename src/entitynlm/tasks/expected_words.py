@@ -1,0 +1,145 @@
+"""What a reader expects of the next word who knows the mentions so far, but not whether a mention starts and of whom.
+
+A sum over all ways to go on: no mention, or a mention of each entity and (where the network looks at it) of each length.
+Nearly all of its weight lies on a few of them, so the improbable rest is left out and the others are scaled up for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_word_states
+from entitynlm.model.tables import WordTables
+
+if TYPE_CHECKING:
+    from entitynlm.tasks.referents import Expectation
+
+NEGLECTED = 0.002
+"""Prior probability of all the ways to go on that are left out, at most …"""
+
+MOST_WAYS = 48
+"""… unless there would be more of them than these."""
+
+PAIRS_AT_ONCE = 4_096
+NUMBERS_AT_ONCE = 2**22
+
+
+class ExpectedWords:
+    """Collects the ways to go on, word by word, and scores them in batches."""
+
+    def __init__(self, network: EntityNetwork, x: np.ndarray) -> None:
+        self.network, self.x = network, x
+        self.log_probs = np.full(len(x), np.nan)
+        self._positions: list[np.ndarray] = []
+        self._weights: list[FloatArray] = []
+        self._places: list[np.ndarray] = []
+        self._vectors: list[np.ndarray] = []
+        self._contexts: list[np.ndarray] = []
+        self._waiting = 0
+
+    def expect(
+        self, tables: WordTables, at: int, position: int, e_current: np.ndarray, found: Expectation
+    ) -> None:
+        """A word at which R is free."""
+        log_weights, places, owners = self._list_ways(tables, at, found)
+        order = np.argsort(-log_weights, kind="stable")[:MOST_WAYS]
+        reached = np.cumsum(np.exp(log_weights[order]))
+        needed = 1 + int(np.searchsorted(reached, (1 - NEGLECTED) * np.exp(log_sum_exp(log_weights))))
+        kept = order[:needed]
+        log_weights = log_weights[kept] - log_sum_exp(log_weights[kept])
+        vectors = np.concatenate([e_current[None], found.vectors])[owners[kept]]
+        self._add(tables, at, position, log_weights, places[kept], vectors)
+
+    def expect_within(
+        self, tables: WordTables, at: int, position: int, e_current: np.ndarray, kind: int, remaining: int
+    ) -> None:
+        """A word inside a mention, where only the word itself is open."""
+        place = find_word_states(
+            self.network.config, np.array([kind]), np.array([remaining]), np.array([False])
+        )
+        self._add(tables, at, position, np.zeros(1), place, e_current[None].copy())
+
+    def _list_ways(
+        self, tables: WordTables, at: int, found: Expectation
+    ) -> tuple[FloatArray, np.ndarray, np.ndarray]:
+        """Log-weight, place and owner of each way to go on: no mention (owner 0), or a mention of candidate 1, 2, …"""
+        config = self.network.config
+        several = config.word_states
+        likely = np.argsort(-found.log_probs, kind="stable")[:MOST_WAYS]
+        none = np.zeros(1, dtype=np.int64)
+        if not several:
+            log_weights = np.concatenate([[found.log_none], found.log_probs[likely]])
+            places = np.zeros(len(log_weights), dtype=np.int64)
+            return log_weights, places, np.concatenate([none, 1 + likely])
+        scores = tables.length_scores[at] + found.vectors[likely] @ tables.length_weights.T
+        scores = scores.astype(np.float64)
+        log_lengths = scores - log_sum_exp(scores)[:, None]
+        grouped = log_lengths[:, :several].copy()
+        grouped[:, several - 1] = log_sum_exp(log_lengths[:, several - 1 :])
+        lengths = np.tile(np.arange(1, several + 1), len(likely))
+        kinds = np.repeat(found.kinds[likely], several)
+        places = find_word_states(config, kinds, lengths, np.ones(len(lengths), dtype=bool))
+        log_weights = (found.log_probs[likely][:, None] + grouped).reshape(-1)
+        return (
+            np.concatenate([[found.log_none], log_weights]),
+            np.concatenate([none, places]),
+            np.concatenate([none, np.repeat(1 + likely, several)]),
+        )
+
+    def _add(
+        self,
+        tables: WordTables,
+        at: int,
+        position: int,
+        log_weights: FloatArray,
+        places: np.ndarray,
+        vectors: np.ndarray,
+    ) -> None:
+        count = len(log_weights)
+        self._positions.append(np.full(count, position))
+        self._weights.append(log_weights)
+        self._places.append(places)
+        self._vectors.append(vectors)
+        self._contexts.append(np.broadcast_to(tables.contexts[at], vectors.shape))
+        self._waiting += count
+        if self._waiting >= PAIRS_AT_ONCE:
+            self.flush()
+
+    @torch.no_grad()
+    def flush(self) -> None:
+        """Score what was collected."""
+        if not self._waiting:
+            return
+        positions = np.concatenate(self._positions)
+        log_weights = np.concatenate(self._weights)
+        ids, places = self.x[positions], np.concatenate(self._places)
+        vectors, contexts = np.concatenate(self._vectors), np.concatenate(self._contexts)
+        scores = score_words(self.network, contexts, vectors, ids, places)
+        starts = np.flatnonzero(np.diff(positions, prepend=-1))
+        joint = log_weights + scores
+        self.log_probs[positions[starts]] = np.logaddexp.reduceat(joint, starts)
+        for collected in (self._positions, self._weights, self._places, self._vectors, self._contexts):
+            collected.clear()
+        self._waiting = 0
+
+
+@torch.no_grad()
+def score_words(
+    network: EntityNetwork, contexts: np.ndarray, vectors: np.ndarray, ids: np.ndarray, places: np.ndarray
+) -> FloatArray:
+    """(n,) equation 6 for pairs of a context and a vector of e_current, a few at a time."""
+    device, kind = network.W_r.device, network.W_r.dtype
+    scores = np.empty(len(ids))
+    batch = max(1, NUMBERS_AT_ONCE // network.reader.embedding.weight.shape[0])
+    for start in range(0, len(ids), batch):
+        some = slice(start, start + batch)
+        h, e = (torch.from_numpy(np.ascontiguousarray(a[some])).to(device, kind) for a in (contexts, vectors))
+        x, states = (torch.from_numpy(a[some].astype(np.int64)).to(device) for a in (ids, places))
+        found = network.log_prob_word(h, network.project_entity(e), x, states)
+        scores[some] = found.double().cpu().numpy()
+    return scores
