@@ -138,7 +138,7 @@ def score_words(
     batch = max(1, NUMBERS_AT_ONCE // network.reader.embedding.weight.shape[0])
     for start in range(0, len(ids), batch):
         some = slice(start, start + batch)
-        h, e = (torch.from_numpy(np.ascontiguousarray(a[some])).to(device, kind) for a in (contexts, vectors))
+        h, e = (torch.from_numpy(np.array(a[some])).to(device, kind) for a in (contexts, vectors))
         x, states = (torch.from_numpy(a[some].astype(np.int64)).to(device) for a in (ids, places))
         found = network.log_prob_word(h, network.project_entity(e), x, states)
         scores[some] = found.double().cpu().numpy()
