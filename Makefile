@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := spacy,ngram,glove,plot,web,scale,dev
+EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help

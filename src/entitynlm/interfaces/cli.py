@@ -20,6 +20,7 @@ from entitynlm.interfaces.commands import predict_entity as predict_entity_comma
 from entitynlm.interfaces.commands import ranker as ranker_command
 from entitynlm.interfaces.commands import reproduce as reproduce_command
 from entitynlm.interfaces.commands import score as score_command
+from entitynlm.interfaces.commands import surprisal as surprisal_command
 from entitynlm.interfaces.commands import train as train_command
 
 app = typer.Typer(
@@ -37,6 +38,7 @@ app.command("predict-entity")(predict_entity_command.predict_entity)
 app.add_typer(ranker_command.app, name="ranker")
 app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
+app.command("surprisal")(surprisal_command.surprisal)
 app.command("train")(train_command.train)
 
 

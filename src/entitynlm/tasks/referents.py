@@ -60,7 +60,7 @@ class Referent:
     @property
     def surprisal(self) -> float:
         """In nats."""
-        return -float(np.log(max(self.probability, 1e-300)))
+        return max(0.0, -float(np.log(max(self.probability, 1e-300))))
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Tracer:
                 is_new=is_new,
                 expected=float(self.mention_expected[position]),
                 probability=float(probs[true]),
-                entropy=float(-(positive * np.log(positive)).sum()),
+                entropy=max(0.0, float(-(positive * np.log(positive)).sum())),
                 candidates=len(probs),
                 since=None if is_new else tuple(found.measured[:3, entity - 1].tolist()),
                 ranked=tuple((number, float(probs[number])) for number in order),

@@ -35,7 +35,7 @@ SAMPLES = 50
 REPEATS = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TokenRow:
     """One token of the text; the first four fields are lm-zoo's columns. None stands for "not to be had".
 
@@ -69,7 +69,7 @@ class TokenRow:
     document: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MentionRow:
     """One mention. Tokens are numbered within the sentence as in :class:`TokenRow`; ``last_token_id`` is the mention's last.
 
@@ -336,7 +336,7 @@ class _RowWriter:
             referent_surprisal=found.surprisal * self.unit,
             entropy=found.entropy * self.unit,
             candidates=found.candidates,
-            start_surprisal=-math.log(max(found.expected, 1e-300)) * self.unit,
+            start_surprisal=max(0.0, -math.log(max(found.expected, 1e-300))) * self.unit,
             words_surprisal=0.0 - float(words.sum()) * self.unit,
             since_words=since[0],
             since_sentences=since[1],

@@ -1,0 +1,84 @@
+"""Tables for other people's programs: rows that are dataclasses, as TSV, CSV, Parquet or JSON.
+
+TSV and CSV quote a field only where they must (a quotation mark is a token, too), in the way that R, pandas and spreadsheets read
+back by default. None is an empty field, a truth value 1 or 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from entitynlm.errors import ConfigError
+from entitynlm.extras import require
+from entitynlm.files import STANDARD, write_atomically
+
+KINDS = ("tsv", "csv", "parquet", "json")
+DIGITS = 6  # decimals of written figures
+
+
+def choose_kind(wanted: str | None, out: str) -> str:
+    """The kind of file asked for, or the one that the output's name tells, or TSV."""
+    if wanted is None:
+        ending = Path(out).suffix[1:].lower()
+        return ending if ending in KINDS else "tsv"
+    if wanted not in KINDS:
+        raise ConfigError(f"there is no kind of table {wanted!r}; choose one of {', '.join(KINDS)}")
+    return wanted
+
+
+def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: str) -> None:
+    """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
+    columns = [field.name for field in dataclasses.fields(row_type)]
+    if kind == "parquet":
+        _write_parquet(rows, row_type, columns, path)
+        return
+    with write_atomically(path) as stream:
+        if kind == "json":
+            records = [{name: getattr(row, name) for name in columns} for row in rows]
+            json.dump(records, stream, ensure_ascii=False, indent=1, allow_nan=False)
+            stream.write("\n")
+            return
+        writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([show_cell(getattr(row, name)) for name in columns])
+
+
+def show_cell(value: Any) -> str:
+    """A value as text: no line break or tab survives, so that a line is a row for simple readers too."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        return f"{value:.{DIGITS}f}"
+    return " ".join(str(value).split()) if isinstance(value, str) else str(value)
+
+
+def _write_parquet(rows: Iterable[Any], row_type: type, columns: Sequence[str], path: str | Path) -> None:
+    if str(path) == STANDARD:
+        raise ConfigError("Parquet is not for a terminal: name a file or a folder with --out")
+    arrow = require("pyarrow", extra="parquet", purpose="writing Parquet")
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="writing Parquet")
+    kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
+    hints = get_type_hints(row_type)
+    schema = arrow.schema([(name, kinds[_plain_type(hints[name])]) for name in columns])
+    rows = list(rows)
+    table = arrow.table({name: [getattr(row, name) for row in rows] for name in columns}, schema=schema)
+    with write_atomically(path, "wb") as stream:
+        parquet.write_table(table, stream)
+
+
+def _plain_type(hint: Any) -> type:
+    """``float | None`` → float, a Literal of strings → str."""
+    if get_origin(hint) in (Union, UnionType):
+        hint = next(part for part in get_args(hint) if part is not type(None))
+    if get_args(hint):
+        return type(get_args(hint)[0])
+    return hint if isinstance(hint, type) else str

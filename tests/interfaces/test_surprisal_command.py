@@ -1,0 +1,127 @@
+"""``entitynlm surprisal`` as people call it: many files, kinds of tables, units, standard input, wrong input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces.cli import app
+from interfaces.small_model import STORY, store_model
+
+LM_ZOO = ["sentence_id", "token_id", "token", "surprisal"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_model(tmp_path_factory.mktemp("model"))
+
+
+def run(model: Path, *arguments: object, text: str | None = None) -> Result:
+    options = ["surprisal", "--model", str(model), "--samples", "4", "--repeats", "2", *map(str, arguments)]
+    return CliRunner().invoke(app, options, input=text)
+
+
+def read(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+
+
+def test_the_table_starts_with_the_columns_of_lm_zoo(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "story.txt"
+    file.write_text(STORY)
+    result = run(model, file)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0].split("\t")[:4] == LM_ZOO
+    rows = read(result.stdout)
+    assert [row["token"] for row in rows] == "Ann saw Bo . She ran . It ran , and Bo saw Zoe .".split()
+    assert all(STORY[int(row["start"]) : int(row["end"])] == row["token"] for row in rows)
+    assert rows[3]["surprisal"] == "" and float(rows[0]["surprisal"]) > 0 and float(rows[0]["error"]) >= 0
+    assert rows[-2]["oov"] == "1" and float(rows[-2]["spelled"]) > float(rows[-2]["surprisal"])
+
+
+def test_standard_input_and_mentions(model: Path) -> None:
+    result = run(model, "--rows", "mentions", "--base", "nats", text=STORY)
+    assert result.exit_code == 0, result.output
+    rows = read(result.stdout)
+    assert rows and {row["form"] for row in rows} <= {"pronoun", "name", "definite", "indefinite"}
+    assert all(float(row["referent_surprisal"]) >= 0 for row in rows)
+
+
+def test_quotation_marks_survive(model: Path) -> None:
+    result = run(model, "--as", "csv", text='Ann saw "Bo", "it" ran.')
+    assert [row["token"] for row in read(result.stdout, ",")].count('"') == 4
+
+
+@pytest.mark.parametrize("kind", ["tsv", "csv", "json", "parquet"])
+def test_a_folder_gets_two_tables_per_text(model: Path, tmp_path: Path, kind: str) -> None:
+    if kind == "parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(STORY)
+    (tmp_path / "empty.txt").write_text("")
+    out, figures = tmp_path / "tables", tmp_path / "summary.json"
+    result = run(model, str(tmp_path / "*.txt"), "--out", out, "--as", kind, "--json", figures)
+    assert result.exit_code == 0, result.output
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        f"{name}.{table}.{kind}" for name in ("one", "two", "empty") for table in ("tokens", "mentions")
+    )
+    path = out / f"one.tokens.{kind}"
+    if kind == "parquet":
+        columns = parquet.read_table(path).to_pydict()
+        assert list(columns)[:4] == LM_ZOO and len(columns["token"]) == 15 and columns["surprisal"][3] is None
+        assert parquet.read_table(out / "empty.mentions.parquet").num_rows == 0
+    elif kind == "json":
+        assert [record["token"] for record in json.loads(path.read_text())][:3] == ["Ann", "saw", "Bo"]
+    else:
+        assert len(read(path.read_text(), "\t" if kind == "tsv" else ",")) == 15
+        assert (out / f"empty.tokens.{kind}").read_text().count("\n") == 1
+    summary = json.loads(figures.read_text())
+    assert [document["id"] for document in summary["documents"]] == ["one", "two"]
+    assert summary["documents"][0]["tokens"] == 15 and summary["documents"][0]["oov"] == 2
+
+
+def test_a_file_gets_its_mentions_beside_it(model: Path, tmp_path: Path) -> None:
+    result = run(model, "--out", tmp_path / "story.csv", text=STORY)
+    assert result.exit_code == 0, result.output
+    assert len(read((tmp_path / "story.csv").read_text(), ",")) == 15
+    assert "referent_surprisal" in (tmp_path / "story.mentions.csv").read_text()
+
+
+def test_given_mentions_are_used(model: Path, tmp_path: Path) -> None:
+    record = {"id": "d", "sentences": [["Ann", "saw", "Bo", "."], ["She", "ran", "."]]}
+    record["clusters"] = [[[0, 0], [4, 4]]]
+    (tmp_path / "given.jsonl").write_text(json.dumps(record) + "\n")
+    result = run(model, tmp_path / "given.jsonl")
+    assert result.exit_code == 0, result.output
+    rows = read(result.stdout)
+    assert [bool(row["entity"]) for row in rows] == [True, False, False, False, True, False, False]
+    assert {row["error"] for row in rows} == {""}
+
+
+def test_the_same_seed_gives_the_same_table(model: Path) -> None:
+    one, same, other = (run(model, "--seed", seed, text=STORY).stdout for seed in (1, 1, 2))
+    assert one == same != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["--base", "7"], ConfigError, "--base is one of"),
+        (["--rows", "sentences"], ConfigError, "--rows is"),
+        (["--as", "xlsx"], ConfigError, "no kind of table"),
+        (["--as", "parquet"], ConfigError, "--out"),
+        (["--json", "-"], ConfigError, "standard output"),
+        (["missing.txt"], DataError, "no such file"),
+        (["missing-*.txt"], DataError, "no file is called like this"),
+        (["--mentions", "guessed"], ConfigError, "mentions are"),
+    ],
+)
+def test_wrong_input_is_told(model: Path, arguments: list[str], error: type[Exception], message: str) -> None:
+    result = run(model, *arguments, text=STORY)
+    assert isinstance(result.exception, error) and message in str(result.exception)
