@@ -67,6 +67,16 @@ def test_wishes_about_entities_are_kept() -> None:
     assert set(mentioned) <= {1, 2}
 
 
+def test_a_name_is_spelled_at_the_first_mention() -> None:
+    teller = make_teller(word_states=2)
+    story = teller.introduce(teller.listen(None), [3, 4, 5])
+    wishes = Wishes(next_entity=1, names={1: (3, 4, 5)}, insist=True)
+    told = teller.tell(story, 80, wishes)
+    assert told.x[:3] == [3, 4, 5] and told.e[:3] == [1, 1, 1] and told.l[:3] == [3, 2, 1]
+    later = [at for at in range(3, 80) if told.e[at] == 1]
+    assert later and [told.x[at] for at in later[:3]] != [3, 4, 5]  # only the first one is scripted
+
+
 def test_the_same_seed_tells_the_same_story() -> None:
     stories = []
     for seed in (1, 1, 2):

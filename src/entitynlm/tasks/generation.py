@@ -6,7 +6,7 @@ up, or that starts with a cast. The wishes are constraints on the variables R an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,6 +36,8 @@ class Wishes:
     :param banned: ids of words that are never chosen (the unknown word, a number's stand-in).
     :param unknown_for: entities whose name is not in the vocabulary: inside their mentions the unknown word stands for it and
         may be chosen.
+    :param names: the words that the first mention to come of an entity shall have, by the entity's number.
+    :param insist: a mention starts at the next word where one may.
     """
 
     temperature: float = 1.0
@@ -45,6 +47,8 @@ class Wishes:
     banned: tuple[int, ...] = ()
     unknown: int | None = None
     unknown_for: frozenset[int] = frozenset()
+    names: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    insist: bool = False
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
@@ -147,8 +151,7 @@ class Teller:
         while len(told.x) < words or (len(told.x) < words * 1.5 and told.x[-1] != self.sentence_end):
             story, (r, e, l, x) = self.step(story, wishes)
             told.append(r, e, l, x)
-            if wishes.next_entity is not None and e == wishes.next_entity:
-                wishes = replace(wishes, next_entity=None)
+            wishes = settle(wishes, e, l)
         return told
 
     def step(self, story: Telling, wishes: Wishes) -> tuple[Telling, tuple[int, int, int, int]]:
@@ -168,10 +171,13 @@ class Teller:
                     entities = torch.cat([entities, newborn])
                 e_current = entities[e - 1]
                 l = 1 + self._draw(net.log_prob_lengths(h, e_current))
+                l = len(wishes.names[e]) if wishes.names.get(e) else l
                 past = _start_mention(past, e, r)
         first = not story.past.remaining
         place = find_word_states(net.config, np.array([r]), np.array([l]), np.array([first]))
         x = self._choose_word(h, e_current, e, place, wishes)  # 3.
+        if wishes.names.get(e):
+            x = wishes.names[e][-l]
         embedded = net.reader.embedding(torch.tensor([[x]], device=h.device))
         _, lstm = net.reader.lstm(embedded, story.lstm)  # 4.
         if r:  # 5.
@@ -193,6 +199,8 @@ class Teller:
             wanted = wishes.next_entity is None or past.kinds[wishes.next_entity - 1] == kind
             if not wanted or not (wishes.new_entities or kind in past.kinds):
                 log_probs[kind] = -torch.inf
+        if wishes.insist and bool(torch.isfinite(log_probs[1:]).any()):
+            log_probs[0] = -torch.inf
         return self._draw(log_probs)
 
     def _choose_entity(self, h: Tensor, vectors: Tensor, story: Telling, kind: int, wishes: Wishes) -> int:
@@ -230,6 +238,15 @@ class Teller:
     def _draw(self, log_probs: Tensor) -> int:
         probs = torch.softmax(log_probs.double().cpu(), -1)
         return int(torch.multinomial(probs, 1, generator=self.generator))
+
+
+def settle(wishes: Wishes, entity: int, remaining: int) -> Wishes:
+    """The wishes that are left after a word of a mention of ``entity`` (0: of nobody)."""
+    if entity and entity == wishes.next_entity:
+        wishes = replace(wishes, next_entity=None, insist=False)
+    if entity in wishes.names and remaining == 1:
+        wishes = replace(wishes, names={n: name for n, name in wishes.names.items() if n != entity})
+    return wishes
 
 
 def hot_buckets(feature_set: FeatureSet, past: Past, entity: int, sentence: int) -> list[int]:
