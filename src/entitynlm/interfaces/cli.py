@@ -15,6 +15,7 @@ from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.commands import data as data_command
 from entitynlm.interfaces.commands import demo as demo_command
 from entitynlm.interfaces.commands import evaluate as evaluate_command
+from entitynlm.interfaces.commands import generate as generate_command
 from entitynlm.interfaces.commands import plot as plot_command
 from entitynlm.interfaces.commands import predict_entity as predict_entity_command
 from entitynlm.interfaces.commands import ranker as ranker_command
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(data_command.app, name="data")
 app.command("demo")(demo_command.demo)
 app.add_typer(evaluate_command.app, name="evaluate")
+app.command("generate")(generate_command.generate)
 app.add_typer(plot_command.app, name="plot")
 app.command("predict-entity")(predict_entity_command.predict_entity)
 app.add_typer(ranker_command.app, name="ranker")

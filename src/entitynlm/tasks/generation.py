@@ -36,7 +36,8 @@ class Wishes:
     :param banned: ids of words that are never chosen (the unknown word, a number's stand-in).
     :param unknown_for: entities whose name is not in the vocabulary: inside their mentions the unknown word stands for it and
         may be chosen.
-    :param names: the words that the first mention to come of an entity shall have, by the entity's number.
+    :param names: the words that the first mention to come of an entity shall have, by the entity's number (0: the word that
+        comes next outside of mentions).
     :param insist: a mention starts at the next word where one may.
     """
 
