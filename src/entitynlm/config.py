@@ -94,6 +94,10 @@ class TrainingConfig:
     :param embeddings: ``random``, ``glove`` (the packaged one) or a file of vectors to start from.
     :param word_classes: how the classes of the class-factored softmax are made.
     :param weights: factors of the parts of the loss, in the order R, E, L, X (the paper: all one).
+    :param documents_per_epoch: how many documents an epoch has (0: all); the next epoch goes on with the next ones. Large corpora
+        need it: the learning rate, the development loss and the checkpoints follow epochs.
+    :param freeze_embeddings: keep word embeddings (and output weights tied to them) as they are, for a small corpus after a large
+        one.
     """
 
     optimizer: Optimizer = "adam"
@@ -108,6 +112,8 @@ class TrainingConfig:
     weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
     embeddings: str = "random"
     word_classes: Literal["frequency", "clustering"] = "clustering"
+    documents_per_epoch: int = 0
+    freeze_embeddings: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))
@@ -115,7 +121,7 @@ class TrainingConfig:
         _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
         for name in ("batch_size", "epochs", "patience"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("window", "clip", "weight_decay"):
+        for name in ("window", "clip", "weight_decay", "documents_per_epoch"):
             _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
         _require(
             len(self.weights) == 4 and min(self.weights) >= 0,

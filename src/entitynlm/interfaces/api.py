@@ -8,6 +8,7 @@ from entitynlm.baselines.entity_choice.choices import Choice
 from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
+from entitynlm.model.shipped import DEFAULT
 from entitynlm.tasks.next_entity import NetworkChooser
 from entitynlm.tasks.scoring import DocumentScore, score_document
 
@@ -23,8 +24,8 @@ class EntityNLM:
         self.bundle = bundle
 
     @classmethod
-    def from_pretrained(cls, path: str | Path, *, device: str = "cpu") -> EntityNLM:
-        """Load a model from the folder that ``entitynlm train`` or ``save_pretrained`` wrote."""
+    def from_pretrained(cls, path: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
+        """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote."""
         return cls(load_bundle(path, device=device))
 
     def save_pretrained(self, path: str | Path) -> None:

@@ -5,6 +5,7 @@
     DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
     DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
     DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
+    DIR/shared.safetensors      what all parts have in common (in a compact model)
 
 Files are written beside their place and renamed, so a reader never sees half a model.
 """
@@ -12,6 +13,7 @@ Files are written beside their place and renamed, so a reader never sees half a 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,11 +29,13 @@ from entitynlm.errors import EntityNLMError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_model import LanguageModel
+from entitynlm.model.shipped import find_model
 
 Network = EntityNetwork | LanguageModel
 
 FORMAT_VERSION = 1
 CARD = "model.json"
+SHARED = "shared"
 
 
 @dataclass
@@ -90,27 +94,53 @@ class Bundle:
         return self.language_model
 
 
-def save_bundle(bundle: Bundle, folder: str | Path) -> None:
-    """Write a bundle; the card goes last, so that a folder with a card is whole."""
+def save_bundle(bundle: Bundle, folder: str | Path, *, compact: bool = False) -> None:
+    """Write a bundle; the card goes last, so that a folder with a card is whole.
+
+    A ``compact`` one has its weights in half precision, and those that are the same in all parts (embeddings that were kept as
+    they were) only once. It is read and computed with in single precision like any other.
+    """
     folder = Path(folder)
-    for mode, network in bundle.parts.items():
-        weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-        with write_atomically(folder / f"{mode}.safetensors", "wb") as stream:
-            stream.write(save(weights))
+    weights = {mode: _collect_weights(network, half=compact) for mode, network in bundle.parts.items()}
+    shared = _take_shared(weights) if compact else {}
+    for name, values in {**weights, **({SHARED: shared} if shared else {})}.items():
+        with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
+            stream.write(save(values))
     card = {
         "format": FORMAT_VERSION,
         "encoder": bundle.encoder.to_dict(),
         "classes": bundle.classes.to_dict() if bundle.classes else None,
         "parts": {mode: to_dict(network.config) for mode, network in bundle.parts.items()},
+        "shared": sorted(shared),
         "notes": bundle.notes,
     }
     with write_atomically(folder / CARD) as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=1)
+        json.dump(card, stream, ensure_ascii=False, indent=None if compact else 1)
+
+
+def _collect_weights(network: Network, *, half: bool) -> dict[str, torch.Tensor]:
+    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    return {name: value.half() for name, value in weights.items()} if half else weights
+
+
+def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Take out of all parts what is the same in each of them."""
+    first, *others = weights.values()
+    same = [
+        name
+        for name, value in first.items()
+        if others and all(name in other and torch.equal(value, other[name]) for other in others)
+    ]
+    shared = {name: first[name] for name in same}
+    for part in weights.values():
+        for name in same:
+            del part[name]
+    return shared
 
 
 def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bundle:
-    """Read a bundle, with readable errors for everything that can be wrong with one."""
-    folder = Path(folder)
+    """Read a bundle from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
+    folder = find_model(folder)
     card = read_card(folder)
     try:
         bundle = Bundle(
@@ -121,25 +151,32 @@ def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bu
         configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CARD}: this model card can't be used ({error})") from error
+    shared = _read_weights(folder / f"{SHARED}.safetensors") if card.get("shared") else {}
     for mode, config in configs.items():
         network = bundle.add_language_model(config) if mode == "rnnlm" else bundle.add(config)
-        load_weights(network, folder / f"{mode}.safetensors")
+        load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
     return bundle
 
 
-def load_weights(network: torch.nn.Module, path: Path) -> None:
-    """Put stored weights (of any float precision) into a network."""
-    try:
-        weights = load_file(path)
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: the weights are missing") from error
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
+def load_weights(
+    network: torch.nn.Module, path: Path, shared: Mapping[str, torch.Tensor] | None = None
+) -> None:
+    """Put stored weights (of any float precision) into a network, and those that it shares with others."""
+    weights = {**(shared or {}), **_read_weights(path)}
     try:
         network.load_state_dict({name: value.float() for name, value in weights.items()})
     except RuntimeError as error:
         raise ModelError(f"{path}: the weights don't fit the configuration in {CARD} ({error})") from error
+
+
+def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return dict(load_file(path))
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the weights are missing") from error
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
 
 
 def read_card(folder: Path) -> dict[str, Any]:

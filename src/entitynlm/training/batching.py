@@ -22,6 +22,17 @@ def make_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: i
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
+def choose_documents(count: int, share: int, *, seed: int, epoch: int) -> np.ndarray:
+    """The documents of an epoch that has ``share`` of them (0: all): pass after pass over all, each in an order of its own."""
+    if not share or share >= count:
+        return np.arange(count)
+    first = epoch * share
+    passes = range(first // count, (first + share - 1) // count + 1)
+    orders = [np.random.default_rng([seed, number, 2]).permutation(count) for number in passes]
+    start = first - passes[0] * count
+    return np.unique(np.concatenate(orders)[start : start + share])
+
+
 def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Batches in a fixed order for evaluation, as many documents each as fit ``budget`` padded words (at least one)."""
     batches: list[list[int]] = []

@@ -14,6 +14,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from entitynlm.config import TrainingConfig, to_dict
 from entitynlm.errors import ModelError
 from entitynlm.training.loop import Progress, Training
 
@@ -37,12 +38,11 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
     """Put a training back where its checkpoint left it; the settings must be the same."""
     try:
         state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-        if state["settings"] != settings:
-            different = sorted(
-                key
-                for key in {*state["settings"], *settings}
-                if state["settings"].get(key) != settings.get(key)
-            )
+        # An option that came after the checkpoint was made is missing there: it stood at its default.
+        stored = {**state["settings"]}
+        stored["training"] = {**_plain(TrainingConfig()), **stored["training"]}
+        if stored != settings:
+            different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))
             raise ModelError(
                 f"{folder}: this checkpoint was made with other settings ({', '.join(different)}); "
                 "train into another folder, or without --resume"
@@ -54,6 +54,12 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
         training.progress = Progress.from_dict(state["progress"])
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"{folder}: this checkpoint can't be used ({error})") from error
+
+
+def _plain(config: TrainingConfig) -> dict[str, Any]:
+    """As JSON gives it back."""
+    values: dict[str, Any] = json.loads(json.dumps(to_dict(config)))
+    return values
 
 
 def _contiguous(tensors: dict[str, Any]) -> dict[str, torch.Tensor]:

@@ -20,7 +20,7 @@ from entitynlm.config import TrainingConfig
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.model.batch import Carried, Scores, Window
 from entitynlm.model.noise import DrawnNoise, FixedNoise
-from entitynlm.training.batching import derive_seed, make_batches, make_even_batches
+from entitynlm.training.batching import choose_documents, derive_seed, make_batches, make_even_batches
 from entitynlm.training.trainable import Trainable
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
@@ -92,7 +92,8 @@ class Training:
         self.development = [trainable.cut(document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.x) for window in windows) for windows in self.train]
         self.progress = Progress(rate=config.learning_rate)
-        self.optimizer = make_optimizer(trainable.module.parameters(), config)
+        learned = (value for value in trainable.module.parameters() if value.requires_grad)
+        self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
 
     def run(
@@ -122,17 +123,22 @@ class Training:
         self.trainable.module.train()
         for group in self.optimizer.param_groups:
             group["lr"] = state.rate
-        batches = make_batches(self.lengths, self.config.batch_size, seed=self.seed, epoch=state.epoch)
+        share, count = self.config.documents_per_epoch, len(self.lengths)
+        chosen = choose_documents(count, share, seed=self.seed, epoch=state.epoch).tolist()
+        lengths = [self.lengths[i] for i in chosen]
+        batches = make_batches(lengths, self.config.batch_size, seed=self.seed, epoch=state.epoch)
         done, loss, started = 0, 0.0, time.perf_counter()
         for number in range(state.batch, len(batches)):
             torch.manual_seed(derive_seed(self.seed, state.epoch, number))
             generator = torch.Generator().manual_seed(derive_seed(self.seed, state.epoch, number, 1))
-            tokens, batch_loss = self._learn([self.train[i] for i in batches[number]], DrawnNoise(generator))
+            tokens, batch_loss = self._learn(
+                [self.train[chosen[i]] for i in batches[number]], DrawnNoise(generator)
+            )
             done, loss = done + tokens, loss + batch_loss
             state.batch = number + 1
             if on_event:
                 speed = done / max(1e-9, time.perf_counter() - started)
-                on_event(Event(state.epoch + 1, done, sum(self.lengths), loss / max(1, done), speed))
+                on_event(Event(state.epoch + 1, done, sum(lengths), loss / max(1, done), speed))
             if should_stop and should_stop():
                 return False
         self._train_loss = loss / max(1, done)

@@ -18,10 +18,12 @@ from entitynlm.data.word_classes import assign_classes
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
 from entitynlm.model.bundle import Bundle, Network, save_bundle
+from entitynlm.model.language_model import LanguageModel
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Event, Training
 from entitynlm.training.settings import Settings
+from entitynlm.training.start import copy_word_side
 from entitynlm.training.trainable import Trainable, TrainableEntityNetwork
 
 CHECKPOINTS = "checkpoints"
@@ -86,8 +88,12 @@ def train_part(
     folder: Path | None = None,
     resume: bool = False,
     listener: Listener | None = None,
+    start: LanguageModel | None = None,
 ) -> bool:
-    """Train one part of a bundle; False if it was stopped before its end (with a checkpoint in ``folder``)."""
+    """Train one part of a bundle; False if it was stopped before its end (with a checkpoint in ``folder``).
+
+    With ``start`` the word side begins as that language model's (``training.start``).
+    """
     listener = listener or Listener()
     model_config, training_config = settings.for_part(mode)
     kinds = bundle.encoder.kinds
@@ -98,7 +104,10 @@ def train_part(
     network, trainable = add_part(bundle, model_config)
     if training_config.embeddings != "random":
         use_embeddings(network, bundle.encoder, training_config.embeddings)
+    if start is not None:
+        copy_word_side(start, network)
     network.to(device)
+    network.reader.embedding.weight.requires_grad_(not training_config.freeze_embeddings)
     training = Training(trainable, corpus.train, corpus.development, training_config, seed=seed)
     described = {"model": to_dict(model_config), "training": _plain(to_dict(training_config)), "seed": seed}
     checkpoint = folder / CHECKPOINTS / mode if folder else None
@@ -156,10 +165,12 @@ def train_bundle(
     folder: Path | None = None,
     resume: bool = False,
     listener: Listener | None = None,
+    start: LanguageModel | None = None,
 ) -> Bundle | None:
     """Train the parts and store them as one model; None if it was stopped (``resume`` goes on).
 
-    With ``base`` its encoder, word classes and other parts are kept, and the parts named are trained into it.
+    With ``base`` its encoder, word classes and other parts are kept, and the parts named are trained into it. With ``start`` the
+    word side of each part begins as that language model's, which must have been trained with the same encoder.
     """
     if base is None:
         bundle, corpus = prepare_bundle(train, development, settings)
@@ -177,6 +188,7 @@ def train_bundle(
             folder=folder,
             resume=resume,
             listener=listener,
+            start=start,
         ):
             return None
         if folder:

@@ -64,6 +64,14 @@ def train(
             help="Train only the LSTM baseline, into the model that is in --out if there is one.",
         ),
     ] = False,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--start-from",
+            help="A model with an rnnlm part: its vocabulary is kept, and the words are known from it "
+            "(pretrain one on plain text with --rnnlm-only).",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
     ] = False,
@@ -85,6 +93,8 @@ def train(
       entitynlm train stories --config configs/tiny.toml --out runs/stories
       entitynlm train ../shared/data/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
       entitynlm train ../shared/data/ontogum -c configs/strong.toml -o runs/ontogum --lookahead --rnnlm
+      entitynlm train my-texts -c configs/strong.toml -o runs/words --rnnlm-only
+      entitynlm train my-stories -c configs/strong.toml -o runs/mine --start-from runs/words
     """
     from entitynlm.data.corpora import open_corpus
     from entitynlm.model.bundle import CARD, load_bundle
@@ -104,6 +114,9 @@ def train(
     if settings.recipe.warning:
         terminal.remark(f"remark: {settings.recipe.warning}")
     into_model = proposal or (rnnlm_only and (out / CARD).exists())
+    if into_model and start_from is not None:
+        raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
+    base = load_bundle(out) if into_model else load_bundle(start_from) if start_from else None
     opened = open_corpus(corpus, format=format)
     with follow_training(terminal) as listener:
         bundle = train_bundle(
@@ -111,7 +124,8 @@ def train(
             opened.documents("dev"),
             settings,
             parts=parts,
-            base=load_bundle(out) if into_model else None,
+            base=base,
+            start=base.get_language_model() if base is not None and start_from else None,
             seed=seed,
             device=device,
             folder=out,
