@@ -40,6 +40,8 @@ class ModelConfig:
     :param word_states: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each number of
         remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
         e_current alone).
+    :param echo: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
+        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``word_states``.
     :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
     :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).
@@ -58,6 +60,7 @@ class ModelConfig:
     sigma: float = 0.01
     features: str = "paper"
     word_states: int = 0
+    echo: bool = False
     softmax: Softmax = "classes"
     tied: bool = False
     restart_sentences: bool = False
@@ -70,6 +73,10 @@ class ModelConfig:
         for name in ("hidden_size", "embedding_size", "layers", "max_length", "kinds"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
         _require(self.word_states >= 0, f"word_states must not be negative, but is {self.word_states}")
+        _require(
+            not self.echo or self.word_states > 0,
+            "echo needs word_states: a word must know whether it is in a mention",
+        )
         _require(self.sigma >= 0, f"sigma must not be negative, but is {self.sigma}")
         for name in ("dropout", "weight_dropout"):
             _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")

@@ -26,6 +26,8 @@ from entitynlm.model.reference import SlowTwin
 
 VARIANTS: list[dict[str, Any]] = [
     {"word_states": 2, "kinds": 2},
+    {"word_states": 1, "echo": True},
+    {"word_states": 2, "echo": True, "softmax": "full", "max_length": 2},
     {},
     {"kinds": 2, "features": "rich"},
     {"birth": "zero", "features": "none"},
@@ -100,7 +102,9 @@ def test_the_sampler_scores_as_the_model_does(mode: str, options: dict[str, Any]
     """log P and log Q of every analysis, and Q is a distribution over them: it covers the support and sums to one."""
     model = make_network("generative", seed=2, **options)
     proposal = make_network(
-        mode, seed=3, **{k: v for k, v in options.items() if k not in ("softmax", "tied", "word_states")}
+        mode,
+        seed=3,
+        **{k: v for k, v in options.items() if k not in ("softmax", "tied", "word_states", "echo")},
     )
     document = make_words(6 if options.get("max_length") == 2 else 5, seed=1, sentence_length=2)
     analyses = list_analyses(model, document)

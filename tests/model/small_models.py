@@ -92,6 +92,7 @@ def encoded_documents(
 @st.composite
 def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
     """Any combination of the options that change what is computed (dropout apart)."""
+    states = draw(st.sampled_from([0, 1, 3]))
     return {
         "mode": draw(st.sampled_from(modes or ("generative", "causal"))),
         "kinds": draw(st.integers(1, 3)),
@@ -99,7 +100,8 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
         "softmax": draw(st.sampled_from(["classes", "full"])),
         "tied": draw(st.booleans()),
         "features": draw(st.sampled_from(["paper", "rich", "none"])),
-        "word_states": draw(st.sampled_from([0, 1, 3])),
+        "word_states": states,
+        "echo": states > 0 and draw(st.booleans()),
         "birth": draw(st.sampled_from(["noise", "zero"])),
         "sigma": draw(st.sampled_from([0.0, 0.01, 1.0])),
         "restart_sentences": draw(st.booleans()),

@@ -159,7 +159,7 @@ class _Loss(torch.nn.Module):
     "options",
     [
         {},
-        {"kinds": 2, "softmax": "full", "features": "rich", "word_states": 2},
+        {"kinds": 2, "softmax": "full", "features": "rich", "word_states": 2, "echo": True},
         {"birth": "zero", "layers": 2},
         {"tied": True, "embedding_size": 3, "restart_sentences": True},
         {"mode": "causal", "kinds": 2},

@@ -22,6 +22,7 @@ ONE = torch.ones((), dtype=torch.float64)
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"kinds": 2, "word_states": 2},
+    {"word_states": 1, "echo": True},
     {"softmax": "full", "features": "rich"},
     {"softmax": "full", "tied": True, "kinds": 2, "birth": "zero"},
     {"birth": "zero", "layers": 2, "features": "none"},

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from entitynlm.data.echoes import OPENING
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import Chunk
 from entitynlm.inference.population import Population
@@ -92,6 +93,7 @@ class Walk:
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
+        self._last_word = OPENING
         self.log_evidence = 0.0  # of the words until the last resampling
         self.log_weights = np.zeros(particles)  # since then
         self.log_p = np.zeros(particles)  # of each particle's whole path, words included
@@ -117,7 +119,8 @@ class Walk:
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
         if self._population is None:
-            self._population = Population(chunk.model, chunk.proposal, self.count)
+            echo = self.model.config.mode == "generative" and self.model.config.echo
+            self._population = Population(chunk.model, chunk.proposal, self.count, echo=echo)
         P = make_side(chunk.model, self.model.feature_set, noisy=True)
         Q = make_side(chunk.proposal, self.proposal.feature_set, noisy=False)
         log_evidence = np.empty(len(x))
@@ -125,17 +128,26 @@ class Walk:
             stop = min(start + self.stride.words, len(x))
             choices = make_choices(stop - start, self.count)
             self._population.reserve(stop - start)
+            segment = Segment(
+                start,
+                self.position,
+                end,
+                np.ascontiguousarray(sentence[start:stop], dtype=np.int64),
+                np.ascontiguousarray(x[start:stop], dtype=np.int64),
+                self._last_word,
+            )
             advance(
                 self._population.particles,
                 P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.stride.share,
-                Segment(start, self.position, end, np.ascontiguousarray(sentence[start:stop], dtype=np.int64)),
+                segment,
                 self._for_choices.random((stop - start, self.count, 3)),
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
                 self.greedy, self._for_births, choices,
             )  # fmt: skip
-            log_words = self._score_words(chunk, x, start, stop, choices)
+            log_words = self._score_words(chunk, segment, choices)
             log_evidence[start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
+            self._last_word = int(x[stop - 1])
             self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
             parents = self._resample() if self.position < end else None
             if self.keep:
@@ -143,14 +155,12 @@ class Walk:
             self._tidy()
         return log_evidence
 
-    def _score_words(
-        self, chunk: Chunk, x: np.ndarray, start: int, stop: int, choices: Choices
-    ) -> FloatArray:
+    def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
         if self._words is None:
-            return np.zeros((stop - start, self.count))
+            return np.zeros((len(segment.x), self.count))
         assert self._population is not None
-        contexts = chunk.model.contexts[start:stop]
-        return self._words.score(self._population.model_states, contexts, x[start:stop], choices)
+        contexts = chunk.model.contexts[segment.first : segment.first + len(segment.x)]
+        return self._words.score(self._population.model_states, contexts, segment, choices)
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from entitynlm.data.echoes import OPENING
 from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.states import Rows, Side
 from entitynlm.model.scan import SMALLEST_NORM
@@ -54,6 +55,8 @@ class Segment(NamedTuple):
     position: int
     end: int
     sentence: np.ndarray  # (S,)
+    x: np.ndarray  # (S,) the words
+    before: int  # the word before them
 
 
 class Choices(NamedTuple):
@@ -194,7 +197,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
         newborn_row = _give_birth(
-            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.used, kind, births
+            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.echo_seen, P_rows.used, kind, births
         )
         p_scores[count] = _multiply(P.queries, t, P_rows.vectors, newborn_row)
         q_scores[count] = _multiply(Q.queries, t, Q_rows.vectors, kind)
@@ -263,13 +266,14 @@ def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _give_birth(sigma, means, vectors, scored_at, used, k, births):  # type: ignore[no-untyped-def]
+def _give_birth(sigma, means, vectors, scored_at, seen, used, k, births):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a newborn of kind k."""
     if sigma == 0:
         return k
     row = used[0]
     used[0] += 1
     scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
+    seen[row] = 0
     square = 0.0
     for d in range(means.shape[1]):
         u = means[k, d] + sigma * births.standard_normal()
@@ -426,6 +430,8 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
     )
     kinds, entities, lengths = choices.kind, choices.entity, choices.remaining
     kind, sentence = particles.kind, segment.sentence[s]
+    echo = P_rows.echo_words.shape[1] > 0
+    previous = segment.x[s - 1] if s > 0 else segment.before
     p_gates, p_states, p_vectors, p_used, p_scored = (
         P.gates,
         P.states,
@@ -452,9 +458,16 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
             continue
         n = entity[i]
         kinds[s, i], entities[s, i], lengths[s, i] = kind[i], n, remaining[i]
+        row = memory[i, n, MODEL_ROW]
+        remembers = echo and p_updated[row] != stamp
         memory[i, n, MODEL_ROW] = _update(
-            p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, memory[i, n, MODEL_ROW], stamp
+            p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, row, stamp
         )
+        if remembers:
+            _remember(
+                P_rows.echo_words, P_rows.echo_before, P_rows.echo_seen, P_rows.echo_last,
+                row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
+            )  # fmt: skip
         memory[i, n, PROPOSAL_ROW] = _update(
             q_gates,
             q_states,
@@ -490,3 +503,15 @@ def _update(gates, states, t, vectors, used, scored_at, updated_at, updated_to, 
         square += v * v
     _shrink(vectors, new, square)
     return new
+
+
+@numba.njit(cache=True, nogil=True)
+def _remember(words, before, seen, last, row, new, x, previous, position):  # type: ignore[no-untyped-def]
+    """The entity's latest words (data.echoes): those of the row that was updated, and this one."""
+    kept = words.shape[1]
+    for k in range(min(seen[row], kept)):
+        words[new, k], before[new, k] = words[row, k], before[row, k]
+    place = seen[row] % kept
+    words[new, place] = x
+    before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
+    seen[new], last[new] = seen[row] + 1, position

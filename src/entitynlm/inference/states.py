@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from entitynlm.data.echoes import KEPT
 from entitynlm.model.features import FeatureSet
 from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.tables import WordTables
@@ -55,6 +56,10 @@ class Rows(NamedTuple):
     paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
+    echo_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where nobody asks for them
+    echo_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
+    echo_seen: np.ndarray  # (S,) how many words the entity has had
+    echo_last: np.ndarray  # (S,) the place in the text of the latest one
 
 
 def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Side:
@@ -96,7 +101,7 @@ def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np
 class StateTable:
     """The rows of one network for one population."""
 
-    def __init__(self, tables: WordTables, particles: int) -> None:
+    def __init__(self, tables: WordTables, particles: int, *, echo: bool = False) -> None:
         births = tables.means.copy()
         births[0] = 0
         norms = np.linalg.norm(births, axis=1, keepdims=True)
@@ -104,7 +109,9 @@ class StateTable:
         if tables.zero_birth:
             births[:] = 0
         self.fixed = len(births)  # rows that are never dropped
-        self.rows = self._allocate(max(1024, 4 * self.fixed), births.shape[1], births.dtype)
+        self.rows = self._allocate(
+            max(1024, 4 * self.fixed), births.shape[1], births.dtype, KEPT if echo else 0
+        )
         lengths = np.zeros((particles + 1, tables.length_weights.shape[0]))
         self.rows = self.rows._replace(lengths=lengths)
         self.rows.vectors[: self.fixed] = births
@@ -124,10 +131,10 @@ class StateTable:
             return
         old = self.rows
         size = max(2 * len(old.vectors), self.used + extra)
-        self.rows = self._allocate(size, old.vectors.shape[1], old.vectors.dtype)._replace(
-            lengths=old.lengths
-        )
-        self.rows.vectors[: old.used[0]] = old.vectors[: old.used[0]]
+        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.echo_words.shape[1])
+        self.rows = room._replace(lengths=old.lengths)
+        for new, before in zip(_lasting(self.rows), _lasting(old), strict=True):
+            new[: old.used[0]] = before[: old.used[0]]
         self.rows.used[0] = old.used[0]
 
     def compact(self, live: np.ndarray) -> np.ndarray:
@@ -138,14 +145,15 @@ class StateTable:
         rows, used = self.rows, self.used
         numbers = np.zeros(used, dtype=np.int64)
         numbers[live] = np.arange(len(live))
-        rows.vectors[: len(live)] = rows.vectors[live]
+        for values in _lasting(rows):
+            values[: len(live)] = values[live]
         for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at):
             stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
         rows.used[0] = len(live)
         return numbers
 
     @staticmethod
-    def _allocate(size: int, width: int, dtype: np.dtype) -> Rows:
+    def _allocate(size: int, width: int, dtype: np.dtype, kept: int) -> Rows:
         """Room for ``size`` rows, about which nothing is remembered."""
 
         def stamps() -> np.ndarray:
@@ -163,4 +171,13 @@ class StateTable:
             paired_at=stamps(),
             paired_to=np.empty(size, dtype=np.int32),
             lengths=np.zeros((0, 0)),
+            echo_words=np.empty((size, kept), dtype=np.int32),
+            echo_before=np.empty((size, kept), dtype=np.int32),
+            echo_seen=stamps(),
+            echo_last=stamps(),
         )
+
+
+def _lasting(rows: Rows) -> tuple[np.ndarray, ...]:
+    """What is true of a row for ever."""
+    return rows.vectors, rows.echo_words, rows.echo_before, rows.echo_seen, rows.echo_last

@@ -12,16 +12,15 @@ row. What is left per pair is the softmax within the word's class, which is a ma
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
+from entitynlm.inference.echoes import Pairs, make_echo_mixer
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
-from entitynlm.inference.sampler import Choices
+from entitynlm.inference.sampler import Choices, Segment
 from entitynlm.inference.states import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.entitynlm import EntityNetwork
@@ -36,20 +35,6 @@ BLOCK = 24
 
 SMALLEST_SUM = 1e-25
 """A sum of products below this may have lost terms to underflow, and is done again with care."""
-
-
-class Pairs(NamedTuple):
-    """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
-
-    A context is a word or, where the network looks at it, a word at a place in its mention (``word_states``). Pairs
-    of one context are neighbours.
-    """
-
-    words: np.ndarray  # (C,) which word of the segment
-    places: np.ndarray  # (C,) which place, as ``find_word_states`` numbers them
-    contexts: np.ndarray  # (K,)
-    rows: np.ndarray  # (K,) row of e_current in P's state table
-    pair: np.ndarray  # (S, N) which pair a particle is in
 
 
 def list_pairs(config: ModelConfig, choices: Choices) -> Pairs:
@@ -75,14 +60,18 @@ class WordScorer:
         self.device = network.W_e.device
         self._projected = network.W_e.detach().new_zeros(0, network.W_e.shape[0])  # (rows, D) W_e e
         self._known = 0  # rows of it that are there
+        self._echoes = make_echo_mixer(network)
 
     @torch.no_grad()
-    def score(self, states: StateTable, contexts: np.ndarray, x: np.ndarray, choices: Choices) -> FloatArray:
+    def score(
+        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
+    ) -> FloatArray:
         """(S, N) log-probabilities of a segment's words, for every particle.
 
-        :param contexts: (S, D) h_{t-1}.  :param x: (S,) words.
+        :param contexts: (S, D) h_{t-1}.
         """
         self._project(states)
+        x = segment.x
         pairs = list_pairs(self.network.config, choices)
         words = pairs.words[pairs.contexts]
         columns = (words, pairs.rows, x[words], pairs.places[pairs.contexts])
@@ -95,6 +84,8 @@ class WordScorer:
             We = self._projected[rows[some]]
             found = self.network.log_prob_word(h[words[some]], We, ids[some], places[some])
             scores[some] = found.double().cpu().numpy()
+        if self._echoes:
+            self._echoes.mix(states.rows, pairs, contexts, segment, scores)
         result: FloatArray = scores[pairs.pair]
         return result
 
@@ -138,14 +129,17 @@ class ClassWordScorer:
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
         self._known = 0
+        self._echoes = make_echo_mixer(network)
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
     @torch.no_grad()
-    def score(self, states: StateTable, contexts: np.ndarray, x: np.ndarray, choices: Choices) -> FloatArray:
+    def score(
+        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
+    ) -> FloatArray:
         """As :meth:`WordScorer.score`."""
         self._project(states)
         pairs = list_pairs(self.network.config, choices)
-        contexts, x = contexts[pairs.words], x[pairs.words]
+        before, contexts, x = contexts, contexts[pairs.words], segment.x[pairs.words]
         if self.network.config.word_states:
             contexts = contexts + self._place_vectors[pairs.places]
         of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
@@ -167,6 +161,8 @@ class ClassWordScorer:
             contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
             pairs.contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
+        if self._echoes:
+            self._echoes.mix(states.rows, pairs, before, segment, scores)
         result: FloatArray = scores[pairs.pair]
         return result
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
+from entitynlm.data.echoes import count_echoes
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
@@ -203,6 +204,8 @@ def score_layouts(
     if config.mode == "generative":
         u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
         log_x = network.log_prob_word_at(u, rows.x, _find_states(network, layouts))
+        if config.echo:
+            log_x = network.mix_echoes(log_x, contexts, *_join_echoes(layouts, hidden.device))
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
@@ -242,6 +245,14 @@ def _find_states(network: EntityNetwork, layouts: Sequence[Layout]) -> Tensor | 
     return as_rows(np.concatenate(states), network.W_r.device)
 
 
+def _join_echoes(layouts: Sequence[Layout], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """(words,) of the batch: whether a word opens a stretch of its entity's words, its chances, its echoes."""
+    names = ("opens", "chances", "echoes")
+    columns = [np.concatenate([getattr(layout.echoes, name) for layout in layouts]) for name in names]
+    opens, chances, echoes = (torch.from_numpy(column).to(device) for column in columns)
+    return opens, chances, echoes
+
+
 def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:
     if noise is None:
         return None
@@ -256,8 +267,9 @@ def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0
 def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
     """The same, laid out one by one: what bounds the memory that a novel needs."""
     past: Past | None = None
+    echoes = count_echoes(document.x, document.e)
     for start, end in cut_ranges(len(document), size):
-        layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
+        layout = lay_out(document, network.feature_set, start=start, end=end, past=past, echoes=echoes)
         past = layout.future
         yield Window(document.x[start:end], document.sentence[start:end], layout)
 

@@ -33,6 +33,9 @@ from entitynlm.model.reader import WordReader, initialise
 from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
+ECHO_EDGES = (1, 2, 3, 5, 9)
+SMALLEST_SHARE = 1e-9  # below any echoes / chances that is not zero
+
 
 class EntityNetwork(nn.Module):
     """The parameters θ and the equations that use them."""
@@ -58,6 +61,9 @@ class EntityNetwork(nn.Module):
             self.W_e = nn.Parameter(torch.empty(D, D))
             if config.word_states:
                 self.state_embeddings = nn.Parameter(torch.empty(count_word_states(config), D))
+            if config.echo:
+                self.w_echo = nn.Parameter(torch.empty(2, D))
+                self.echo_bias = nn.Parameter(torch.empty(2, len(ECHO_EDGES)))
             self.words = make_softmax(config, words, start, classes)
         initialise(self)
 
@@ -120,6 +126,33 @@ class EntityNetwork(nn.Module):
             return u
         assert states is not None
         return u + F.embedding(states, self.state_embeddings)
+
+    # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
+
+    def log_prob_echo(self, h: Tensor, opens: Tensor, chances: Tensor) -> Tensor:
+        """log λ and log(1-λ) of repeating one of the entity's words, λ = σ(w · h + b): h (N, D) → (N, 2).
+
+        There is one w for words that open a stretch of the entity's words (``opens`` (N,)) and one for others, and a b for each
+        of these and each number of words to choose from (``chances`` (N,), in buckets).
+        """
+        row = opens.long()
+        bucket = torch.bucketize(chances, torch.tensor(ECHO_EDGES, device=chances.device), right=True) - 1
+        scores = F.linear(h, self.w_echo).gather(1, row[:, None]).squeeze(1)
+        scores = scores + self.echo_bias[row, bucket.clamp_min(0)]
+        return torch.stack([F.logsigmoid(scores), F.logsigmoid(-scores)], dim=1)
+
+    def mix_echoes(self, log_x: Tensor, h: Tensor, opens: Tensor, chances: Tensor, echoes: Tensor) -> Tensor:
+        """log((1-λ) p(x) + λ · echoes / chances) where there is a chance, log p(x) (N,) elsewhere."""
+        spots = chances.nonzero().squeeze(1)
+        if not len(spots):
+            return log_x
+        chances, echoes = chances[spots], echoes[spots]
+        log_echo, log_other = self.log_prob_echo(h[spots], opens[spots], chances).unbind(1)
+        plain = log_other + log_x[spots]
+        share = (echoes / chances).clamp_min(SMALLEST_SHARE).log().to(plain)
+        return log_x.index_copy(
+            0, spots, torch.where(echoes > 0, torch.logaddexp(plain, log_echo + share), plain)
+        )
 
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numba
 import numpy as np
 
+from entitynlm.data.echoes import Echoes, count_echoes
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.model.features import FeatureSet
 
@@ -64,6 +65,7 @@ class Layout:
         for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
     :param chosen_pairs: (M,) the pair that came true.
     :param final_rows: (N,) the row of every entity's state at the end.
+    :param echoes: what each word could repeat of its entity's words.
     """
 
     x: np.ndarray
@@ -85,6 +87,7 @@ class Layout:
     final_rows: np.ndarray
     past: Past
     future: Past
+    echoes: Echoes
 
     @property
     def tokens(self) -> int:
@@ -122,8 +125,12 @@ def lay_out(
     start: int = 0,
     end: int | None = None,
     past: Past | None = None,
+    echoes: Echoes | None = None,
 ) -> Layout:
-    """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them."""
+    """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them.
+
+    :param echoes: of the whole document, where they were counted before.
+    """
     past = past or Past()
     end = len(document) if end is None else end
     x, r, e, l = (
@@ -182,6 +189,7 @@ def lay_out(
         final_rows=arrays.final_rows,
         past=past,
         future=future,
+        echoes=(echoes or count_echoes(document.x[:end], document.e[:end])).cut(start, end),
     )
 
 

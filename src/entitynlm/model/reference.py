@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.data.echoes import KEPT, OPENING
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
-from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
 from entitynlm.model.scan import SMALLEST_NORM
@@ -32,6 +33,7 @@ class _Entity:
     last_sentence: int = 0
     last_mention: int = 0
     count: int = 0
+    words: tuple[tuple[int, int], ...] = ()  # the latest ones, each after its predecessor
 
 
 @dataclass
@@ -54,10 +56,19 @@ class _Story:
     e_current: Tensor | None = None
     remaining: int = 0
     mentions: int = 0
+    last_word: int = OPENING
 
     def copy(self) -> _Story:
         entities = [_Entity(**vars(entity)) for entity in self.entities]
-        return _Story(list(self.h), list(self.c), entities, self.e_current, self.remaining, self.mentions)
+        return _Story(
+            list(self.h),
+            list(self.c),
+            entities,
+            self.e_current,
+            self.remaining,
+            self.mentions,
+            self.last_word,
+        )
 
 
 class SlowTwin:
@@ -148,13 +159,17 @@ class SlowTwin:
 
         if not discriminative:
             score.x = self.word_log_prob(h, story.e_current, x, (r, first, l))  # 3.
+            if net.config.echo and r > 0:
+                score.x = self._echo(score.x, h, x, story, story.entities[e - 1], t)
             self._read(story, x)  # 4.
         if r > 0:  # 5.
             entity = story.entities[e - 1]
             entity.vector = self._update(entity.vector, story.h[-1])
+            entity.words = (*entity.words, (self._find_predecessor(story, entity, t), x))[-KEPT:]
             entity.last_token, entity.last_sentence = t, sentence
             story.e_current = entity.vector
             story.remaining -= 1
+        story.last_word = x
         return score  # 6. every other entity stays as it was
 
     # -- equations, written out --------------------------------------------------------------------------------------
@@ -239,6 +254,23 @@ class SlowTwin:
         logits = weight @ u + words.bias
         possible = torch.arange(len(logits)) != words.unpredictable
         return logits[x] - torch.logsumexp(logits[possible], 0)
+
+    @staticmethod
+    def _find_predecessor(story: _Story, entity: _Entity, t: int) -> int:
+        """The word before this one, if it was the entity's too."""
+        return story.last_word if entity.words and entity.last_token == t - 1 else OPENING
+
+    def _echo(self, log_x: Tensor, h: Tensor, x: int, story: _Story, entity: _Entity, t: int) -> Tensor:
+        """Beside eq. 6, ours: the mention repeats one of its entity's words with probability λ."""
+        net = self.network
+        previous = self._find_predecessor(story, entity, t)
+        chances = [word for before, word in entity.words if before == previous]
+        if not chances:
+            return log_x
+        row = 1 if previous == OPENING else 0
+        bucket = sum(1 for edge in ECHO_EDGES if edge <= len(chances)) - 1
+        share = torch.sigmoid(net.w_echo[row] @ h + net.echo_bias[row, bucket])
+        return torch.log((1 - share) * log_x.exp() + share * chances.count(x) / len(chances))
 
     def _give_birth(self, kind: int, t: int) -> Tensor:
         """Eq. 7."""
