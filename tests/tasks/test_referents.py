@@ -60,6 +60,7 @@ OPTIONS = [
     {},
     {"kinds": 2, "features": "rich"},
     {"word_states": 2, "max_length": 4},
+    {"word_states": 2, "max_length": 4, "echo": True},
     {"kinds": 2, "word_states": 3, "softmax": "full", "max_length": 3},
 ]
 
@@ -112,6 +113,8 @@ def test_the_last_word_of_a_mention_leaves_the_vector_that_scoring_leaves() -> N
     assert (trace.moves[inside] >= -1e-6).all()
     # The first update starts at birth, so both distances are the same there.
     assert trace.moves[0] == pytest.approx(trace.away[0])
+    assert np.array_equal(trace.after[[2, 3, 4]], trace.vectors[[2, 0, 1]])
+    assert trace.contexts.shape[1] == network.config.hidden_size and len(trace.contexts)
     assert np.linalg.norm(trace.vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-5)
 
 

@@ -29,6 +29,9 @@ from entitynlm.tasks.expected_words import ExpectedWords
 SHOWN = 5
 """How many of the likeliest referents are kept by name."""
 
+CONTEXTS = 32
+"""About how many states before mentions are kept, for questions about what an entity's vector says."""
+
 NEW = 0
 """The number of "somebody new" among referents; entities count from 1."""
 
@@ -72,7 +75,8 @@ class Trace:
     :param gates: (T,) δ of equation 8, how much of the old vector stays, at words in mentions; nan elsewhere.
     :param moves: (T,) 1 - cosine of the entity's vector before and after the word; nan elsewhere.
     :param away: (T,) 1 - cosine of the entity's vector after the word and at its birth; nan elsewhere.
-    :param vectors: (N, D) every entity's vector at the end.
+    :param vectors: (N, D) every entity's vector at the end, and :param after: (M, D) that of each mention's entity after it.
+    :param contexts: (C, D) the hidden states before some of the mentions, from all over the text.
     """
 
     referents: tuple[Referent, ...]
@@ -82,6 +86,8 @@ class Trace:
     moves: FloatArray
     away: FloatArray
     vectors: np.ndarray
+    after: np.ndarray
+    contexts: np.ndarray
 
 
 class Cast:
@@ -130,13 +136,18 @@ class Tracer:
         self.network, self.document, self.noise = network, document, noise
         self.cast = Cast(size, precision)
         self.referents: list[Referent] = []
-        self.words = ExpectedWords(network, document.x) if with_words else None
+        self.words = ExpectedWords(network, document.x, document.e) if with_words else None
         self.distance: tuple[np.ndarray, np.ndarray] | None = None
         self.e_current = np.zeros(size, dtype=precision)
         self.remaining = 0
         length = len(document)
         self.mention_expected = np.ones(length)
         self.gates, self.moves, self.away = (np.full(length, np.nan) for _ in range(3))
+        self.after: list[np.ndarray] = []
+        self.contexts: list[np.ndarray] = []
+        self.every = max(
+            1, int((document.r > 0).sum()) // CONTEXTS
+        )  # mentions between two kept contexts, at least
 
     def read(self, tables: WordTables, start: int, stop: int) -> None:
         """Go through the words of one chunk."""
@@ -154,6 +165,8 @@ class Tracer:
                 if self.words is not None:
                     self.words.expect(tables, at, start + at, self.e_current, referents)
                 if kind:
+                    if len(self.referents) % self.every == 0:
+                        self.contexts.append(tables.contexts[at].copy())
                     self._start_mention(referents, start + at, entity, kind, length, newborns)
             elif self.words is not None:
                 self.words.expect_within(tables, at, start + at, self.e_current, kind, length)
@@ -224,18 +237,25 @@ class Tracer:
         self.away[position] = 1 - _cosine(self.cast.births[entity - 1], new)
         self.e_current = new
         self.remaining -= 1
+        if self.remaining == 0 or position == len(self.document) - 1:
+            self.after.append(new)
 
     def finish(self) -> Trace:
         log_words = self.words.log_probs if self.words else np.full(len(self.document), np.nan)
         vectors = self.cast.vectors[: self.cast.count].copy()
+        after, contexts = (
+            np.array(rows).reshape(-1, vectors.shape[1]) for rows in (self.after, self.contexts)
+        )
         return Trace(
-            tuple(self.referents),
-            log_words,
-            self.mention_expected,
-            self.gates,
-            self.moves,
-            self.away,
-            vectors,
+            referents=tuple(self.referents),
+            log_words=log_words,
+            mention_expected=self.mention_expected,
+            gates=self.gates,
+            moves=self.moves,
+            away=self.away,
+            vectors=vectors,
+            after=after.astype(vectors.dtype),
+            contexts=contexts.astype(vectors.dtype),
         )
 
 

@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import torch
 
-from entitynlm.baselines.ranker.english import PRONOUNS
 from entitynlm.data.document import Document, Mention
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.data.preprocessing import normalise, unescape
@@ -28,6 +27,7 @@ from entitynlm.tasks.detokenising import (
     list_unopened,
     restore_capitals,
 )
+from entitynlm.tasks.entity_names import choose_names
 from entitynlm.tasks.generation import Teller, Telling, Told, Wishes, settle
 from entitynlm.tasks.surprisal import Finder, find_mentions
 
@@ -118,9 +118,8 @@ class Stage:
             return self.teller.listen(None)
         encoded, _, originals = self.encoder.encode_with_report(self.prompt)
         numbers = {m.entity: int(encoded.e[place]) for m, place in _pair_spans(encoded, originals)}
-        for mention in sorted(originals, key=lambda m: -_rate_name(self.prompt, m)):
-            number = numbers[mention.entity]
-            self.names.setdefault(number, self.prompt.tokens[mention.start : mention.end])
+        for entity, mention in choose_names(self.prompt, originals).items():
+            self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
             encoded = _drop_last(encoded)  # the text breaks off: its sentence goes on
         return self.teller.listen(encoded)
@@ -297,15 +296,6 @@ def _pair_spans(encoded: EncodedDocument, originals: Sequence[Mention]) -> list[
     """Each mention with the place of its first word."""
     starts = [start for start, _, _, _ in encoded.analysis.spans()]
     return list(zip(originals, starts, strict=True))
-
-
-def _rate_name(document: Document | None, mention: Mention) -> int:
-    """How good a name a mention makes: one with a capital that is no pronoun, then one that is no pronoun."""
-    assert document is not None
-    words = document.tokens[mention.start : mention.end]
-    if " ".join(words).lower() in PRONOUNS:
-        return 0
-    return 2 if any(word[0].isupper() for word in words) else 1
 
 
 def _drop_last(encoded: EncodedDocument) -> EncodedDocument:
