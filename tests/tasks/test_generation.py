@@ -26,7 +26,10 @@ def as_document(told: Told) -> EncodedDocument:
     return EncodedDocument("told", *arrays, sentence, np.arange(len(sentence)))
 
 
-@pytest.mark.parametrize("options", [{}, {"kinds": 2, "features": "rich"}, {"word_states": 2, "layers": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"kinds": 2, "features": "rich"}, {"word_states": 2, "layers": 2}, {"word_states": 1, "echo": True}],
+)
 def test_what_is_told_obeys_the_story(options: dict[str, object]) -> None:
     teller = make_teller(**options)
     told = teller.tell(teller.listen(None), 60, Wishes(banned=(1,)))

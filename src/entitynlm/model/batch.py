@@ -205,7 +205,9 @@ def score_layouts(
         u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
         log_x = network.log_prob_word_at(u, rows.x, _find_states(network, layouts))
         if config.echo:
-            log_x = network.mix_echoes(log_x, contexts, *_join_echoes(layouts, hidden.device))
+            log_x = network.mix_echoes(
+                log_x, network.score_echoes(contexts), *_join_echoes(layouts, hidden.device)
+            )
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))

@@ -129,30 +129,28 @@ class EntityNetwork(nn.Module):
 
     # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
 
-    def log_prob_echo(self, h: Tensor, opens: Tensor, chances: Tensor) -> Tensor:
-        """log λ and log(1-λ) of repeating one of the entity's words, λ = σ(w · h + b): h (N, D) → (N, 2).
+    def score_echoes(self, h: Tensor) -> Tensor:
+        """w · h for words that go on and for words that open a stretch of the entity's words: (…, D) → (…, 2)."""
+        return F.linear(h, self.w_echo)
 
-        There is one w for words that open a stretch of the entity's words (``opens`` (N,)) and one for others, and a b for each
-        of these and each number of words to choose from (``chances`` (N,), in buckets).
+    def mix_echoes(
+        self, log_x: Tensor, scores: Tensor, opens: Tensor, chances: Tensor, echoes: Tensor
+    ) -> Tensor:
+        """log((1-λ) p(x) + λ · echoes / chances) where there is a chance, log p(x) (N,) elsewhere.
+
+        λ = σ(w · h + b), with w · h from :meth:`score_echoes` (N, 2); there is a w and a row of b for each value of ``opens``
+        (N,), and in that row a b for each number of ``chances`` (N,), in buckets. ``data.echoes`` says what is counted.
         """
-        row = opens.long()
-        bucket = torch.bucketize(chances, torch.tensor(ECHO_EDGES, device=chances.device), right=True) - 1
-        scores = F.linear(h, self.w_echo).gather(1, row[:, None]).squeeze(1)
-        scores = scores + self.echo_bias[row, bucket.clamp_min(0)]
-        return torch.stack([F.logsigmoid(scores), F.logsigmoid(-scores)], dim=1)
-
-    def mix_echoes(self, log_x: Tensor, h: Tensor, opens: Tensor, chances: Tensor, echoes: Tensor) -> Tensor:
-        """log((1-λ) p(x) + λ · echoes / chances) where there is a chance, log p(x) (N,) elsewhere."""
         spots = chances.nonzero().squeeze(1)
         if not len(spots):
             return log_x
-        chances, echoes = chances[spots], echoes[spots]
-        log_echo, log_other = self.log_prob_echo(h[spots], opens[spots], chances).unbind(1)
-        plain = log_other + log_x[spots]
+        opens, chances, echoes = opens[spots].long(), chances[spots], echoes[spots]
+        buckets = torch.bucketize(chances, torch.tensor(ECHO_EDGES, device=chances.device), right=True) - 1
+        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.echo_bias[opens, buckets]
+        plain = F.logsigmoid(-z) + log_x[spots]
         share = (echoes / chances).clamp_min(SMALLEST_SHARE).log().to(plain)
-        return log_x.index_copy(
-            0, spots, torch.where(echoes > 0, torch.logaddexp(plain, log_echo + share), plain)
-        )
+        repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
+        return log_x.index_copy(0, spots, torch.where(echoes > 0, repeated, plain))
 
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e."""

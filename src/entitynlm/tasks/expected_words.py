@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from entitynlm.data.echoes import SpokenWords
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_word_states
@@ -32,14 +33,17 @@ NUMBERS_AT_ONCE = 2**22
 class ExpectedWords:
     """Collects the ways to go on, word by word, and scores them in batches."""
 
-    def __init__(self, network: EntityNetwork, x: np.ndarray) -> None:
-        self.network, self.x = network, x
+    def __init__(self, network: EntityNetwork, x: np.ndarray, entity: np.ndarray) -> None:
+        """``x`` (T,) and ``entity`` (T,): the words of the text, and whose they are (0: nobody's)."""
+        self.network, self.x, self.entity = network, x, entity
+        self.spoken = SpokenWords()
         self.log_probs = np.full(len(x), np.nan)
         self._positions: list[np.ndarray] = []
         self._weights: list[FloatArray] = []
         self._places: list[np.ndarray] = []
         self._vectors: list[np.ndarray] = []
         self._contexts: list[np.ndarray] = []
+        self._echoes: list[np.ndarray] = []
         self._waiting = 0
 
     def expect(
@@ -53,7 +57,8 @@ class ExpectedWords:
         kept = order[:needed]
         log_weights = log_weights[kept] - log_sum_exp(log_weights[kept])
         vectors = np.concatenate([e_current[None], found.vectors])[owners[kept]]
-        self._add(tables, at, position, log_weights, places[kept], vectors)
+        owner = np.where(owners[kept] <= found.known, owners[kept], 0)  # newborns have nothing to repeat
+        self._add(tables, at, position, log_weights, places[kept], vectors, owner)
 
     def expect_within(
         self, tables: WordTables, at: int, position: int, e_current: np.ndarray, kind: int, remaining: int
@@ -62,7 +67,15 @@ class ExpectedWords:
         place = find_word_states(
             self.network.config, np.array([kind]), np.array([remaining]), np.array([False])
         )
-        self._add(tables, at, position, np.zeros(1), place, e_current[None].copy())
+        self._add(
+            tables,
+            at,
+            position,
+            np.zeros(1),
+            place,
+            e_current[None].copy(),
+            self.entity[position : position + 1],
+        )
 
     def _list_ways(
         self, tables: WordTables, at: int, found: Expectation
@@ -99,8 +112,15 @@ class ExpectedWords:
         log_weights: FloatArray,
         places: np.ndarray,
         vectors: np.ndarray,
+        owners: np.ndarray,
     ) -> None:
         count = len(log_weights)
+        if self.network.config.echo:
+            x = int(self.x[position])
+            self._echoes.append(
+                np.array([self.spoken.count(x, n) if n else (0, 0, 0) for n in owners.tolist()])
+            )
+            self.spoken.read(x, int(self.entity[position]))
         self._positions.append(np.full(count, position))
         self._weights.append(log_weights)
         self._places.append(places)
@@ -119,20 +139,30 @@ class ExpectedWords:
         log_weights = np.concatenate(self._weights)
         ids, places = self.x[positions], np.concatenate(self._places)
         vectors, contexts = np.concatenate(self._vectors), np.concatenate(self._contexts)
-        scores = score_words(self.network, contexts, vectors, ids, places)
+        echoes = np.concatenate(self._echoes) if self._echoes else None
+        scores = score_words(self.network, contexts, vectors, ids, places, echoes)
         starts = np.flatnonzero(np.diff(positions, prepend=-1))
         joint = log_weights + scores
         self.log_probs[positions[starts]] = np.logaddexp.reduceat(joint, starts)
-        for collected in (self._positions, self._weights, self._places, self._vectors, self._contexts):
+        collections = (self._positions, self._weights, self._places, self._vectors, self._contexts)
+        for collected in (*collections, self._echoes):
             collected.clear()
         self._waiting = 0
 
 
 @torch.no_grad()
 def score_words(
-    network: EntityNetwork, contexts: np.ndarray, vectors: np.ndarray, ids: np.ndarray, places: np.ndarray
+    network: EntityNetwork,
+    contexts: np.ndarray,
+    vectors: np.ndarray,
+    ids: np.ndarray,
+    places: np.ndarray,
+    echoes: np.ndarray | None = None,
 ) -> FloatArray:
-    """(n,) equation 6 for pairs of a context and a vector of e_current, a few at a time."""
+    """(n,) equation 6 for pairs of a context and a vector of e_current, a few at a time.
+
+    :param echoes: (n, 3) whether the word opens a stretch of its entity's words, its chances and its echoes; None: no echoes.
+    """
     device, kind = network.W_r.device, network.W_r.dtype
     scores = np.empty(len(ids))
     batch = max(1, NUMBERS_AT_ONCE // network.reader.embedding.weight.shape[0])
@@ -141,5 +171,8 @@ def score_words(
         h, e = (torch.from_numpy(np.array(a[some])).to(device, kind) for a in (contexts, vectors))
         x, states = (torch.from_numpy(a[some].astype(np.int64)).to(device) for a in (ids, places))
         found = network.log_prob_word(h, network.project_entity(e), x, states)
+        if echoes is not None:
+            counts = torch.from_numpy(echoes[some]).to(device)
+            found = network.mix_echoes(found, network.score_echoes(h), *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.data.echoes import SpokenWords
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch import Carried, cut_windows, score_windows
@@ -63,7 +64,7 @@ class Telling:
     """The state of a story between two words: what was read, who is in it, and whether a mention is open.
 
     ``entities`` (N, D) are vectors in order of birth, ``past`` the layout's memory of when each was mentioned, ``open_kind`` and
-    ``past.current`` belong to the mention that has ``past.remaining`` words to come.
+    ``past.current`` belong to the mention that has ``past.remaining`` words to come, ``spoken`` is what mentions may repeat.
     """
 
     lstm: LstmState
@@ -72,6 +73,7 @@ class Telling:
     e_current: Tensor
     sentence: int = 0
     open_kind: int = 0
+    spoken: SpokenWords = field(default_factory=SpokenWords)
 
 
 @dataclass
@@ -120,7 +122,11 @@ class Teller:
         zero = net.W_r.new_zeros(net.config.hidden_size)
         e_current = entities[past.current - 1] if past.current else zero
         ended = prompt.x[-1] == self.sentence_end
-        return Telling(carried.lstm, entities, past, e_current, int(prompt.sentence[-1]) + int(ended))
+        spoken = SpokenWords()
+        for x, entity in zip(prompt.x.tolist(), prompt.e.tolist(), strict=True):
+            spoken.read(x, entity)
+        sentence = int(prompt.sentence[-1]) + int(ended)
+        return Telling(carried.lstm, entities, past, e_current, sentence, spoken=spoken)
 
     @torch.no_grad()
     def introduce(self, story: Telling, words: Sequence[int], kind: int = 1) -> Telling:
@@ -132,9 +138,12 @@ class Teller:
             vector = net.update(vector, reading.table[int(row)])
         past = story.past
         far = -64  # as if last mentioned some time before the story
+        spoken = story.spoken.copy()
+        spoken.name(len(story.entities) + 1, list(words))
         return replace(
             story,
             entities=torch.cat([story.entities, vector[None]]),
+            spoken=spoken,
             past=replace(
                 past,
                 kinds=np.append(past.kinds, kind),
@@ -176,7 +185,7 @@ class Teller:
                 past = _start_mention(past, e, r)
         first = not story.past.remaining
         place = find_word_states(net.config, np.array([r]), np.array([l]), np.array([first]))
-        x = self._choose_word(h, e_current, e, place, wishes)  # 3.
+        x = self._choose_word(h, e_current, e, place, story.spoken, wishes)  # 3.
         if wishes.names.get(e):
             x = wishes.names[e][-l]
         embedded = net.reader.embedding(torch.tensor([[x]], device=h.device))
@@ -190,7 +199,9 @@ class Teller:
             past, position=past.position + 1, current=e if r else past.current, remaining=l - 1 if r else 0
         )
         sentence = story.sentence + int(x == self.sentence_end)
-        return Telling(lstm, entities, past, e_current, sentence, r), (r, e, l, x)
+        spoken = story.spoken.copy()
+        spoken.read(x, e)
+        return Telling(lstm, entities, past, e_current, sentence, r, spoken), (r, e, l, x)
 
     # -- choices -----------------------------------------------------------------------------------------------------
 
@@ -220,11 +231,19 @@ class Teller:
         return candidates[self._draw(torch.log_softmax(scores, -1))] + 1
 
     def _choose_word(
-        self, h: Tensor, e_current: Tensor, entity: int, place: np.ndarray, wishes: Wishes
+        self,
+        h: Tensor,
+        e_current: Tensor,
+        entity: int,
+        place: np.ndarray,
+        spoken: SpokenWords,
+        wishes: Wishes,
     ) -> int:
         net = self.network
         states = torch.from_numpy(place).to(h.device)
         log_probs = net.log_prob_words(h[None], net.project_entity(e_current)[None], states)[0]
+        if net.config.echo and entity:
+            log_probs = self._add_echoes(log_probs, h, entity, spoken)
         banned = [x for x in wishes.banned if not (x == wishes.unknown and entity in wishes.unknown_for)]
         if entity:
             banned.append(self.sentence_end)  # a mention does not run over a sentence's end
@@ -235,6 +254,19 @@ class Teller:
             before = ordered.exp().cumsum(-1) - ordered.exp()
             log_probs[order[before >= wishes.top_p]] = -torch.inf
         return self._draw(log_probs)
+
+    def _add_echoes(self, log_probs: Tensor, h: Tensor, entity: int, spoken: SpokenWords) -> Tensor:
+        """The distribution over all words (V,) with the chance to repeat one of the entity's."""
+        chances = spoken.list_chances(entity)
+        echoes = torch.zeros(len(log_probs), device=h.device)
+        echoes.index_add_(
+            0, torch.tensor(chances, dtype=torch.long, device=h.device), echoes.new_ones(len(chances))
+        )
+        scores = self.network.score_echoes(h).expand(len(log_probs), -1)
+        opens = torch.full_like(echoes, spoken.opens(entity), dtype=torch.bool)
+        return self.network.mix_echoes(
+            log_probs, scores, opens, torch.full_like(echoes, len(chances)), echoes
+        )
 
     def _draw(self, log_probs: Tensor) -> int:
         probs = torch.softmax(log_probs.double().cpu(), -1)
