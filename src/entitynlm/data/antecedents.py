@@ -99,7 +99,8 @@ def read_antecedent_scores(
         for number, line in decode_lines(stream, name):
             if not line.strip():
                 continue
-            scores = _Line(name, number, documents).parse(line)
+            row = parse_object(line, name, number, ("doc_id", "mentions", "candidates"))
+            scores = parse_scores(row, find_document(row["doc_id"], documents, name, number), name, number)
             if scores.doc_id in seen:
                 raise DataError(
                     f"document {scores.doc_id!r} was already in line {seen[scores.doc_id]}",
@@ -124,6 +125,13 @@ def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path,
                 "best": item.best.tolist(),
             }
             stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def parse_scores(
+    row: Mapping[str, Any], document: Document | None, path: str, number: int
+) -> AntecedentScores:
+    """The scores of one line of the file, checked; mentions must lie within the document if there is one."""
+    return _Line(path, number).parse(row, document)
 
 
 def parse_object(line: str, path: str, number: int, fields: Iterable[str]) -> dict[str, Any]:
@@ -191,11 +199,8 @@ class _Line:
 
     path: str
     number: int
-    documents: Mapping[str, Document] | None
 
-    def parse(self, line: str) -> AntecedentScores:
-        row = parse_object(line, self.path, self.number, ("doc_id", "mentions", "candidates"))
-        document = find_document(row["doc_id"], self.documents, self.path, self.number)
+    def parse(self, row: Mapping[str, Any], document: Document | None) -> AntecedentScores:
         mentions = self._parse_mentions(row["mentions"], document)
         candidates = row["candidates"]
         if not isinstance(candidates, list) or len(candidates) != len(mentions):

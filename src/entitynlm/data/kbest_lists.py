@@ -63,7 +63,7 @@ def read_kbest_lists(
                 )
             seen[doc_id] = number
             document = find_document(doc_id, documents, name, number)
-            yield KBestList(doc_id, _parse_candidates(row["candidates"], document, name, number))
+            yield KBestList(doc_id, parse_candidates(row["candidates"], document, name, number))
 
 
 def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
@@ -77,7 +77,8 @@ def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
             stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n")
 
 
-def _parse_candidates(value: Any, document: Document | None, path: str, number: int) -> tuple[Candidate, ...]:
+def parse_candidates(value: Any, document: Document | None, path: str, number: int) -> tuple[Candidate, ...]:
+    """The field ``candidates`` of a line, checked."""
     if not isinstance(value, list) or not value:
         raise DataError(
             "there are no candidates", path=path, line=number, expected='[{"clusters": …, "score": …}, …]'
