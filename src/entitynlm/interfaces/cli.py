@@ -19,6 +19,7 @@ from entitynlm.interfaces.commands import generate as generate_command
 from entitynlm.interfaces.commands import plot as plot_command
 from entitynlm.interfaces.commands import predict_entity as predict_entity_command
 from entitynlm.interfaces.commands import ranker as ranker_command
+from entitynlm.interfaces.commands import report as report_command
 from entitynlm.interfaces.commands import reproduce as reproduce_command
 from entitynlm.interfaces.commands import score as score_command
 from entitynlm.interfaces.commands import surprisal as surprisal_command
@@ -38,6 +39,7 @@ app.command("generate")(generate_command.generate)
 app.add_typer(plot_command.app, name="plot")
 app.command("predict-entity")(predict_entity_command.predict_entity)
 app.add_typer(ranker_command.app, name="ranker")
+app.command("report")(report_command.report)
 app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
 app.command("surprisal")(surprisal_command.surprisal)

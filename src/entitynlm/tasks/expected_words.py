@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from entitynlm.data.echoes import SpokenWords
-from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.inference.weights import FloatArray
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_word_states
 from entitynlm.model.tables import WordTables
@@ -45,17 +45,17 @@ class ExpectedWords:
         self._contexts: list[np.ndarray] = []
         self._echoes: list[np.ndarray] = []
         self._waiting = 0
+        self._first_places = _number_first_places(network)
 
     def expect(
         self, tables: WordTables, at: int, position: int, e_current: np.ndarray, found: Expectation
     ) -> None:
         """A word at which R is free."""
-        log_weights, places, owners = self._list_ways(tables, at, found)
-        order = np.argsort(-log_weights, kind="stable")[:MOST_WAYS]
-        reached = np.cumsum(np.exp(log_weights[order]))
-        needed = 1 + int(np.searchsorted(reached, (1 - NEGLECTED) * np.exp(log_sum_exp(log_weights))))
-        kept = order[:needed]
-        log_weights = log_weights[kept] - log_sum_exp(log_weights[kept])
+        weights, places, owners = self._list_ways(tables, at, found)
+        order = np.argsort(-weights, kind="stable")[:MOST_WAYS]
+        reached = np.cumsum(weights[order])
+        kept = order[: 1 + int(np.searchsorted(reached, 1 - NEGLECTED))]
+        log_weights = np.log(weights[kept] / weights[kept].sum())
         vectors = np.concatenate([e_current[None], found.vectors])[owners[kept]]
         owner = np.where(owners[kept] <= found.known, owners[kept], 0)  # newborns have nothing to repeat
         self._add(tables, at, position, log_weights, places[kept], vectors, owner)
@@ -80,26 +80,27 @@ class ExpectedWords:
     def _list_ways(
         self, tables: WordTables, at: int, found: Expectation
     ) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-        """Log-weight, place and owner of each way to go on: no mention (owner 0), or a mention of candidate 1, 2, …"""
+        """Probability, place and owner of each way to go on: no mention (owner 0), or a mention of candidate 1, 2, …"""
         config = self.network.config
         several = config.word_states
-        likely = np.argsort(-found.log_probs, kind="stable")[:MOST_WAYS]
+        probs = np.exp(found.log_probs)
+        likely = np.argsort(-probs, kind="stable")[:MOST_WAYS]
+        enough = np.searchsorted(np.cumsum(probs[likely]), probs.sum() - NEGLECTED / 2)
+        likely = likely[: 1 + int(enough)]
         none = np.zeros(1, dtype=np.int64)
+        weights = np.concatenate([[np.exp(found.log_none)], probs[likely]])
         if not several:
-            log_weights = np.concatenate([[found.log_none], found.log_probs[likely]])
-            places = np.zeros(len(log_weights), dtype=np.int64)
-            return log_weights, places, np.concatenate([none, 1 + likely])
-        scores = tables.length_scores[at] + found.vectors[likely] @ tables.length_weights.T
-        scores = scores.astype(np.float64)
-        log_lengths = scores - log_sum_exp(scores)[:, None]
-        grouped = log_lengths[:, :several].copy()
-        grouped[:, several - 1] = log_sum_exp(log_lengths[:, several - 1 :])
-        lengths = np.tile(np.arange(1, several + 1), len(likely))
-        kinds = np.repeat(found.kinds[likely], several)
-        places = find_word_states(config, kinds, lengths, np.ones(len(lengths), dtype=bool))
-        log_weights = (found.log_probs[likely][:, None] + grouped).reshape(-1)
+            return weights, np.zeros(len(weights), dtype=np.int64), np.concatenate([none, 1 + likely])
+        scores = (tables.length_scores[at] + found.vectors[likely] @ tables.length_weights.T).astype(
+            np.float64
+        )
+        lengths = np.exp(scores - scores.max(axis=1, keepdims=True))
+        lengths /= lengths.sum(axis=1, keepdims=True)
+        grouped = lengths[:, :several].copy()
+        grouped[:, several - 1] = lengths[:, several - 1 :].sum(axis=1)
+        places = self._first_places[found.kinds[likely]].reshape(-1)
         return (
-            np.concatenate([[found.log_none], log_weights]),
+            np.concatenate([weights[:1], (weights[1:, None] * grouped).reshape(-1)]),
             np.concatenate([none, places]),
             np.concatenate([none, np.repeat(1 + likely, several)]),
         )
@@ -148,6 +149,14 @@ class ExpectedWords:
         for collected in (*collections, self._echoes):
             collected.clear()
         self._waiting = 0
+
+
+def _number_first_places(network: EntityNetwork) -> np.ndarray:
+    """(1 + K, word_states) the place of a mention's first word, by kind and number of words."""
+    kinds = np.arange(network.config.kinds + 1)[:, None]
+    lengths = np.arange(1, network.config.word_states + 1)[None]
+    kinds, lengths = np.broadcast_arrays(kinds, lengths)
+    return find_word_states(network.config, kinds, lengths, np.ones(kinds.shape, dtype=bool))
 
 
 @torch.no_grad()

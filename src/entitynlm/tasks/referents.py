@@ -189,10 +189,7 @@ class Tracer:
         scores = (vectors @ tables.queries[at]).astype(np.float64)
         scores[: cast.count] += table[np.arange(4)[:, None], bounded].sum(0)
         log_kinds = tables.log_kinds[at].astype(np.float64)
-        log_probs = np.empty(len(scores))
-        for kind in range(1, len(newborns) + 1):
-            own = kinds == kind
-            log_probs[own] = log_kinds[kind] + scores[own] - log_sum_exp(scores[own])
+        log_probs = log_kinds[kinds] + _normalise_kinds(scores, kinds)
         self.mention_expected[position] = -np.expm1(log_kinds[0])
         return Expectation(log_probs, float(log_kinds[0]), vectors, kinds, cast.count, measured)
 
@@ -290,6 +287,17 @@ def give_births(tables: WordTables, noise: np.ndarray) -> np.ndarray:
     norms = np.linalg.norm(u, axis=1, keepdims=True)
     births: np.ndarray = u / np.maximum(norms, SMALLEST_NORM)
     return births
+
+
+def _normalise_kinds(scores: FloatArray, kinds: np.ndarray) -> FloatArray:
+    """log softmax among the candidates of each kind; every kind has its newborn."""
+    shifted = scores - scores.max()
+    totals = np.bincount(kinds, weights=np.exp(shifted))[1:]
+    if (totals > 1e-200).all():
+        log_probs: FloatArray = shifted - np.log(totals)[kinds - 1]
+        return log_probs
+    log_totals = np.array([log_sum_exp(scores[kinds == kind]) for kind in range(1, len(totals) + 1)])
+    return np.asarray(scores - log_totals[kinds - 1])
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:
