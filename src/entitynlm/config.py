@@ -41,7 +41,8 @@ class ModelConfig:
         remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
         e_current alone).
     :param echo: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
-        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``word_states``.
+        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``word_states``. A proposal, which
+        has seen the word, compares it with every entity's words.
     :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
     :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).

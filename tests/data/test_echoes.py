@@ -6,7 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.data.echoes import KEPT, OPENING, SpokenWords, count_echoes
+from entitynlm.data.echoes import (
+    COMMON,
+    FREQUENT,
+    KEPT,
+    NEWBORN,
+    OPENING,
+    SpokenWords,
+    compare_pairs,
+    count_echoes,
+)
 
 TEXTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=90)
 
@@ -54,3 +63,34 @@ def test_a_name_is_known_before_it_is_said() -> None:
     assert spoken.list_chances(1) == [7]
     spoken.read(7, 1)
     assert spoken.list_chances(1) == [8]
+
+
+def compare_plainly(text: list[tuple[int, int]], ahead: int) -> list[int]:
+    """Every word of an entity starts a mention of one word: likenesses to all entities so far, then a newborn."""
+    spoken, found, entities = SpokenWords(), [], 0
+    for t, (x, owner) in enumerate(text):
+        if owner:
+            following = [word for word, _ in text[t + 1 : t + 1 + ahead]]
+            for entity in range(1, entities + 1):
+                chances = spoken.list_chances(entity)
+                words = [word for _, word in spoken.words[entity]]
+                share = chances.count(x) / max(1, len(chances))
+                match = 0 if share == 0 else 1 if share < 0.5 else 2
+                rarity = sum(x >= bound for bound in (FREQUENT, COMMON))
+                known = any(word >= COMMON and word in words for word in (x, *following))
+                found.append(match + 3 * rarity + 9 * known)
+            found.append(NEWBORN)
+            entities = max(entities, owner)
+        spoken.read(x, owner)
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([3, 4, 50, 51, 400, 401, 402]), st.integers(0, 3))), st.integers(0, 3)
+)
+def test_likenesses(drawn: list[tuple[int, int]], ahead: int) -> None:
+    numbers: dict[int, int] = {0: 0}
+    text = [(x, numbers.setdefault(owner, len(numbers))) for x, owner in drawn]
+    x, e = (np.array(values, dtype=np.int64) for values in (list(zip(*text, strict=True)) or ([], [])))
+    r, l = (e > 0).astype(np.int64), np.ones_like(e)
+    assert compare_pairs(x, r, e, l, ahead=ahead).tolist() == compare_plainly(text, ahead)

@@ -104,7 +104,7 @@ def test_the_sampler_scores_as_the_model_does(mode: str, options: dict[str, Any]
     proposal = make_network(
         mode,
         seed=3,
-        **{k: v for k, v in options.items() if k not in ("softmax", "tied", "word_states", "echo")},
+        **{k: v for k, v in options.items() if k not in ("softmax", "tied")},
     )
     document = make_words(6 if options.get("max_length") == 2 else 5, seed=1, sentence_length=2)
     analyses = list_analyses(model, document)

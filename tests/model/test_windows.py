@@ -21,7 +21,14 @@ from small_models import (
 )
 
 from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import Carried, Window, cut_windows, score_documents, score_windows
+from entitynlm.model.batch import (
+    Carried,
+    Window,
+    compare_mentions,
+    cut_windows,
+    score_documents,
+    score_windows,
+)
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.layout import lay_out
 from entitynlm.model.noise import FixedNoise
@@ -35,7 +42,14 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
     borders = [0, *cuts, len(document)]
     for start, end in pairwise(borders):
         past = windows[-1].layout.future if windows else None
-        layout = lay_out(document, network.feature_set, start=start, end=end, past=past)
+        layout = lay_out(
+            document,
+            network.feature_set,
+            start=start,
+            end=end,
+            past=past,
+            likenesses=compare_mentions(document, network),
+        )
         windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
     return windows
 

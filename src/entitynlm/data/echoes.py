@@ -21,6 +21,18 @@ KEPT = 24
 OPENING = -1
 """What stands in place of a predecessor where there is none."""
 
+AHEAD = 3
+"""How many words to come a proposal that looks ahead compares with an entity's words."""
+
+FREQUENT, COMMON = 30, 300
+"""Words below these numbers (a vocabulary begins with its most frequent words) are frequent, and common."""
+
+LIKENESSES = 18
+"""How many values :func:`compare_words` has."""
+
+NEWBORN = 255
+"""What stands in place of a likeness for a new entity, which has no words."""
+
 
 @dataclass(frozen=True, eq=False)
 class Echoes:
@@ -108,3 +120,74 @@ class SpokenWords:
         """Whether the word would open a stretch, its chances and its echoes, if it is the entity's."""
         chances = self.list_chances(entity)
         return self.opens(entity), len(chances), chances.count(x)
+
+
+@numba.njit(cache=True, nogil=True)
+def compare_words(words, before, seen, last, position, previous, x, ahead):  # type: ignore[no-untyped-def]
+    """How like an entity's words (KEPT,) the word ``x`` that starts a mention is, as a number below LIKENESSES.
+
+    Told apart are: whether it echoes none, fewer or more than half of its chances; whether it is frequent, common or rare;
+    and whether it or one of the rare words after it, ``ahead``, is among the entity's words, wherever they stood.
+    """
+    wanted = previous if seen > 0 and last == position - 1 else OPENING
+    kept = min(seen, KEPT)
+    chances, echoes, known = 0, 0, 0
+    for k in range(kept):
+        if before[k] == wanted:
+            chances += 1
+            if words[k] == x:
+                echoes += 1
+        if words[k] == x and x >= COMMON:
+            known = 1
+        for word in ahead:
+            if word >= COMMON and words[k] == word:
+                known = 1
+    match = 0 if echoes == 0 else (1 if 2 * echoes < chances else 2)
+    rarity = 0 if x < FREQUENT else (1 if x < COMMON else 2)
+    return match + 3 * rarity + 9 * known
+
+
+def compare_pairs(x: np.ndarray, r: np.ndarray, e: np.ndarray, l: np.ndarray, *, ahead: int) -> np.ndarray:
+    """The likeness of every pair of a mention and an entity before it (and :data:`NEWBORN`), in the layout's order."""
+    arrays = (np.ascontiguousarray(values, dtype=np.int64) for values in (x, r, e, l))
+    return _compare(*arrays, int(e.max(initial=0)), ahead)
+
+
+@numba.njit(cache=True)
+def _compare(x, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
+    words = np.zeros((entities + 1, KEPT), dtype=np.int64)
+    before = np.zeros((entities + 1, KEPT), dtype=np.int64)
+    seen = np.zeros(entities + 1, dtype=np.int64)
+    last = np.zeros(entities + 1, dtype=np.int64)
+    kinds = np.zeros(entities + 1, dtype=np.int64)
+    found = np.zeros(1024, dtype=np.uint8)
+    known, remaining, k = 0, 0, 0
+    for t in range(len(x)):
+        n = e[t]
+        if n == 0:
+            continue
+        previous = x[t - 1] if t > 0 else OPENING
+        if remaining == 0:
+            if k + known + 1 > len(found):
+                larger = np.zeros(2 * len(found) + known, dtype=np.uint8)
+                larger[:k] = found[:k]
+                found = larger
+            for m in range(1, known + 1):
+                if kinds[m] == r[t]:
+                    found[k] = compare_words(
+                        words[m], before[m], seen[m], last[m], t, previous, x[t], x[t + 1 : t + 1 + ahead]
+                    )
+                    k += 1
+            found[k] = NEWBORN
+            k += 1
+            if n > known:
+                known = n
+                kinds[n] = r[t]
+            remaining = l[t]
+        place = seen[n] % KEPT
+        words[n, place] = x[t]
+        before[n, place] = previous if seen[n] > 0 and last[n] == t - 1 else OPENING
+        seen[n] += 1
+        last[n] = t
+        remaining -= 1
+    return found[:k]

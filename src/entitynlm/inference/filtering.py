@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.data.echoes import OPENING
+from entitynlm.data.echoes import AHEAD, OPENING
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import Chunk
 from entitynlm.inference.population import Population
@@ -119,11 +119,12 @@ class Walk:
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
         if self._population is None:
-            echo = self.model.config.mode == "generative" and self.model.config.echo
+            echo = self.model.config.echo or self.proposal.config.echo
             self._population = Population(chunk.model, chunk.proposal, self.count, echo=echo)
         P = make_side(chunk.model, self.model.feature_set, noisy=True)
         Q = make_side(chunk.proposal, self.proposal.feature_set, noisy=False)
         log_evidence = np.empty(len(x))
+        known = np.append(x, np.full(AHEAD, OPENING)).astype(np.int64)
         for start in range(0, len(x), self.stride.words):
             stop = min(start + self.stride.words, len(x))
             choices = make_choices(stop - start, self.count)
@@ -135,6 +136,7 @@ class Walk:
                 np.ascontiguousarray(sentence[start:stop], dtype=np.int64),
                 np.ascontiguousarray(x[start:stop], dtype=np.int64),
                 self._last_word,
+                known[start : stop + AHEAD],
             )
             advance(
                 self._population.particles,

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from entitynlm.data.echoes import OPENING
+from entitynlm.data.echoes import OPENING, compare_words
 from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.states import Rows, Side
 from entitynlm.model.scan import SMALLEST_NORM
@@ -57,6 +57,9 @@ class Segment(NamedTuple):
     sentence: np.ndarray  # (S,)
     x: np.ndarray  # (S,) the words
     before: int  # the word before them
+    ahead: (
+        np.ndarray
+    )  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1 beyond what is known
 
 
 class Choices(NamedTuple):
@@ -109,7 +112,7 @@ def advance(  # type: ignore[no-untyped-def]
     count = len(particles.entities)
     starters = np.empty(count, dtype=np.int64)  # particles that start a mention at the present word
     scratch = np.empty((4, particles.memory.shape[1]))
-    candidates = np.empty((5, particles.memory.shape[1]), dtype=np.int64)
+    candidates = np.zeros((6, particles.memory.shape[1]), dtype=np.int64)
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
         starting = _choose_kinds(
@@ -194,10 +197,20 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     for i in starters:
         kind, mention = particles.kind[i], particles.mentions[i] + 1
         count = _list_candidates(memory, i, kind, particles.entities[i], mention, segment, s, candidates)
+        if len(Q.echo_weights) > 0:
+            _list_likenesses(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
         _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
         newborn_row = _give_birth(
-            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.echo_seen, P_rows.used, kind, births
+            P.sigma,
+            P.means,
+            P_rows.vectors,
+            P_rows.scored_at,
+            P_rows.echo_seen,
+            P_rows.compared_at,
+            P_rows.used,
+            kind,
+            births,
         )
         p_scores[count] = _multiply(P.queries, t, P_rows.vectors, newborn_row)
         q_scores[count] = _multiply(Q.queries, t, Q_rows.vectors, kind)
@@ -238,11 +251,29 @@ def _list_candidates(memory, i, kind, known, mention, segment, s, candidates):  
     return count
 
 
+@numba.njit(cache=True, nogil=True)
+def _list_likenesses(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
+    """How like the present words are to those of each candidate; once for all particles that share a row."""
+    position, stamp = segment.position + s, segment.position + s + 1
+    previous = segment.x[s - 1] if s > 0 else segment.before
+    following = segment.ahead[s + 1 : s + 1 + ahead]
+    for c in range(count):
+        row = memory[i, candidates[0, c], MODEL_ROW]
+        if rows.compared_at[row] != stamp:
+            rows.compared_at[row] = stamp
+            rows.likeness[row] = compare_words(
+                rows.echo_words[row], rows.echo_before[row], rows.echo_seen[row], rows.echo_last[row],
+                position, previous, segment.x[s], following,
+            )  # fmt: skip
+        candidates[5, c] = rows.likeness[row]
+
+
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _score_known(side, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
     queries, vectors, scored_at, scores = side.queries, rows.vectors, rows.scored_at, rows.scores
     distance, limit = side.distance, side.distance_limit
+    weights, compares = side.echo_weights, len(side.echo_weights) > 0
     for c in range(count):
         row = memory[i, candidates[0, c], column]
         if scored_at[row] != stamp:
@@ -254,6 +285,8 @@ def _score_known(side, rows, memory, i, column, t, stamp, candidates, count, out
         out[c] = scores[row]
         for q in range(4):
             out[c] += distance[q, min(candidates[1 + q, c], limit[q])]
+        if compares:
+            out[c] += weights[candidates[5, c]]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
@@ -266,14 +299,14 @@ def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _give_birth(sigma, means, vectors, scored_at, seen, used, k, births):  # type: ignore[no-untyped-def]
+def _give_birth(sigma, means, vectors, scored_at, seen, compared_at, used, k, births):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a newborn of kind k."""
     if sigma == 0:
         return k
     row = used[0]
     used[0] += 1
     scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
-    seen[row] = 0
+    seen[row], compared_at[row] = 0, 0
     square = 0.0
     for d in range(means.shape[1]):
         u = means[k, d] + sigma * births.standard_normal()
@@ -465,7 +498,7 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         )
         if remembers:
             _remember(
-                P_rows.echo_words, P_rows.echo_before, P_rows.echo_seen, P_rows.echo_last,
+                P_rows.echo_words, P_rows.echo_before, P_rows.echo_seen, P_rows.echo_last, P_rows.compared_at,
                 row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
         memory[i, n, PROPOSAL_ROW] = _update(
@@ -506,7 +539,7 @@ def _update(gates, states, t, vectors, used, scored_at, updated_at, updated_to, 
 
 
 @numba.njit(cache=True, nogil=True)
-def _remember(words, before, seen, last, row, new, x, previous, position):  # type: ignore[no-untyped-def]
+def _remember(words, before, seen, last, compared_at, row, new, x, previous, position):  # type: ignore[no-untyped-def]
     """The entity's latest words (data.echoes): those of the row that was updated, and this one."""
     kept = words.shape[1]
     for k in range(min(seen[row], kept)):
@@ -514,4 +547,4 @@ def _remember(words, before, seen, last, row, new, x, previous, position):  # ty
     place = seen[row] % kept
     words[new, place] = x
     before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
-    seen[new], last[new] = seen[row] + 1, position
+    seen[new], last[new], compared_at[new] = seen[row] + 1, position, 0

@@ -38,6 +38,10 @@ class Side(NamedTuple):
     distance: np.ndarray  # (4, W)
     distance_limit: np.ndarray  # (4,)
     sigma: float  # of the birth noise that is drawn; 0: newborns are the fixed rows 1 … K
+    echo_weights: (
+        np.ndarray
+    )  # (LIKENESSES,) where entities' words are compared with the present ones, else (0,)
+    words_ahead: int  # how many words to come are compared
 
 
 class Rows(NamedTuple):
@@ -60,6 +64,8 @@ class Rows(NamedTuple):
     echo_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
     echo_seen: np.ndarray  # (S,) how many words the entity has had
     echo_last: np.ndarray  # (S,) the place in the text of the latest one
+    compared_at: np.ndarray  # (S,) when likeness[row] was found
+    likeness: np.ndarray
 
 
 def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Side:
@@ -80,6 +86,8 @@ def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Si
         distance=distance,
         distance_limit=limit,
         sigma=float(tables.sigma) if noisy and not tables.zero_birth else 0.0,
+        echo_weights=tables.echo_weights.astype(np.float64),
+        words_ahead=tables.words_ahead,
     )
 
 
@@ -147,7 +155,7 @@ class StateTable:
         numbers[live] = np.arange(len(live))
         for values in _lasting(rows):
             values[: len(live)] = values[live]
-        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at):
+        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at, rows.compared_at):
             stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
         rows.used[0] = len(live)
         return numbers
@@ -175,6 +183,8 @@ class StateTable:
             echo_before=np.empty((size, kept), dtype=np.int32),
             echo_seen=stamps(),
             echo_last=stamps(),
+            compared_at=stamps(),
+            likeness=stamps(),
         )
 
 

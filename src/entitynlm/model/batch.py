@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
-from entitynlm.data.echoes import count_echoes
+from entitynlm.data.echoes import compare_pairs, count_echoes
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
@@ -269,11 +269,26 @@ def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0
 def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
     """The same, laid out one by one: what bounds the memory that a novel needs."""
     past: Past | None = None
-    echoes = count_echoes(document.x, document.e)
+    echoes, likenesses = count_echoes(document.x, document.e), compare_mentions(document, network)
     for start, end in cut_ranges(len(document), size):
-        layout = lay_out(document, network.feature_set, start=start, end=end, past=past, echoes=echoes)
+        layout = lay_out(
+            document,
+            network.feature_set,
+            start=start,
+            end=end,
+            past=past,
+            echoes=echoes,
+            likenesses=likenesses,
+        )
         past = layout.future
         yield Window(document.x[start:end], document.sentence[start:end], layout)
+
+
+def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
+    """The likeness of each mention's words to each candidate's, for networks that look at it."""
+    if network.words_ahead is None:
+        return None
+    return compare_pairs(document.x, document.r, document.e, document.l, ahead=network.words_ahead)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:

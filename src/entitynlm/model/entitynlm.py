@@ -27,6 +27,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
+from entitynlm.data.echoes import AHEAD, LIKENESSES
 from entitynlm.data.word_classes import WordClasses
 from entitynlm.model.features import count_word_states, make_feature_set
 from entitynlm.model.reader import WordReader, initialise
@@ -56,6 +57,9 @@ class EntityNetwork(nn.Module):
         self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * D))
         self.W_delta = nn.Parameter(torch.empty(D, D))
         self.W_ends = nn.Parameter(torch.empty(D, D)) if config.mode == "lookahead" else None
+        self.echo_weights: nn.Parameter | None = None
+        if config.echo and config.mode != "generative":
+            self.echo_weights = nn.Parameter(torch.empty(LIKENESSES))
         self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
             self.W_e = nn.Parameter(torch.empty(D, D))
@@ -84,8 +88,16 @@ class EntityNetwork(nn.Module):
         return self.distance_weights()[hot.long()].sum(-1)
 
     def distance_weights(self) -> Tensor:
-        """w_dist and, for the bucket "none", zero."""
-        return torch.cat([self.w_dist, self.w_dist.new_zeros(1)])
+        """w_dist and, for the bucket "none", zero; then, in a proposal that compares words (ours), the weights of likenesses."""
+        parts = [self.w_dist, self.w_dist.new_zeros(1)]
+        return torch.cat(parts if self.echo_weights is None else [*parts, self.echo_weights])
+
+    @property
+    def words_ahead(self) -> int | None:
+        """How many words to come are compared with entities' words; None: no words are compared at all."""
+        if self.echo_weights is None:
+            return None
+        return AHEAD if self.config.mode == "lookahead" else 0
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 

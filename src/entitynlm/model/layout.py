@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numba
 import numpy as np
 
-from entitynlm.data.echoes import Echoes, count_echoes
+from entitynlm.data.echoes import NEWBORN, Echoes, count_echoes
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.model.features import FeatureSet
 
@@ -31,7 +31,8 @@ class Past:
     """What the text before a window leaves behind about its entities (their vectors travel apart, see ``batch``).
 
     Arrays are per entity, in order of birth. ``position`` counts words, ``mentions`` counts mentions so far, ``current`` is the
-    number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to come.
+    number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to come,
+    ``pairs`` how many pairs of a mention and a candidate there were.
     """
 
     kinds: np.ndarray = field(default_factory=_none)
@@ -43,6 +44,7 @@ class Past:
     mentions: int = 0
     current: int = 0
     remaining: int = 0
+    pairs: int = 0
 
     @property
     def entities(self) -> int:
@@ -126,10 +128,12 @@ def lay_out(
     end: int | None = None,
     past: Past | None = None,
     echoes: Echoes | None = None,
+    likenesses: np.ndarray | None = None,
 ) -> Layout:
     """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them.
 
     :param echoes: of the whole document, where they were counted before.
+    :param likenesses: of all pairs of the document, for networks that compare words.
     """
     past = past or Past()
     end = len(document) if end is None else end
@@ -168,6 +172,7 @@ def lay_out(
         mentions=past.mentions + mentions,
         current=int(after[0]),
         remaining=int(after[1]),
+        pairs=past.pairs + pairs,
     )
     return Layout(
         x=x,
@@ -184,13 +189,24 @@ def lay_out(
         update_previous=arrays.update_previous,
         pair_bounds=arrays.pair_bounds,
         pair_rows=arrays.pair_rows,
-        pair_features=arrays.pair_features,
+        pair_features=add_likenesses(arrays.pair_features, feature_set, likenesses, past.pairs),
         chosen_pairs=arrays.chosen_pairs,
         final_rows=arrays.final_rows,
         past=past,
         future=future,
         echoes=(echoes or count_echoes(document.x[:end], document.e[:end])).cut(start, end),
     )
+
+
+def add_likenesses(
+    features: np.ndarray, feature_set: FeatureSet, likenesses: np.ndarray | None, first: int
+) -> np.ndarray:
+    """The hot buckets with one more: the likeness of words, whose weights come after that of "none"."""
+    if likenesses is None:
+        return features
+    own = likenesses[first : first + len(features)].astype(np.int64)
+    hot = np.where(own == NEWBORN, feature_set.size, feature_set.size + 1 + own)
+    return np.concatenate([features, hot[:, None].astype(np.uint8)], axis=1)
 
 
 class _Arrays:

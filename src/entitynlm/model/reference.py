@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.data.echoes import KEPT, OPENING
+from entitynlm.data.echoes import COMMON, FREQUENT, KEPT, OPENING
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
@@ -137,7 +137,7 @@ class SlowTwin:
         if first:  # 1. not continuing a mention
             score.r = self.kind_log_probs(h)[r]
             if r > 0:
-                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence)
+                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence, x)
                 newborn = candidates[-1]
                 if e == len(story.entities) + 1:
                     score.e = log_probs[-1]
@@ -197,15 +197,18 @@ class SlowTwin:
         return torch.log_softmax(torch.stack(scores), 0)
 
     def entity_log_probs(
-        self, story: _Story, h: Tensor, t: int, kind: int, sentence: int
+        self, story: _Story, h: Tensor, t: int, kind: int, sentence: int, x: int | None = None
     ) -> tuple[list[_Entity], Tensor]:
-        """Eq. 4: every entity of this kind so far, then a new one."""
+        """Eq. 4: every entity of this kind so far, then a new one. Q has read ``x`` and may compare it with their words."""
         net = self.network
         candidates = [entity for entity in story.entities if entity.kind == kind]
         scores = []
         for entity in candidates:
             f = self._features(entity, story, t, sentence)
-            scores.append(h @ net.W_entity @ entity.vector + net.w_dist @ f)
+            score = h @ net.W_entity @ entity.vector + net.w_dist @ f
+            if net.echo_weights is not None and x is not None:
+                score = score + net.echo_weights[self._compare(story, entity, t, x)]
+            scores.append(score)
         newborn = _Entity(kind, self._give_birth(kind, t))
         scores.append(h @ net.W_entity @ newborn.vector)
         return [*candidates, newborn], torch.log_softmax(torch.stack(scores), 0)
@@ -259,6 +262,16 @@ class SlowTwin:
     def _find_predecessor(story: _Story, entity: _Entity, t: int) -> int:
         """The word before this one, if it was the entity's too."""
         return story.last_word if entity.words and entity.last_token == t - 1 else OPENING
+
+    def _compare(self, story: _Story, entity: _Entity, t: int, x: int) -> int:
+        """How like the entity's words x is, as ``data.echoes`` numbers it."""
+        previous = self._find_predecessor(story, entity, t)
+        chances = [word for before, word in entity.words if before == previous]
+        share = chances.count(x) / len(chances) if chances else 0.0
+        match = 0 if share == 0 else 1 if share < 0.5 else 2
+        rarity = 0 if x < FREQUENT else 1 if x < COMMON else 2
+        known = rarity == 2 and any(word == x for _, word in entity.words)
+        return match + 3 * rarity + 9 * known
 
     def _echo(self, log_x: Tensor, h: Tensor, x: int, story: _Story, entity: _Entity, t: int) -> Tensor:
         """Beside eq. 6, ours: the mention repeats one of its entity's words with probability λ."""

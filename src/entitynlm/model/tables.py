@@ -29,6 +29,7 @@ class WordTables:
     :param contexts: (T, D) the h that predictions are made from.
     :param length_weights: (max_length, D).  :param distance_weights: (F + 1,) with a zero for "none" at the end.
     :param means: (1 + kinds, D) r of each kind (eq. 7); ``sigma`` as configured, with ``zero_birth`` newborns are zero.
+    :param echo_weights: (LIKENESSES,) of a proposal that compares words, else (0,); it looks at ``words_ahead`` words to come.
     """
 
     log_kinds: np.ndarray
@@ -42,6 +43,8 @@ class WordTables:
     means: np.ndarray
     sigma: float
     zero_birth: bool
+    echo_weights: np.ndarray
+    words_ahead: int
 
     @property
     def tokens(self) -> int:
@@ -73,6 +76,8 @@ def make_tables(network: EntityNetwork, reading: Reading, document: int = 0) -> 
         means=_array(network.kind_embeddings),
         sigma=config.sigma,
         zero_birth=config.birth == "zero",
+        echo_weights=np.zeros(0) if network.echo_weights is None else _array(network.echo_weights),
+        words_ahead=network.words_ahead or 0,
     )
 
 
