@@ -175,11 +175,14 @@ def _write_surprise(report: Report, found: Surprise) -> str:
     row = found.row
     who = report.characters[found.number - 1].name
     note = "new" if row.is_new else f"{row.since_words:,} words after its last mention"
-    context = f"… {escape(found.before)} <b>{escape(row.mention)}</b> {escape(found.after)} …"
+    tight = found.after[:1] in tuple(",.;:!?)”’")
+    context = (
+        f"… {escape(found.before)} <b>{escape(row.mention)}</b>{'' if tight else ' '}{escape(found.after)} …"
+    )
     return (
         f'<tr style="--c:{colour_of(found.number)}"><td class="context">{context}</td>'
         f"<td>{escape(who)}<br><small>{row.form}, {note}</small></td>"
-        f"<td>{escape(found.expected)} {100 * row.expected_probability:.0f} %</td>"
+        f"<td>{escape(found.expected)} {100 * row.expected_probability:.0f}&nbsp;%</td>"
         f'<td class="n">{row.referent_surprisal:.1f}</td><td class="n">{row.entropy:.1f}</td></tr>'
     )
 

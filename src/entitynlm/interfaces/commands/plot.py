@@ -9,12 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from entitynlm.errors import DataError
-from entitynlm.interfaces.commands import plot_marginal
+from entitynlm.interfaces.commands import plot_marginal, plot_text
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import QuietOption
 
 app = typer.Typer(help="Figures (PNG, SVG or PDF, by the file's ending).", no_args_is_help=True)
+app.command("calibration")(plot_text.calibration)
 app.command("marginal")(plot_marginal.marginal)
+app.command("surprisal")(plot_text.surprisal)
+app.command("timeline")(plot_text.timeline)
 
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="The figure's file: .png, .svg or .pdf.")]
 

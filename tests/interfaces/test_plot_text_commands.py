@@ -1,0 +1,94 @@
+"""Figures about texts, and the calibration behind one of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.data.document import Document
+from entitynlm.data.formats.registry import write_documents
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces.cli import app
+from entitynlm.interfaces.figures_text import average
+from entitynlm.tasks.calibration import group_predictions, measure_calibration
+from interfaces.small_model import STORY, store_model
+from tasks.small_bundles import make_bundle, make_documents
+
+STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_model(tmp_path_factory.mktemp("model"))
+
+
+def run(kind: str, model: Path, *arguments: object, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, ["plot", kind, "--model", str(model), *map(str, arguments)], input=text)
+
+
+@pytest.mark.parametrize("ending", STARTS)
+@pytest.mark.parametrize("kind", ["surprisal", "timeline"])
+def test_figures_of_a_text(kind: str, ending: str, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / f"figure{ending}"
+    result = run(kind, model, "--samples", 3, "--out", out, text=STORY)
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes().startswith(STARTS[ending])
+
+
+def test_a_long_text_is_averaged(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "long.svg"
+    assert run("surprisal", model, "--samples", 2, "--out", out, text=STORY * 12).exit_code == 0
+    assert average(np.array([1.0, 2.0, 3.0, 8.0]), 3).tolist() == [1.5, 2.0, 13 / 3, 5.5]
+
+
+def test_calibration_of_a_corpus(model: Path, tmp_path: Path) -> None:
+    write_documents(make_documents(), tmp_path / "gold.jsonl", "jsonl")
+    out, figures = tmp_path / "calibration.png", tmp_path / "calibration.json"
+    result = run("calibration", model, tmp_path / "gold.jsonl", "--out", out, "--json", figures)
+    assert result.exit_code == 0, result.output
+    found = json.loads(figures.read_text())
+    assert found["documents"] == 7 and found["mentions"] == 21
+    assert out.exists() and "% of referents right" in result.stdout
+
+
+def test_bins_hold_all_predictions() -> None:
+    probabilities, outcomes = np.array([0.05, 0.95, 1.0, 0.31, 0.39]), np.array([0, 1, 1, 0, 1])
+    found = group_predictions(probabilities, outcomes, 10)
+    assert [(b.low, b.count, b.observed) for b in found] == [(0.0, 1, 0.0), (0.3, 2, 0.5), (0.9, 2, 1.0)]
+    assert found[1].predicted == pytest.approx(0.35)
+
+
+def test_probabilities_of_each_mention_are_in_the_bins_once() -> None:
+    bundle, _ = make_bundle()
+    found = measure_calibration(bundle, make_documents())
+    total = sum(b.count * b.predicted for b in found.bins)
+    assert total == pytest.approx(found.mentions)  # there are never more than five referents here
+    assert sum(b.count * b.observed for b in found.bins) == pytest.approx(found.mentions)
+    assert 0 <= found.error <= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "error", "message"),
+    [
+        ("surprisal", ["--base", "3"], ConfigError, "--base"),
+        ("surprisal", ["--out", "x.gif"], ConfigError, "ends in one of"),
+        ("timeline", ["missing.txt"], DataError, "no such file"),
+    ],
+)
+def test_wrong_input_is_told(
+    kind: str, arguments: list[str], error: type[Exception], message: str, model: Path
+) -> None:
+    result = run(kind, model, *arguments, text=STORY)
+    assert isinstance(result.exception, error) and message in str(result.exception)
+
+
+def test_nothing_to_draw(model: Path) -> None:
+    empty = run("surprisal", model, text=". . .")
+    assert isinstance(empty.exception, ConfigError) and "no word" in str(empty.exception)
+    with pytest.raises(DataError, match="no mention in 1 document"):
+        measure_calibration(make_bundle()[0], [Document("d", ("Ann",))])
