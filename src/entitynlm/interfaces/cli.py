@@ -12,6 +12,7 @@ import sys
 import typer
 
 from entitynlm.errors import EntityNLMError
+from entitynlm.interfaces.commands import annotate as annotate_command
 from entitynlm.interfaces.commands import data as data_command
 from entitynlm.interfaces.commands import demo as demo_command
 from entitynlm.interfaces.commands import evaluate as evaluate_command
@@ -32,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("annotate")(annotate_command.annotate)
 app.add_typer(data_command.app, name="data")
 app.command("demo")(demo_command.demo)
 app.add_typer(evaluate_command.app, name="evaluate")
