@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from entitynlm.data.document import Document, Entity, Mention
 
 if TYPE_CHECKING:
-    from entitynlm.interfaces.api import EntityNLM
+    from entitynlm.interfaces.api import EntityNLM, load
 
 try:
     __version__ = version("entitynlm")
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
 
-__all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__"]
+__all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:
     """The model class is imported when it is first asked for: torch takes a second, and not everyone needs it."""
-    if name == "EntityNLM":
-        from entitynlm.interfaces.api import EntityNLM
+    if name in ("EntityNLM", "load"):
+        from entitynlm.interfaces import api
 
-        return EntityNLM
+        return getattr(api, name)
     raise AttributeError(f"module 'entitynlm' has no attribute {name!r}")

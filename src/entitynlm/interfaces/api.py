@@ -1,22 +1,39 @@
-"""The public Python interface: one class that loads a model and answers questions about documents."""
+"""The public Python interface: one class that loads a model and answers questions about texts.
+
+>>> import entitynlm
+>>> model = entitynlm.load()  # doctest: +SKIP
+>>> document = model.annotate("Anna lost her key. She called Bob.")  # doctest: +SKIP
+
+Everything takes a raw text or a :class:`~entitynlm.data.document.Document`; seeds are arguments, and the same seed gives the same
+answer. Answers are plain objects of the package: documents with mentions, tables of rows, lists.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from entitynlm.baselines.entity_choice.choices import Choice
-from entitynlm.data.document import Document
+from entitynlm.data.document import Document, Span
+from entitynlm.data.kbest_lists import Candidate, KBestList
+from entitynlm.data.segmentation import segment_text
 from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
 from entitynlm.model.shipped import DEFAULT
+from entitynlm.tasks.annotation import Links, Options, annotate_document
 from entitynlm.tasks.next_entity import NetworkChooser
 from entitynlm.tasks.scoring import DocumentScore, score_document
+
+if TYPE_CHECKING:
+    from entitynlm.tasks.storytelling import Continuation
+    from entitynlm.tasks.surprisal import Surprisal
 
 
 class EntityNLM:
     """A trained model: P, its proposals, and all that turns documents into numbers.
 
-    >>> model = EntityNLM.from_pretrained("runs/stories")  # doctest: +SKIP
+    >>> model = EntityNLM.from_pretrained("entitynlm-en")  # doctest: +SKIP
     >>> model.log_prob(document).log_prob  # doctest: +SKIP
     """
 
@@ -39,15 +56,147 @@ class EntityNLM:
         words = tuple(encoder.vocabulary.decode(encoded.x.tolist()))
         return score_document(self.bundle.get("generative"), encoded, words)
 
-    def next_entity(self, document: Document, position: int | None = None) -> Choice:
+    def annotate(
+        self,
+        text: str | Document,
+        *,
+        samples: int = 0,
+        links: Links = "weighed",
+        scores: bool = False,
+        keep_mentions: bool = False,
+        possessives: bool = True,
+        seed: int = 0,
+    ) -> Document:
+        """Find the mentions of a text and who is who: the document with ``mentions``, ``entities`` and ``clusters``.
+
+        :param samples: 0 takes the proposal's best choices; N the most probable under P of N drawn analyses.
+        :param links: ``weighed`` (the model and the words together) or ``network`` (the model alone).
+        :param scores: put the confidence of each mention and link into ``mention.attributes``.
+        :param keep_mentions: take a document's own mentions and only link them.
+        :param possessives: also mentions such as "her" in "her mother" (else: outermost ones only).
+        """
+        options = Options(
+            samples=samples,
+            links=links,
+            scores=scores,
+            keep_mentions=keep_mentions,
+            possessives=possessives,
+            seed=seed,
+        )
+        return annotate_document(self.bundle, as_document(text), options)
+
+    def surprisal(
+        self,
+        text: str | Document,
+        *,
+        mentions: Literal["auto", "given", "sampled"] = "auto",
+        samples: int = 50,
+        repeats: int = 4,
+        base: float = 2.0,
+        seed: int = 0,
+    ) -> Surprisal:
+        """How predictable each word and each referent was: ``tokens`` and ``mentions``, a row each.
+
+        :param mentions: read along the document's own (``given``) or sum over all that are possible (``sampled``).
+        :param samples: particles per repeat; the spread between ``repeats`` is the error.
+        :param base: of the logarithm; 2 gives bits.
+        """
+        from entitynlm.tasks.surprisal import measure_surprisal
+
+        return measure_surprisal(
+            self.bundle,
+            as_document(text),
+            mentions=mentions,
+            samples=samples,
+            repeats=repeats,
+            base=base,
+            seed=seed,
+        )
+
+    def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
         """Who is mentioned next, at the end of a text or at one of its tokens: the entities so far and a new one.
 
-        Only the words and mentions before that place are looked at. ``choice.ranked`` lists (entity, probability), the
-        likeliest first; a new entity has the empty name.
+        Only the words and mentions before that place are looked at; the mentions of a raw text are found first. ``choice.ranked``
+        lists (entity, probability), the likeliest first; a new entity has the empty name.
         """
+        if isinstance(document, str):
+            document = self.annotate(document)
         place = len(document) if position is None else position
         if not 0 <= place <= len(document):
             raise ConfigError(
                 f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
             )
         return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder).choose(document, [place])[0]
+
+    def generate(
+        self,
+        text: str | Document | None = None,
+        *,
+        words: int = 60,
+        sentences: int | None = None,
+        count: int = 1,
+        temperature: float = 0.8,
+        top_p: float = 0.95,
+        cast: Sequence[str] = (),
+        next_entity: str | None = None,
+        new_entities: bool = True,
+        seed: int = 0,
+    ) -> list[Continuation]:
+        """Continue a text, or start a story (None), with wishes about who is in it.
+
+        :param cast: how those are called that the story starts with, besides those of the text.
+        :param next_entity: how the one is called that the next mention shall be of.
+        :param new_entities: whether others may come up.
+        """
+        from entitynlm.tasks.storytelling import Request, tell_stories
+
+        request = Request(
+            words=words,
+            sentences=sentences,
+            temperature=temperature,
+            top_p=top_p,
+            cast=tuple(cast),
+            next_entity=next_entity,
+            new_entities=new_entities,
+        )
+        prompt = None if text is None else as_document(text)
+        return tell_stories(self.bundle, prompt, request, count=count, seed=seed)
+
+    def rerank(
+        self,
+        document: Document,
+        candidates: KBestList | Sequence[Sequence[Sequence[Span]]],
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> list[Candidate]:
+        """Candidate analyses of a document, the best first, with their new scores.
+
+        :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
+        :param weights: of ``baseline`` (the list's own scores), ``P``, ``P.e``, ``causal`` …; default: by P alone.
+        """
+        from entitynlm.tasks.reranking import BY_MODEL, Combination, list_needed, score_list
+
+        if not isinstance(candidates, KBestList):
+            candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
+        combination = BY_MODEL if weights is None else Combination(weights)
+        scored = score_list(self.bundle, document, candidates, list_needed(combination))
+        scores = combination.score(scored).tolist()
+        order = sorted(range(len(scores)), key=lambda number: -scores[number])
+        return [Candidate(candidates.candidates[n].clusters, scores[n]) for n in order]
+
+
+def load(name: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
+    """The model that ships with the package, another one by its name, or one from a folder."""
+    return EntityNLM.from_pretrained(name, device=device)
+
+
+def as_document(text: str | Document, *, id: str = "text") -> Document:
+    """A raw text as a document of words and sentences; a document as it is."""
+    if isinstance(text, Document):
+        return text
+    cut = segment_text(text)
+    return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+
+
+def _make_candidate(clusters: Sequence[Sequence[Span]]) -> Candidate:
+    return Candidate(tuple(tuple((int(a), int(b)) for a, b in cluster) for cluster in clusters), 0.0)

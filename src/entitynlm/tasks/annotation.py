@@ -23,6 +23,7 @@ from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.tasks.linking import Linker, link_mentions
 from entitynlm.tasks.linking_advice import Adviser, WordSpan
+from entitynlm.tasks.mention_types import TypeGuesser
 
 Links = Literal["weighed", "network"]
 POSSESSIVES = frozenset("my your his her our their".split())
@@ -80,6 +81,7 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     else:
         analysis = samples.best() if options.samples and samples else decode_greedy(proposal, encoded)[0]
         found = _take_analysis(bundle, document, encoded, analysis)
+    found = guess_types(bundle, proposal, encoded, found)
     linker = get_linker(bundle)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
@@ -160,6 +162,20 @@ def _guess_kinds(proposal: EntityNetwork, encoded: EncodedDocument, starts: Sequ
     return {start: int(guessed[start]) for start in starts}
 
 
+def guess_types(
+    bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, found: Sequence[_Found]
+) -> list[_Found]:
+    """Types for mentions that have none, where the model came with a guesser."""
+    stored = bundle.notes.get("types")
+    if not stored:
+        return list(found)
+    open_ones = [mention for mention in found if mention.type is None and mention.words is not None]
+    places = [mention.words[:2] for mention in open_ones if mention.words is not None]
+    guessed = TypeGuesser.from_dict(stored).guess(proposal, encoded, places)
+    by_span = {mention.span: name for mention, name in zip(open_ones, guessed, strict=True)}
+    return [dataclasses.replace(m, type=m.type or by_span.get(m.span)) for m in found]
+
+
 def add_possessives(document: Document, found: Sequence[_Found]) -> list[_Found]:
     """Also the possessive pronouns that stand inside of longer mentions."""
     added = []
@@ -168,7 +184,7 @@ def add_possessives(document: Document, found: Sequence[_Found]) -> list[_Found]
         start, end = mention.span
         for token in range(start, end):
             if document.tokens[token].lower() in POSSESSIVES and (token, token + 1) not in taken:
-                added.append(_Found((token, token + 1), None, None))
+                added.append(_Found((token, token + 1), None, "person" if mention.type else None))
     return sorted([*found, *added], key=lambda mention: (mention.span[0], -mention.span[1]))
 
 

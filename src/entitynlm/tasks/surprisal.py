@@ -18,9 +18,9 @@ from entitynlm.data.document import Document, Mention
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.data.preprocessing import SENTENCE_END
 from entitynlm.errors import ConfigError
-from entitynlm.inference.analyses import decode_greedy
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.bundle import Bundle
+from entitynlm.tasks.annotation import Options, annotate_document
 from entitynlm.tasks.referent_forms import Form, FormReader
 from entitynlm.tasks.referents import Referent, Trace, trace_referents
 from entitynlm.tasks.spelling import SpellingModel
@@ -196,14 +196,8 @@ def measure_surprisal(
 
 
 def find_mentions(bundle: Bundle, document: Document) -> Document:
-    """The document with the mentions that the model's proposal finds (the one that looks ahead, where the model has it)."""
-    encoder = bundle.encoder
-    encoded = encoder.encode_words(document)
-    if not len(encoded):
-        return document.with_mentions((), {})
-    proposal = bundle.get("lookahead" if "lookahead" in bundle.networks else "causal")
-    analysis, _ = decode_greedy(proposal, encoded)
-    return encoder.decode(analysis, document)
+    """The document with the mentions and links that the model finds; of nested ones, which P can't see, the outermost."""
+    return annotate_document(bundle, document, Options(possessives=False))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------------
