@@ -36,6 +36,25 @@ def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior
     assert 0 < row.standard_error < 0.05 * row.perplexity
 
 
+def test_a_cache_is_mixed_into_both_models_alike() -> None:
+    """On a text whose words are all different a cache of share s costs each word but the first exactly log(1 - s)."""
+    bundle, documents = make_bundle()
+    first = {int(word): at for at, word in reversed(list(enumerate(documents[0].x)))}
+    different = cut_document(
+        documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
+    )
+    contenders = Contenders(bundle, bundle.language_model)
+    sampling = Sampling(particles=20, repeats=2, cache_share=0.25, proposal="causal")
+    plain, cached, entities, both = measure_rows(
+        contenders, [different], sampling=sampling, readings=["marginal"]
+    )
+    assert [cached.name, both.name] == ["RNNLM + cache", "EntityNLM + cache marginal"]
+    expected = (len(different) - 1) * math.log(0.75)
+    assert cached.log_prob - plain.log_prob == pytest.approx(expected)
+    assert both.log_prob - entities.log_prob == pytest.approx(expected)
+    assert "25 % of a word cache" in cached.note and "25 % of a word cache" in both.note
+
+
 def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
     bundle, documents = make_bundle()
     ngram = estimate_ngrams(documents, bundle.encoder)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.data.echoes import AHEAD, OPENING
+from entitynlm.data.word_cache import WordCache
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import Chunk
 from entitynlm.inference.population import Population
@@ -71,6 +72,7 @@ class Walk:
         choices until the first resampling do not depend on whether and when there is one.
     :param keep: keep all choices, so that the particles' paths can be followed back.
     :param greedy: take Q's best choice everywhere instead of drawing.
+    :param cache_share: share of a word cache in P's words (``data.word_cache``).
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Walk:
         stride: Stride,
         keep: bool = False,
         greedy: bool = False,
+        cache_share: float = 0.0,
     ) -> None:
         self.model, self.proposal = model, proposal
         self.count = particles
@@ -94,6 +97,7 @@ class Walk:
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
         self._last_word = OPENING
+        self._cache = WordCache(cache_share) if cache_share else None
         self.log_evidence = 0.0  # of the words until the last resampling
         self.log_weights = np.zeros(particles)  # since then
         self.log_p = np.zeros(particles)  # of each particle's whole path, words included
@@ -162,7 +166,8 @@ class Walk:
             return np.zeros((len(segment.x), self.count))
         assert self._population is not None
         contexts = chunk.model.contexts[segment.first : segment.first + len(segment.x)]
-        return self._words.score(self._population.model_states, contexts, segment, choices)
+        log_words = self._words.score(self._population.model_states, contexts, segment, choices)
+        return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""

@@ -83,6 +83,7 @@ def estimate_log_prob(
     resample_threshold: float = 0.5,
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
+    cache_share: float = 0.0,
 ) -> MarginalEstimate:
     """Estimate log P(X) of a document's words; its annotation is not looked at.
 
@@ -93,6 +94,7 @@ def estimate_log_prob(
         (docs/decisions/043-mixed-proposal.md).
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
+    :param cache_share: share of a word cache in P's words (``data.word_cache``; 0: none).
     """
     check_networks(model, proposal)
     check_document(document, particles)
@@ -102,7 +104,7 @@ def estimate_log_prob(
     if repeats < 1:
         raise ConfigError(f"there must be one repeat at least, not {repeats}")
     walks = [
-        Walk(model, proposal, particles=particles, seed=child, stride=stride)
+        Walk(model, proposal, particles=particles, seed=child, stride=stride, cache_share=cache_share)
         for child in seed_document(seed, document).spawn(repeats)
     ]
     log_evidence = np.empty((repeats, len(document)))

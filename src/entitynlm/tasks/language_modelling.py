@@ -16,6 +16,7 @@ import numpy as np
 from entitynlm.baselines.ngram import NgramModel
 from entitynlm.baselines.rnnlm import score_words
 from entitynlm.data.encoding import EncodedDocument, Encoder
+from entitynlm.data.word_cache import WordCache
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
 from entitynlm.model.bundle import Bundle
@@ -39,6 +40,7 @@ class Sampling:
     :param proposal: which Q; None takes the one that looks ahead where the model has it, else the causal one.
     :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
     :param workers: documents estimated at the same time; the figures don't depend on it.
+    :param cache_share: adds a row for each model with a word cache of this share (0: none).
     """
 
     particles: int = 100
@@ -48,6 +50,7 @@ class Sampling:
     seed: int = 0
     workers: int = 1
     prior_share: float = PRIOR_SHARE
+    cache_share: float = 0.0
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -59,6 +62,7 @@ class Sampling:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.prior_share <= 1:
             raise ConfigError(f"prior_share is from 0 to 1, not {self.prior_share}")
+        WordCache(self.cache_share)  # checks it
 
     def choose_proposal(self, bundle: Bundle) -> EntityNetwork:
         wanted = self.proposal or ("lookahead" if "lookahead" in bundle.networks else "causal")
@@ -98,6 +102,8 @@ def measure_rows(
         rows.append(measure_ngram(contenders.ngram, documents, tell))
     if contenders.rnnlm is not None:
         rows.append(measure_rnnlm(contenders.rnnlm, documents, tell))
+        if sampling.cache_share:
+            rows.append(measure_rnnlm(contenders.rnnlm, documents, tell, cache_share=sampling.cache_share))
     rows += measure_entitynlm(contenders.bundle, documents, sampling, readings, tell)
     check_tokens(rows)
     return rows
@@ -141,13 +147,30 @@ def measure_ngram(model: NgramModel, documents: Sequence[EncodedDocument], tell:
     return Row(f"{model.order}-gram", "exact", tuple(results), model.description)
 
 
-def measure_rnnlm(network: LanguageModel, documents: Sequence[EncodedDocument], tell: OnDocument) -> Row:
-    """The LSTM's row."""
+def measure_rnnlm(
+    network: LanguageModel,
+    documents: Sequence[EncodedDocument],
+    tell: OnDocument,
+    *,
+    cache_share: float = 0.0,
+) -> Row:
+    """The LSTM's row, or that of the LSTM with a word cache."""
+
+    def score(document: EncodedDocument) -> np.ndarray:
+        scores = np.asarray(score_words(network, document), dtype=np.float64)
+        return WordCache(cache_share).mix(scores, document.x) if cache_share else scores
+
+    name = "RNNLM + cache" if cache_share else "RNNLM"
+    note = f"LSTM without entities{describe_cache(cache_share)}"
     results = [
         DocumentResult(document.id, len(scores), float(scores.sum()))
-        for document, scores in _follow(documents, lambda d: score_words(network, d), "RNNLM", tell)
+        for document, scores in _follow(documents, score, name, tell)
     ]
-    return Row("RNNLM", "exact", tuple(results), "LSTM without entities")
+    return Row(name, "exact", tuple(results), note)
+
+
+def describe_cache(share: float) -> str:
+    return f", and {100 * share:g} % of a word cache" if share else ""
 
 
 def measure_entitynlm(
@@ -162,7 +185,9 @@ def measure_entitynlm(
     rows = []
     if "marginal" in readings:
         proposal = sampling.choose_proposal(bundle)
-        rows.append(_measure_marginal(model, proposal, documents, sampling, tell))
+        rows.append(_measure_marginal(model, proposal, documents, replace(sampling, cache_share=0.0), tell))
+        if sampling.cache_share:
+            rows.append(_measure_marginal(model, proposal, documents, sampling, tell))
     if "words-only" in readings and "causal" in bundle.networks:
         rows.append(_measure_words_only(model, bundle.get("causal"), documents, sampling, tell))
     annotated = any(document.r.any() for document in documents)
@@ -187,7 +212,9 @@ def _measure_marginal(
             )
         )
         tell("EntityNLM marginal", len(results), len(documents))
-    return Row("EntityNLM", "marginal", tuple(results), sampling.describe(proposal))
+    name = "EntityNLM + cache" if sampling.cache_share else "EntityNLM"
+    note = sampling.describe(proposal) + describe_cache(sampling.cache_share)
+    return Row(name, "marginal", tuple(results), note)
 
 
 def _measure_words_only(
@@ -201,7 +228,12 @@ def _measure_words_only(
     values = np.empty((sampling.repeats, len(documents)))
     for repeat in range(sampling.repeats):
         once = replace(
-            sampling, method="importance", repeats=1, seed=sampling.seed + 1 + repeat, prior_share=0.0
+            sampling,
+            method="importance",
+            repeats=1,
+            seed=sampling.seed + 1 + repeat,
+            prior_share=0.0,
+            cache_share=0.0,
         )
         for number, estimate in enumerate(_estimate(model, proposal, documents, once)):
             assert estimate.words_only is not None
@@ -250,6 +282,7 @@ def _estimate(
         seed=sampling.seed,
         prior_share=sampling.prior_share,
         workers=sampling.workers,
+        cache_share=sampling.cache_share,
     )
 
 

@@ -10,6 +10,7 @@ import typer
 
 from entitynlm.interfaces.commands.lm_options import (
     ALL_READINGS,
+    CacheOption,
     MethodOption,
     NgramOption,
     PriorOption,
@@ -55,6 +56,7 @@ def evaluate_lm(
     method: MethodOption = "particle-filter",
     proposal: ProposalOption = None,
     prior_share: PriorOption = None,
+    cache: CacheOption = 0.0,
     readings: ReadingsOption = ALL_READINGS,
     workers: WorkersOption = 1,
     format: FormatOption = None,
@@ -87,6 +89,7 @@ def evaluate_lm(
         method=method,
         proposal=proposal,
         prior_share=prior_share,
+        cache=cache,
         seed=seed,
         workers=workers,
     )

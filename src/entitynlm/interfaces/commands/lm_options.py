@@ -31,7 +31,15 @@ PriorOption = Annotated[
     float | None,
     typer.Option(
         "--prior-share",
-        help="How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: a half.",
+        help="How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.",
+    ),
+]
+CacheOption = Annotated[
+    float,
+    typer.Option(
+        "--cache",
+        min=0.0,
+        help="Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.",
     ),
 ]
 ReadingsOption = Annotated[
@@ -76,6 +84,7 @@ def make_sampling(
     prior_share: float | None,
     seed: int,
     workers: int,
+    cache: float = 0.0,
 ) -> Sampling:
     """The options as the task wants them; the task itself says what is wrong with them."""
     from entitynlm.inference.marginal import PRIOR_SHARE
@@ -89,6 +98,7 @@ def make_sampling(
         seed,
         workers,
         PRIOR_SHARE if prior_share is None else prior_share,
+        cache,
     )
 
 

@@ -14,6 +14,7 @@ import typer
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.commands.lm_options import (
     ALL_READINGS,
+    CacheOption,
     MethodOption,
     NgramOption,
     PriorOption,
@@ -76,6 +77,7 @@ def reproduce_lm(
     method: MethodOption = "particle-filter",
     proposal: ProposalOption = None,
     prior_share: PriorOption = None,
+    cache: CacheOption = 0.0,
     readings: ReadingsOption = ALL_READINGS,
     workers: WorkersOption = 1,
     format: FormatOption = None,
@@ -109,6 +111,7 @@ def reproduce_lm(
             method=method,
             proposal=proposal,
             prior_share=prior_share,
+            cache=cache,
             seed=seed,
             workers=workers,
         ),
