@@ -94,7 +94,7 @@ def reproduce_lm(
 
     Examples:
 
-      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/strong.toml --out runs/lm-ontogum
+      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
       entitynlm reproduce lm --corpus stories -c configs/tiny.toml --seeds 1,2 --samples 20 --out runs/lm-stories
     """
     from entitynlm.data.corpora import open_corpus

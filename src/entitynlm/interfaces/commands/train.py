@@ -92,9 +92,9 @@ def train(
       entitynlm data get stories --documents 2000 --seed 1 --out stories
       entitynlm train stories --config configs/tiny.toml --out runs/stories
       entitynlm train ../shared/data/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
-      entitynlm train ../shared/data/ontogum -c configs/strong.toml -o runs/ontogum --lookahead --rnnlm
-      entitynlm train my-texts -c configs/strong.toml -o runs/words --rnnlm-only
-      entitynlm train my-stories -c configs/strong.toml -o runs/mine --start-from runs/words
+      entitynlm train ../shared/data/ontogum -c configs/lm.toml -o runs/ontogum --lookahead --rnnlm
+      entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
+      entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
     from entitynlm.data.corpora import open_corpus
     from entitynlm.model.bundle import CARD, load_bundle
