@@ -22,6 +22,7 @@ from entitynlm.interfaces.commands import predict_entity as predict_entity_comma
 from entitynlm.interfaces.commands import ranker as ranker_command
 from entitynlm.interfaces.commands import report as report_command
 from entitynlm.interfaces.commands import reproduce as reproduce_command
+from entitynlm.interfaces.commands import rerank as rerank_command
 from entitynlm.interfaces.commands import score as score_command
 from entitynlm.interfaces.commands import surprisal as surprisal_command
 from entitynlm.interfaces.commands import train as train_command
@@ -42,6 +43,7 @@ app.add_typer(plot_command.app, name="plot")
 app.command("predict-entity")(predict_entity_command.predict_entity)
 app.add_typer(ranker_command.app, name="ranker")
 app.command("report")(report_command.report)
+app.command("rerank")(rerank_command.rerank)
 app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
 app.command("surprisal")(surprisal_command.surprisal)

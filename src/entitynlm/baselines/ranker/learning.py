@@ -40,7 +40,7 @@ def train_ranker(
     if not any(document.mentions for document in keys):
         raise DataError("a ranker can't be trained: the documents have no mentions")
     types = dict(types or {})
-    singletons = _annotates_singletons(keys) if settings.singletons is None else settings.singletons
+    singletons = annotates_singletons(keys) if settings.singletons is None else settings.singletons
     source = settings.mentions or (
         MentionSource.syntax if all(map(has_syntax, keys)) else MentionSource.learned
     )
@@ -121,7 +121,8 @@ def _learn(
     return (average / averaged).astype(np.float32)
 
 
-def _annotates_singletons(keys: Sequence[Document]) -> bool:
+def annotates_singletons(keys: Sequence[Document]) -> bool:
+    """Whether these documents look like those of a corpus that annotates mentions which corefer with nothing."""
     sizes = [len(entity.mentions) for key in keys for entity in key.entities]
     return sum(size == 1 for size in sizes) > SINGLETONS_ANNOTATED * len(sizes)
 

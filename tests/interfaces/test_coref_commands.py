@@ -1,0 +1,200 @@
+"""``reproduce coref``, ``evaluate coref`` and ``rerank`` as people run them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.data.antecedents import read_antecedent_scores
+from entitynlm.data.document import Document, Mention
+from entitynlm.data.formats.registry import read_documents, write_documents
+from entitynlm.data.kbest_lists import write_kbest_lists
+from entitynlm.interfaces.cli import app, main
+from entitynlm.tasks.kbest import decode_swaps
+
+TINY = (
+    "--set preprocessing.vocabulary_size=100 --set model.hidden_size=6 --set model.embedding_size=6 "
+    "--set training.epochs=1 --set training.batch_size=4 --threads 1"
+).split()
+NAMES = [("Anna", "lamp", "She"), ("Otto", "boat", "He"), ("Ida", "book", "She"), ("Max", "coat", "He")]
+
+
+def make_documents(count: int, prefix: str) -> list[Document]:
+    documents = []
+    for number in range(count):
+        name, thing, pronoun = NAMES[number % len(NAMES)]
+        tokens = f"{name} saw a {thing} . {pronoun} took the {thing} . {name} slept .".split()
+        mentions = [
+            Mention(0, 1, "1"), Mention(2, 4, "2"), Mention(5, 6, "1"), Mention(7, 9, "2"), Mention(10, 11, "1"),
+        ]  # fmt: skip
+        sentences = ((0, 5), (5, 10), (10, 13))
+        documents.append(Document(f"{prefix}{number}", tuple(tokens), sentences, tuple(mentions)))
+    return documents
+
+
+def run(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    monkeypatch.setattr(sys, "argv", ["entitynlm", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tales")
+    for split, count in (("train", 8), ("dev", 4), ("test", 3)):
+        write_documents(make_documents(count, split), folder / f"{split}.conll", "conll2012")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("runs")
+    figures = out / "figures.json"
+    run(
+        "reproduce", "coref", "--corpus", corpus, "--out", out, "--trials", 50, "--samples", 4, "--k", 10, *TINY,
+        "--json", figures,
+    )  # fmt: skip
+    for split in ("dev", "test"):
+        run(
+            "ranker", "apply", out / "ranker", "--corpus", corpus, "--split", split,
+            "--scores", out / f"scores/{split}.jsonl",
+        )  # fmt: skip
+    return out, json.loads(figures.read_text())
+
+
+def test_reproduce_makes_the_table(reproduced: tuple[Path, dict[str, Any]]) -> None:
+    out, figures = reproduced
+    [block] = figures["blocks"]
+    assert block["title"] == "our ranker"
+    rows = {row["name"]: row for row in block["splits"]["test"]["rows"]}
+    assert {"one best", "swaps: P", "swaps: P + baseline", "swaps: oracle", "samples: oracle"} <= set(rows)
+    assert rows["one best"]["conll"] <= rows["swaps: oracle"]["conll"]
+    assert 0 < rows["swaps: P"]["versus_first"]["muc"]["p_value"] <= 1
+    assert [row["name"] for row in figures["alone"]["dev"]] == ["greedy, causal", "best sample, causal"]
+    assert figures["paper"]["f1"]["P"]["conll"] == 64.0
+    assert (out / "ranker" / "ranker.json").is_file()
+    assert (out / "model" / "model.json").is_file()
+
+
+def test_evaluate_says_the_same_from_stored_scores(
+    corpus: Path, reproduced: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    out, figures = reproduced
+    result = run(
+        "evaluate", "coref", "--corpus", corpus, "--scores", out / "scores", "--model", out / "model", "--no-alone",
+        "--trials", 50, "--k", 10, "--weights-out", tmp_path / "weights", "--json", "-",
+    )  # fmt: skip
+    [block] = json.loads(result.stdout)["blocks"]
+    [expected] = figures["blocks"]
+    for split in ("dev", "test"):
+        found = {row["name"]: row["conll"] for row in block["splits"][split]["rows"]}
+        assert found == {row["name"]: row["conll"] for row in expected["splits"][split]["rows"]}
+    assert (tmp_path / "weights" / "scores-swaps-P+baseline.json").is_file()
+
+
+def test_evaluate_prints_a_table(corpus: Path, reproduced: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = reproduced
+    result = run("evaluate", "coref", "--corpus", corpus, "--ranker", out / "ranker", "--methods", "swaps")
+    assert "one best" in result.stdout
+    assert "swaps: oracle" in result.stdout
+
+
+def test_rerank_writes_documents(
+    corpus: Path, reproduced: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    out, _ = reproduced
+    lists = [decode_swaps(item, 10) for item in read_antecedent_scores(out / "scores/test.jsonl")]
+    write_kbest_lists(lists, tmp_path / "lists.jsonl")
+    common = ("--corpus", corpus, "--split", "test", "--model", out / "model", "--threads", 1)
+    for kbest in (tmp_path / "lists.jsonl", out / "scores/test.jsonl"):
+        target = tmp_path / f"{kbest.stem}.conll"
+        run("rerank", "--kbest", kbest, *common, "--weight", 0.0, "--k", 10, "--out", target)
+        found = {document.id: set(document.clusters) for document in read_documents(target)}
+        assert found == {item.doc_id: set(item.candidates[0].clusters) for item in lists}
+    target = tmp_path / "searched.conll"
+    figures = json.loads(
+        run(
+            "rerank", "--kbest", out / "scores/test.jsonl", *common, "--out", target, "--dev-kbest",
+            out / "scores/dev.jsonl", "--dev-key", corpus, "--dev-split", "dev", "--json", "-",
+        ).stdout
+    )  # fmt: skip
+    assert figures["weights"]["baseline"] == 1.0
+    assert [entry["doc_id"] for entry in figures["documents"]] == ["test0", "test1", "test2"]
+    assert 0 < figures["dev_conll"] <= 100
+
+
+def test_rerank_takes_lines_with_their_own_tokens(
+    reproduced: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    out, _ = reproduced
+    row = {
+        "doc_id": "new", "tokens": ["Anna", "slept", ".", "She", "woke", "."], "sentences": [[0, 3], [3, 6]],
+        "candidates": [{"clusters": [[[0, 1], [3, 4]]], "score": 1.0}, {"clusters": [], "score": 0.5}],
+    }  # fmt: skip
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row) + "\n")
+    target = tmp_path / "new.conll"
+    run(
+        "rerank", "--kbest", tmp_path / "mine.jsonl", "--model", out / "model", "--out", target, "--weight", 0
+    )
+    [document] = read_documents(target)
+    assert document.tokens == tuple(row["tokens"])
+    assert document.clusters == (((0, 1), (3, 4)),)
+
+
+def test_wrong_input_is_named(
+    corpus: Path,
+    reproduced: tuple[Path, dict[str, Any]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, _ = reproduced
+    good = (out / "scores/test.jsonl").read_text().splitlines()
+    row = json.loads(good[1])
+    row["candidates"][0] = [[0, 1.0]]
+    (tmp_path / "bad.jsonl").write_text("\n".join([good[0], json.dumps(row)]) + "\n")
+    common = ("--corpus", corpus, "--model", out / "model", "--out", tmp_path / "x.conll")
+    message = fail(monkeypatch, capsys, "rerank", "--kbest", tmp_path / "bad.jsonl", *common)
+    assert "bad.jsonl:2" in message
+    assert "circle" in message
+    assert not (tmp_path / "x.conll").exists()
+    scores = out / "scores/test.jsonl"
+    message = fail(
+        monkeypatch, capsys, "rerank", "--kbest", scores, *common, "--weight", 1, "--dev-key", corpus
+    )
+    assert "choose one of" in message
+    message = fail(monkeypatch, capsys, "rerank", "--kbest", scores, *common, "--dev-key", corpus)
+    assert "belong together" in message
+    message = fail(monkeypatch, capsys, "evaluate", "coref", "--corpus", corpus)
+    assert "nothing to evaluate" in message
+    message = fail(monkeypatch, capsys, "evaluate", "coref", "--corpus", corpus, "--scores", tmp_path)
+    assert "there are no files dev*.jsonl" in message
+    message = fail(monkeypatch, capsys, "evaluate", "coref", "--corpus", corpus, "--ranker", out / "ranker",
+                   "--methods", "beams")  # fmt: skip
+    assert "there is no k-best method 'beams'" in message
+
+
+@pytest.mark.slow
+def test_folds(corpus: Path, tmp_path: Path) -> None:
+    figures = tmp_path / "folds.json"
+    run(
+        "reproduce", "coref", "--corpus", corpus, "--out", tmp_path, "--folds", 3, "--trials", 20, "--k", 5,
+        "--methods", "swaps", *TINY, "--json", figures,
+    )  # fmt: skip
+    found = json.loads(figures.read_text())
+    assert found["blocks"][0]["splits"]["test"]["documents"] == 15
+    assert len(found["combinations"]) == 3
