@@ -4,6 +4,8 @@ Row 4 is chosen by the development objective, as the paper does, and, in a secon
 never read. Each point is stored below --out and not trained again, so the search can be stopped and goes on where it was.
 
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm
+    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm --points 24,25,26
+    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ablation
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ours
 """
 
@@ -22,8 +24,8 @@ import torch
 
 from entitynlm.baselines.entity_choice.anticipator import (
     AnticipatorConfig,
-    Witness,
     load_config,
+    prepare_material,
     train_anticipator,
 )
 from entitynlm.baselines.entity_choice.statistics import ContextStatistics
@@ -56,19 +58,36 @@ def list_points() -> Iterator[dict[str, Any]]:
         }
 
 
+ABLATION: dict[str, dict[str, Any]] = {
+    "base": {},
+    "restart": {"model.restart_sentences": True},
+    "batches": {"training.batch_size": 8},
+    "e-heavy": {"training.weights": [1.0, 4.0, 1.0, 1.0]},
+    "x-light": {"training.weights": [1.0, 1.0, 1.0, 0.25]},
+    "no-words": {"training.weights": [0.0, 1.0, 0.0, 0.0]},
+    "rich": {"model.features": "rich"},
+    "no-features": {"model.features": "none"},
+    "glove": {"training.embeddings": "glove-6b-50d"},
+    "zero-birth": {"model.birth": "zero"},
+    "large-vocabulary": {"preprocessing.vocabulary_size": 3000},
+}
+"""Row 4, one change at a time: what may explain the distance to the paper's figure."""
+
+
 def list_variants(base: AnticipatorConfig) -> Iterator[AnticipatorConfig]:
     """Our own row: one change at a time, the base first."""
     yield base
     for dropout in (0.3, 0.5, 0.6):
         yield replace(base, dropout=dropout)
-    for hidden in (48, 192):
+    for hidden in (64, 256):
         yield replace(base, hidden=hidden)
+    for word_dropout in (0.0, 0.2):
+        yield replace(base, word_dropout=word_dropout)
     yield replace(base, embeddings="random")
     for name, values in {
-        "others": (0.0, 1.0),
         "word_weight": (0.0, 1.0),
         "type_weight": (0.0, 1.0),
-        "reading_weight": (0.0, 1.0),
+        "smoothing": (0.05,),
         "memory": (0.0,),
         "decay": (0.0, 0.1),
     }.items():
@@ -84,46 +103,72 @@ def remember(path: Path, found: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def search_entitynlm(corpus: Path, out: Path, config: Path, seed: int) -> None:
-    """Train every point of the grid that is not stored, and name the best by objective and by accuracy."""
-    opened = open_corpus(corpus)
+def measure_points(
+    chosen: argparse.Namespace, config: Path, points: dict[str, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Train every point that is not stored; all with their development loss and accuracy."""
+    opened = open_corpus(chosen.corpus)
     train, development = list(opened.documents("train")), list(opened.documents("dev"))
     stories = collect_slots(development, None)
     results = []
-    for number, changes in enumerate(list_points()):
-        path = out / f"entitynlm-{number:02}.json"
+    for name, changes in points.items():
+        path = chosen.out / f"{name}.json"
         if not path.exists():
             settings = load_settings(config, changes)
-            folder = out / f"entitynlm-{number:02}"
-            bundle = complete_bundle(folder, train, development, settings, parts=("generative",), seed=seed)
+            folder = chosen.out / name
+            bundle = complete_bundle(
+                folder, train, development, settings, parts=("generative",), seed=chosen.seed
+            )
             assert bundle is not None
             row = measure_row("entitynlm", NetworkChooser(bundle.get("generative"), bundle.encoder), stories)
-            loss = bundle.notes["training"]["generative"]["best_dev_loss"]
-            remember(path, {"changes": changes, "dev_loss": loss, "dev_accuracy": row.accuracy})
+            notes = bundle.notes["training"]["generative"]
+            found = {"name": name, "changes": changes, "dev_loss": notes["best_dev_loss"]}
+            remember(path, {**found, "dev_accuracy": row.accuracy, "notes": notes})
         results.append(json.loads(path.read_text(encoding="utf-8")))
+    return results
+
+
+def search_entitynlm(chosen: argparse.Namespace, config: Path) -> None:
+    """The grid, or those points of it that are asked for; names the best by objective and by accuracy."""
+    grid = {f"entitynlm-{number:02}": changes for number, changes in enumerate(list_points())}
+    if chosen.points:
+        names = [f"entitynlm-{int(number):02}" for number in chosen.points.split(",")]
+        grid = {name: grid[name] for name in names}
+    results = measure_points(chosen, config, grid)
     best = {
         "by objective": min(results, key=lambda found: found["dev_loss"]),
         "by accuracy": max(results, key=lambda found: found["dev_accuracy"]),
     }
-    remember(out / "entitynlm-best.json", best)
+    remember(chosen.out / "entitynlm-best.json", best)
 
 
-def search_ours(corpus: Path, out: Path, config: Path, seed: int) -> None:
+def search_ablation(chosen: argparse.Namespace, config: Path) -> None:
+    """Row 4 with one change at a time."""
+    names = chosen.points.split(",") if chosen.points else list(ABLATION)
+    extra = {"training.epochs": chosen.epochs} if chosen.epochs else {}
+    measure_points(chosen, config, {f"ablation-{name}": {**ABLATION[name], **extra} for name in names})
+
+
+def search_ours(chosen: argparse.Namespace, config: Path) -> None:
     """Train every variant of our own row that is not stored."""
-    opened = open_corpus(corpus)
+    opened = open_corpus(chosen.corpus)
     train, development = (
         [(story, find_similar_slots(story, limit=limit).positions) for story in opened.documents(split)]
         for split, limit in (("train", None), ("dev", 30))
     )
-    statistics = ContextStatistics.fit([story for story, _ in train])
+    counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story, _ in train]
+    statistics = ContextStatistics.fit([story for story, _ in train], counted)
+    material = prepare_material(train, development, statistics=statistics)
     for number, variant in enumerate(list_variants(load_config(config))):
-        path = out / f"ours-{number:02}.json"
+        path = chosen.out / f"ours-{number:02}.json"
         if path.exists():
             continue
         history: list[dict[str, Any]] = []
-        witness = Witness(on_epoch=lambda report, history=history: history.append(asdict(report)))
         trained = train_anticipator(
-            train, development, variant, seed=seed, statistics=statistics, witness=witness
+            material,
+            variant,
+            seed=chosen.seed,
+            on_epoch=lambda report, history=history: history.append(asdict(report)),
         )
         remember(path, {"config": asdict(variant), "best": trained.notes["best"], "history": history})
 
@@ -134,7 +179,11 @@ def main() -> None:
     )
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--part", choices=("entitynlm", "ours"), required=True)
+    parser.add_argument("--part", choices=("entitynlm", "ablation", "ours"), required=True)
+    parser.add_argument(
+        "--points", help="only these, in this order: numbers of the grid, or names of the ablation"
+    )
+    parser.add_argument("--epochs", type=int, help="of each point of the ablation (default: as configured)")
     parser.add_argument(
         "--config", type=Path, help="default: configs/paper-inscript.toml or ours-inscript.toml"
     )
@@ -143,12 +192,11 @@ def main() -> None:
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     configs = Path(__file__).resolve().parents[1] / "configs"
-    if chosen.part == "entitynlm":
-        search_entitynlm(
-            chosen.corpus, chosen.out, chosen.config or configs / "paper-inscript.toml", chosen.seed
-        )
-    else:
-        search_ours(chosen.corpus, chosen.out, chosen.config or configs / "ours-inscript.toml", chosen.seed)
+    if chosen.part == "ours":
+        search_ours(chosen, chosen.config or configs / "ours-inscript.toml")
+        return
+    search = search_entitynlm if chosen.part == "entitynlm" else search_ablation
+    search(chosen, chosen.config or configs / "paper-inscript.toml")
 
 
 if __name__ == "__main__":

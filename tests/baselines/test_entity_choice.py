@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from entitynlm.baselines.entity_choice.expectations import Expectations
+from entitynlm.baselines.entity_choice.facts import gather_facts
 from entitynlm.baselines.entity_choice.loglinear import Examples, fit_weights
 from entitynlm.baselines.entity_choice.measures import OTHERS, SIZE, measure_shallow, measure_situation
+from entitynlm.baselines.entity_choice.numbering import Numberer, Words, join_slots
+from entitynlm.baselines.entity_choice.rates import WIDTH, RateTable
 from entitynlm.baselines.entity_choice.script import ScenarioGuesser, collect_verbs, find_verb
 from entitynlm.baselines.entity_choice.situations import START, look_around, stem
 from entitynlm.baselines.entity_choice.statistics import SHOWN, ContextStatistics
@@ -83,8 +87,81 @@ def test_statistics_leave_the_story_out_that_they_are_asked_about() -> None:
     for left_out, never_seen in zip(
         whole.measure(story, situations), others.measure(story, situations), strict=True
     ):
-        for name in ("words", "types", "kinds"):
+        for name in ("words", "types", "kinds", "chances", "presences"):
             np.testing.assert_allclose(getattr(left_out, name), getattr(never_seen, name), atol=1e-4)
+
+
+def test_rates_leave_the_story_out_that_they_are_asked_about() -> None:
+    stories = [make_story(number) for number in range(9)]
+    questions = [(story, [mention.start for mention in story.mentions]) for story in stories]
+    statistics = ContextStatistics.fit(stories)
+    whole = RateTable.fit(questions, statistics)
+    story, positions = questions[4]
+    others = RateTable.fit(questions[:4] + questions[5:], statistics)
+    others.inventory = whole.inventory
+    situations = look_around(story, positions)
+    facts = [
+        whole.gather(*pair) for pair in zip(situations, statistics.measure(story, situations), strict=True)
+    ]
+    measured = whole.measure(story, situations, facts)
+    for left_out, never_seen, situation in zip(
+        measured, others.measure(story, situations, facts), situations, strict=True
+    ):
+        np.testing.assert_allclose(left_out, never_seen, atol=1e-5)
+        assert left_out.shape == (len(situation.candidates) + 1, WIDTH)
+    seen = whole.measure(make_story(4), situations, facts)  # equal, but not the story that was counted
+    assert not np.allclose(np.concatenate(seen), np.concatenate(measured))
+
+
+def test_rates_are_shares_of_those_who_were_there() -> None:
+    stories = [make_story(number) for number in range(9)]
+    questions = [(story, [mention.start for mention in story.mentions]) for story in stories]
+    table = RateTable.fit(questions, ContextStatistics.fit(stories))
+    assert all(0 <= table.chosen[key] <= count for key, count in table.there.items())
+    both = ("tea", "soup")  # scenarios are guessed from words, so a story may count for the other one
+    assert sum(table.there["Na", name] for name in both) == sum(len(story.mentions) for story in stories)
+    assert sum(table.chosen["Na", name] for name in both) == sum(len(story.entities) for story in stories)
+    assert sum(table.chosen["a", name, "person"] for name in both) == 3 * len(
+        stories
+    )  # ann is "she" three times
+
+
+def test_facts_are_found_in_the_words_before() -> None:
+    tokens = ("ann", "took", "a", "cup", ".", "she", "put", "the", "tea", "in", "the", "cup", ".")
+    names = ("ann", "cup", "ann", "tea", "cup")
+    mentions = tuple(Mention(i, i + 1, name) for i, name in zip((0, 3, 5, 8, 11), names, strict=True))
+    story = Document("x", tokens, ((0, 5), (5, 13)), mentions)
+    (situation,) = look_around(story, [11])
+    facts = gather_facts(
+        situation, "tea", np.eye(3), ("person", "vessel", "drink"), frozenset({"took", "put"})
+    )
+    assert facts.words == ("the", "in", "tea")
+    assert (facts.verb, facts.earlier, facts.link, facts.determiner) == ("put", "took", "in", "the")
+    assert facts.types == ("person", "vessel", "drink")
+    assert (facts.latest, facts.second, facts.after) == ("drink", "person", "drink")
+
+
+def test_slots_are_picked_and_joined_without_mixing_their_pairs() -> None:
+    stories = [make_story(number) for number in range(6)]
+    questions = [(story, [mention.start for mention in story.mentions]) for story in stories]
+    numberer = Numberer(Words.collect(stories), Expectations.fit(questions))
+    parts = [numberer.number(story, positions, learn=True)[0] for story, positions in questions]
+    joined = join_slots(parts)
+    assert len(joined) == sum(map(len, parts))
+    size = len(parts[0])
+    again = joined.pick(np.arange(size, size + len(parts[1])))
+    for name in ("nearest", "recent", "bounds", "features", "heads", "beliefs", "answers", "outcomes"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(parts[1], name))
+    back = joined.pick(np.array([9, 2]))
+    assert back.answers[1] - back.bounds[1] == parts[0].answers[2] - parts[0].bounds[2]
+
+
+def test_statistics_count_only_the_mentions_that_they_are_told_to() -> None:
+    stories = [make_story(number) for number in range(4)]
+    things = [[mention.start for mention in story.mentions if mention.entity != "ann"] for story in stories]
+    made = ContextStatistics.fit(stories, things)
+    assert set(made.words["",]) == {"cup", "pot", "jar"}
+    assert ("", "ann") in made.heads
 
 
 def test_statistics_are_stored_and_read_back() -> None:

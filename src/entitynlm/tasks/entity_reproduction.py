@@ -11,7 +11,8 @@ from entitynlm.baselines.entity_choice.anticipator import (
     CARD,
     Anticipator,
     AnticipatorConfig,
-    Witness,
+    Material,
+    prepare_material,
     train_anticipator,
 )
 from entitynlm.baselines.entity_choice.choices import AlwaysNew, Chooser
@@ -47,6 +48,14 @@ class Teller:
 
 
 @dataclass
+class Counts:
+    """What is counted in the training stories once, whatever the seed."""
+
+    statistics: ContextStatistics | None = None
+    material: Material | None = None
+
+
+@dataclass
 class Workshop:
     """Makes the choosers of a table; what several rows need (counts, their use on the training stories) is made once.
 
@@ -62,7 +71,7 @@ class Workshop:
     config: AnticipatorConfig = field(default_factory=AnticipatorConfig)
     seed: int = 1
     teller: Teller = field(default_factory=Teller)
-    counts: ContextStatistics | None = None
+    counts: Counts = field(default_factory=Counts)
     _made: dict[str, Chooser] = field(default_factory=dict)
 
     def make(self, name: str) -> Chooser:
@@ -97,10 +106,25 @@ class Workshop:
     @property
     def statistics(self) -> ContextStatistics:
         """Counts over the training stories."""
-        if self.counts is None:
+        if self.counts.statistics is None:
             self.teller.say("counting contexts in the training stories")
-            self.counts = ContextStatistics.fit(self.train)
-        return self.counts
+            counted = [
+                find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train
+            ]
+            self.counts.statistics = ContextStatistics.fit(self.train, counted)
+        return self.counts.statistics
+
+    @property
+    def material(self) -> Material:
+        """What our own row learns from."""
+        if self.counts.material is None:
+            self.counts.material = prepare_material(
+                self._ask(self.train),
+                self._ask(self.development, LIMIT),
+                statistics=self.statistics,
+                on_story=self._follow("ours: reading"),
+            )
+        return self.counts.material
 
     def _make_ensemble(self) -> Chooser:
         """Ours and EntityNLM together, a row of its own; the weight is chosen on development stories."""
@@ -125,17 +149,12 @@ class Workshop:
             return Anticipator.load(self.folder)
         self.teller.say("ours: no stored one, so it is trained now (some minutes)")
         trained = train_anticipator(
-            self._ask(self.train),
-            self._ask(self.development, LIMIT),
+            self.material,
             self.config,
             seed=self.seed,
-            statistics=self.statistics,
-            witness=Witness(
-                self._follow("ours: reading"),
-                lambda report: self.teller.say(
-                    f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
-                    f"accuracy {100 * report.accuracy:.2f} %"
-                ),
+            on_epoch=lambda report: self.teller.say(
+                f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
+                f"accuracy {100 * report.accuracy:.2f} %"
             ),
         )
         if self.folder is not None:

@@ -18,6 +18,8 @@ from entitynlm.errors import DataError
 GUESSES = "humanPredictions.json"
 LIMIT = 30
 """At most so many slots of a story are asked about, as Modi et al. (2017) did."""
+FIRST_SENTENCE = 2
+"""People read two sentences before they were asked anything."""
 OUTSIDE = "NPart"
 """InScript's type of things outside of the script, about which nobody was asked."""
 
@@ -87,7 +89,9 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
     return SlottedStory(story, tuple(slots))
 
 
-def find_similar_slots(story: Document, *, limit: int | None = LIMIT) -> SlottedStory:
+def find_similar_slots(
+    story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
+) -> SlottedStory:
     """Mentions of the kind that people were asked about: from the third sentence on, with a head verb, within the script.
 
     The rule reads annotation (verb column, type) to choose *which* mentions are asked about, as the people's list did.
@@ -97,7 +101,7 @@ def find_similar_slots(story: Document, *, limit: int | None = LIMIT) -> Slotted
     chosen = [
         mention
         for mention in story.mentions
-        if story.sentence_of[mention.start] >= 2
+        if story.sentence_of[mention.start] >= first_sentence
         and (not has_verbs or any(verbs[mention.start : mention.end]))
         and story.entity_types.get(mention.entity) != OUTSIDE
     ]

@@ -18,11 +18,18 @@ import torch
 from safetensors.torch import save
 
 from entitynlm.baselines.entity_choice.choices import Choice, make_choice
+from entitynlm.baselines.entity_choice.expectations import Expectations
 from entitynlm.baselines.entity_choice.learning import EpochReport, LearningConfig, learn
 from entitynlm.baselines.entity_choice.linear import Questions
 from entitynlm.baselines.entity_choice.network import AnticipatingNetwork, NetworkConfig
+from entitynlm.baselines.entity_choice.numbering import (
+    SPECIAL_WORDS,
+    NumberedSlots,
+    Numberer,
+    Words,
+    join_slots,
+)
 from entitynlm.baselines.entity_choice.statistics import ContextStatistics
-from entitynlm.baselines.entity_choice.stories import SPECIAL_WORDS, NumberedStory, Words, number_story
 from entitynlm.config import load_toml
 from entitynlm.data.document import Document
 from entitynlm.data.embeddings import load_pretrained
@@ -32,17 +39,18 @@ from entitynlm.files import write_atomically
 from entitynlm.model.bundle import load_weights
 
 CARD, WEIGHTS = "anticipator.json.gz", "anticipator.safetensors"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
 class AnticipatorConfig:
     """Sizes of the network, how it learns, and which word vectors it starts from ("random": none)."""
 
-    hidden: int = 96
+    hidden: int = 128
     match: int = 48
     judge: int = 96
     dropout: float = 0.4
+    word_dropout: float = 0.1
     embeddings: str = "random"
     learning: LearningConfig = field(default_factory=LearningConfig)
 
@@ -66,7 +74,7 @@ class Anticipator:
     """See ``Chooser``: at each position only the words and mentions before it are looked at."""
 
     words: Words
-    statistics: ContextStatistics
+    expectations: Expectations
     network: AnticipatingNetwork
     notes: dict[str, Any] = field(default_factory=dict)
 
@@ -75,8 +83,8 @@ class Anticipator:
         """One choice per position."""
         if not positions:
             return []
-        numbered, situations = number_story(story, positions, self.words.numbers, self.statistics)
-        log_probs = self.network.eval()([numbered]).log_probs.double().numpy()
+        numbered, situations = Numberer(self.words, self.expectations).number(story, positions)
+        log_probs = self.network.eval()(numbered).log_probs.double().numpy()
         return [
             make_choice([c.entity for c in situation.candidates], log_probs[start:end])
             for situation, start, end in zip(
@@ -93,7 +101,7 @@ class Anticipator:
             "format": FORMAT_VERSION,
             "words": list(self.words.names),
             "network": asdict(self.network.config),
-            "statistics": self.statistics.to_dict(),
+            "expectations": self.expectations.to_dict(),
             "notes": self.notes,
         }
         with write_atomically(folder / CARD, "wb") as stream:
@@ -110,76 +118,79 @@ class Anticipator:
                     f"{path}: this is format {card['format']!r}; this version reads {FORMAT_VERSION}"
                 )
             words = Words(tuple(card["words"]))
-            statistics = ContextStatistics.from_dict(card["statistics"])
+            expectations = Expectations.from_dict(card["expectations"])
             network = AnticipatingNetwork(NetworkConfig(**card["network"]))
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no anticipator here (no {CARD})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this anticipator can't be read ({error})") from error
         load_weights(network, Path(folder) / WEIGHTS)
-        return cls(words, statistics, network.eval(), card.get("notes", {}))
+        return cls(words, expectations, network.eval(), card.get("notes", {}))
 
 
 @dataclass(frozen=True)
-class Witness:
-    """Who is told how far a training is."""
+class Material:
+    """What trainings with different seeds or settings have in common: counts, and stories as numbers."""
 
-    on_story: Callable[[int, int], None] = lambda done, total: None
-    on_epoch: Callable[[EpochReport], None] = lambda report: None
+    words: Words
+    expectations: Expectations
+    train: NumberedSlots
+    development: NumberedSlots
 
 
-def number_questions(
-    questions: Questions,
-    words: Words,
-    statistics: ContextStatistics,
+def prepare_material(
+    train: Questions,
+    development: Questions,
     *,
-    others: float,
+    statistics: ContextStatistics | None = None,
     on_story: Callable[[int, int], None] = lambda done, total: None,
-) -> list[NumberedStory]:
-    """Every mention of annotated stories as an example; those asked about count in full, the others ``others``."""
-    numbers = words.numbers
-    found = []
-    for done, (story, asked) in enumerate(questions, start=1):
-        starts = sorted({mention.start for mention in story.mentions})
-        weights = [1.0 if start in set(asked) else others for start in starts]
-        found.append(number_story(story, starts, numbers, statistics, learn=weights)[0])
-        on_story(done, len(questions))
-    return [story for story in found if len(story.places)]
+) -> Material:
+    """Count, and number the stories; ``statistics`` of the same training stories may be handed in."""
+    expectations = Expectations.fit(train, statistics)
+    words = Words.collect([story for story, _ in train])
+    numberer = Numberer(words, expectations)
+    total = len(train) + len(development)
+    found: list[list[NumberedSlots]] = []
+    done = 0
+    for questions in (train, development):
+        found.append([])
+        for story, asked in questions:
+            if asked:
+                found[-1].append(numberer.number(story, asked, learn=True)[0])
+            done += 1
+            on_story(done, total)
+    if not all(found):
+        raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
+    return Material(words, expectations, *map(join_slots, found))
 
 
 def train_anticipator(
-    train: Questions,
-    development: Questions,
+    material: Material,
     config: AnticipatorConfig,
     *,
     seed: int,
-    statistics: ContextStatistics | None = None,
-    witness: Witness | None = None,
+    on_epoch: Callable[[EpochReport], None] = lambda report: None,
 ) -> Anticipator:
-    """Count, number the stories, train; ``statistics`` of the same training stories may be handed in."""
-    witness = witness or Witness()
-    documents = [story for story, _ in train]
-    statistics = statistics or ContextStatistics.fit(documents)
-    words = Words.collect(documents)
-    others = config.learning.others
-    examples = number_questions(train, words, statistics, others=others, on_story=witness.on_story)
-    held_out = number_questions(development, words, statistics, others=others)
+    """Train a network; the same material, configuration and seed give the same network."""
+    words, expectations = material.words, material.expectations
     torch.manual_seed(seed)
     sizes = NetworkConfig(
         len(words.names),
-        2 * len(statistics.types),
-        examples[0].features.shape[1],
+        len(expectations.statistics.types),
+        max(1, len(expectations.statistics.guesser.names)),
+        material.train.features.shape[1],
         hidden=config.hidden,
         match=config.match,
         judge=config.judge,
         dropout=config.dropout,
+        word_dropout=config.word_dropout,
     )
     network = AnticipatingNetwork(sizes)
     if config.embeddings != "random":
         use_vectors(network, words, config.embeddings)
-    best = learn(network, examples, held_out, config.learning, seed=seed, on_epoch=witness.on_epoch)
+    best = learn(network, material.train, material.development, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "seed": seed, "best": asdict(best)}
-    return Anticipator(words, statistics, network, notes)
+    return Anticipator(words, expectations, network, notes)
 
 
 def use_vectors(network: AnticipatingNetwork, words: Words, source: str) -> None:

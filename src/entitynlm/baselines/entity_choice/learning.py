@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,28 +13,27 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.baselines.entity_choice.network import AnticipatingNetwork, Judgement
-from entitynlm.baselines.entity_choice.stories import NumberedStory
+from entitynlm.baselines.entity_choice.numbering import NumberedSlots
 
 
 @dataclass(frozen=True)
 class LearningConfig:
     """How the network is trained.
 
-    :param others: the weight of mentions that are not of the kind that is asked about.
+    :param batch_size: slots per update.
     :param memory: of the running mean of the weights, per update; that mean is what is evaluated and kept (0: the weights as
         they are).
-    :param word_weight: of the side task "which word", :param type_weight: of the side tasks "which type", :param
-        reading_weight: of foreseeing every word, mention or not.
+    :param word_weight: of the side task "which word", :param type_weight: of the side task "which type".
+    :param smoothing: how much of the answer's probability is to be spread over all candidates.
     """
 
-    epochs: int = 9
-    batch_size: int = 12
+    epochs: int = 10
+    batch_size: int = 128
     rate: float = 0.003
-    decay: float = 0.01
-    others: float = 0.3
+    decay: float = 0.03
     word_weight: float = 0.3
     type_weight: float = 0.3
-    reading_weight: float = 0.3
+    smoothing: float = 0.0
     memory: float = 0.99
 
 
@@ -50,8 +49,8 @@ class EpochReport:
 
 def learn(
     network: AnticipatingNetwork,
-    train: Sequence[NumberedStory],
-    development: Sequence[NumberedStory],
+    train: NumberedSlots,
+    development: NumberedSlots,
     config: LearningConfig,
     *,
     seed: int,
@@ -60,7 +59,7 @@ def learn(
     """Train; the best epoch's weights are in the network at the end, and its report is the answer."""
     rng = np.random.default_rng(seed)
     torch.manual_seed(seed)
-    table = torch.from_numpy(np.concatenate([story.features for story in train]))
+    table = torch.from_numpy(train.features)
     network.mean.copy_(table.mean(0))
     network.scale.copy_(table.std(0).clamp_min(1e-3))
     optimizer = torch.optim.AdamW(network.parameters(), lr=config.rate, weight_decay=config.decay)
@@ -71,22 +70,22 @@ def learn(
         network.train()
         order = rng.permutation(len(train))
         batches = [order[i : i + config.batch_size] for i in range(0, len(order), config.batch_size)]
-        total, count = 0.0, 0
+        total = 0.0
         for number, batch in enumerate(batches):
             done = (epoch + number / len(batches)) / config.epochs
             for group in optimizer.param_groups:
                 group["lr"] = config.rate * 0.5 * (1 + math.cos(math.pi * done))
-            stories = [train[i] for i in batch]
-            loss = measure_loss(network(stories), stories, config)
+            slots = train.pick(batch)
+            loss = measure_loss(network(slots), slots, config)
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
             optimizer.step()
             averaged.update_parameters(network)
-            total, count = total + float(loss.detach()), count + 1
+            total += float(loss.detach())
         judged = averaged.module
         assert isinstance(judged, AnticipatingNetwork)
-        report = EpochReport(epoch + 1, total / max(1, count), *evaluate(judged, development))
+        report = EpochReport(epoch + 1, total / len(batches), *evaluate(judged, development))
         if best is None or report.development_loss < best.development_loss:
             best, weights = report, copy.deepcopy(judged.state_dict())
         on_epoch(report)
@@ -96,42 +95,25 @@ def learn(
     return best
 
 
-def measure_loss(judgement: Judgement, stories: Sequence[NumberedStory], config: LearningConfig) -> Tensor:
-    """The weighted loss per mention, with the side tasks."""
-    answers, weights = _join_answers(stories)
-    words = torch.from_numpy(np.concatenate([story.words for story in stories]))
-    outcomes = torch.from_numpy(np.concatenate([story.outcomes for story in stories]))
-    entity = -(judgement.log_probs[answers] * weights).sum() / weights.sum().clamp_min(1e-6)
-    word = -judgement.words.gather(1, words[:, None]).mean()
-    outcome = -judgement.outcomes.gather(1, outcomes[:, None]).mean()
-    loss = entity + config.word_weight * word + config.type_weight * outcome
-    if judgement.kinds is not None:
-        kinds = outcomes % judgement.kinds.shape[1]
-        loss = loss - config.type_weight * judgement.kinds.gather(1, kinds[:, None]).mean()
-    if judgement.reading is not None and config.reading_weight:
-        loss = loss - config.reading_weight * judgement.reading
-    return loss
+def measure_loss(judgement: Judgement, slots: NumberedSlots, config: LearningConfig) -> Tensor:
+    """The loss per mention, with the side tasks."""
+    chosen = judgement.log_probs[torch.from_numpy(slots.answers)]
+    if config.smoothing:
+        sizes = torch.from_numpy(np.diff(slots.bounds))
+        shares = judgement.log_probs / torch.repeat_interleave(sizes, sizes)
+        entity = -((1 - config.smoothing) * chosen.mean() + config.smoothing * shares.sum() / len(slots))
+    else:
+        entity = -chosen.mean()
+    word = -judgement.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
+    outcome = -judgement.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
+    return entity + config.word_weight * word + config.type_weight * outcome
 
 
 @torch.no_grad()
-def evaluate(network: AnticipatingNetwork, stories: Sequence[NumberedStory]) -> tuple[float, float]:
-    """Accuracy and loss on the mentions of weight one."""
+def evaluate(network: AnticipatingNetwork, slots: NumberedSlots) -> tuple[float, float]:
+    """Accuracy and loss per mention."""
     network.eval()
-    right, count, loss = 0, 0, 0.0
-    for story in stories:
-        asked = np.flatnonzero(story.weights == 1)
-        if not len(asked):
-            continue
-        log_probs = network([story]).log_probs.numpy()
-        for m in asked:
-            own = log_probs[story.bounds[m] : story.bounds[m + 1]]
-            right += int(own.argmax() == story.answers[m] - story.bounds[m])
-            loss -= float(log_probs[story.answers[m]])
-            count += 1
-    return right / max(1, count), loss / max(1, count)
-
-
-def _join_answers(stories: Sequence[NumberedStory]) -> tuple[Tensor, Tensor]:
-    bases = np.concatenate([[0], np.cumsum([len(story.heads) for story in stories])[:-1]])
-    answers = np.concatenate([story.answers + base for story, base in zip(stories, bases, strict=True)])
-    return torch.from_numpy(answers), torch.from_numpy(np.concatenate([story.weights for story in stories]))
+    log_probs = network(slots).log_probs.numpy()
+    highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
+    own = log_probs[slots.answers]
+    return float((own >= highest).mean()), float(-own.mean())

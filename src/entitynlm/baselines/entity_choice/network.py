@@ -1,14 +1,15 @@
-"""A network that anticipates: an LSTM over the words so far, and a small network that judges each candidate.
+"""A network that anticipates: what the words and mentions so far let expect, and a judge of each candidate.
 
-A candidate is judged by its numbers (recency, frequency, what the training stories' statistics say), by how its head words and
-the LSTM's state after its latest mention agree with the state before the mention to come, and by how likely the LSTM holds its
-head words and its type to be next. Three side tasks (the head word and the type of the mention to come, the type of a mention
-that was read) teach the LSTM what is to be expected; types are annotation, which is seen in training only.
+The expectation at a slot is made from the nearest words one by one, the verbs, the words of the sentence and of the text before
+it as heaps, the scenario, the types of those who were mentioned last and of all who are there. It has to foresee the head word
+and the type of the mention to come (types are annotation, which is seen in training only). A candidate is judged by its numbers
+(recency, frequency, shares and rates from the training stories), by how its words and types agree with the expectation, and by
+how likely the expectation holds its head words and types to be next. There is no recurrence: only slots cost anything, so that a
+training takes a minute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from entitynlm.baselines.entity_choice.stories import BOUNDARY, NumberedStory
+from entitynlm.baselines.entity_choice.numbering import (
+    NEAREST,
+    NOTHING,
+    RECENT,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    NumberedSlots,
+)
 from entitynlm.model.pairs import segment_log_softmax
 
 
@@ -24,33 +32,30 @@ from entitynlm.model.pairs import segment_log_softmax
 class NetworkConfig:
     """Sizes and rates.
 
-    :param words: vocabulary.  :param outcomes: types, known and new.  :param features: numbers per candidate.
+    :param words: vocabulary.  :param types: of entities.  :param scenarios: of stories.  :param features: numbers per candidate.
+    :param word_dropout: how often a word before the slot is hidden in training.
     """
 
     words: int
-    outcomes: int
+    types: int
+    scenarios: int
     features: int
     embedding: int = 50
-    hidden: int = 96
+    hidden: int = 128
     match: int = 48
     judge: int = 96
+    kind: int = 24
     dropout: float = 0.4
+    word_dropout: float = 0.1
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """log p of each pair (P,), and the side tasks' log-probabilities.
-
-    :param words: (M, words) and :param outcomes: (M, outcomes) of the mention to come.
-    :param kinds: (M, types) of the mention once it is read, and :param reading: (), the mean of all words as a language model
-        foresees them; both only while the network learns.
-    """
+    """log p of each pair (P,), of the head word (M, words) and of type and newness (M, 2 types) of the mention to come."""
 
     log_probs: Tensor
     words: Tensor
     outcomes: Tensor
-    kinds: Tensor | None
-    reading: Tensor | None
 
 
 class AnticipatingNetwork(nn.Module):
@@ -62,96 +67,99 @@ class AnticipatingNetwork(nn.Module):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
         self.config = config
-        self.embedding = nn.Embedding(config.words, config.embedding)
-        self.flag = nn.Embedding(3, 8)
-        self.lstm = nn.LSTM(config.embedding + 8, config.hidden)
+        width = config.embedding
+        self.embedding = nn.Embedding(config.words, width)
+        self.scenario = nn.Embedding(config.scenarios, config.kind)
+        self.kind = nn.Linear(config.types, config.kind, bias=False)
+        self.present = nn.Linear(config.types, 2 * config.kind, bias=False)
+        given = (NEAREST + 3 + 2 + RECENT) * width + (1 + RECENT + 2) * config.kind
+        self.expect = nn.Sequential(
+            nn.Dropout(config.dropout / 2),
+            nn.Linear(given, config.hidden),
+            nn.ReLU(),
+            nn.Dropout(config.dropout),
+        )
         self.query = nn.Linear(config.hidden, config.match)
-        self.key = nn.Linear(config.hidden + 2 * config.embedding, config.match)
+        self.key = nn.Linear(config.kind + 2 * width, config.match)
         self.newborn = nn.Parameter(torch.zeros(config.match))
         self.to_words = nn.Linear(config.hidden, config.words)
-        self.to_outcomes = nn.Linear(config.hidden, config.outcomes)
-        self.to_kinds = nn.Linear(config.hidden, config.outcomes // 2)
-        self.word_kinds = nn.Embedding(config.words, config.outcomes // 2)
-        nn.init.zeros_(self.word_kinds.weight)
+        self.to_outcomes = nn.Linear(config.hidden, 2 * config.types)
         self.judge = nn.Sequential(
-            nn.Linear(config.features + 2 * config.match + 4, config.judge),
+            nn.Dropout(config.dropout / 2),
+            nn.Linear(config.features + 2 * config.match + 5, config.judge),
             nn.ReLU(),
             nn.Dropout(config.dropout),
             nn.Linear(config.judge, 1),
         )
         self.direct = nn.Linear(config.features, 1)
-        self.drop = nn.Dropout(config.dropout)
         self.register_buffer("mean", torch.zeros(config.features))
         self.register_buffer("scale", torch.ones(config.features))
 
-    def forward(self, stories: Sequence[NumberedStory]) -> Judgement:
-        length = max(len(story.x) for story in stories)
-        x = np.full((length, len(stories)), BOUNDARY, dtype=np.int64)
-        flags = np.zeros_like(x)
-        for column, story in enumerate(stories):
-            x[: len(story.x), column] = story.x
-            flags[: len(story.x), column] = story.flags
-        embedded = torch.cat([self.embedding(_tensor(x)), self.flag(_tensor(flags))], dim=-1)
-        hidden, _ = self.lstm(self._drop_columns(embedded))  # (T, B, D)
-        table = self._drop_columns(hidden).reshape(-1, hidden.shape[-1])
-
-        def rows(name: str) -> Tensor:
-            places = [
-                np.where(getattr(s, name) < 0, -1, getattr(s, name) * len(stories) + column)
-                for column, s in enumerate(stories)
-            ]
-            return _tensor(np.concatenate(places))
-
-        h = table[rows("places")]  # (M, D)
-        latest = rows("latest")
-        sizes = np.concatenate([np.diff(story.bounds) for story in stories])
+    def forward(self, slots: NumberedSlots) -> Judgement:
+        sizes = np.diff(slots.bounds)
         owners = _tensor(np.repeat(np.arange(len(sizes)), sizes))
-        heads = _tensor(np.concatenate([story.heads for story in stories]))
+        beliefs, heads = _tensor(slots.beliefs), _tensor(slots.heads)
+        vectors, kinds = self.embedding(heads), self.kind(beliefs)
+        there = beliefs.new_zeros(len(sizes), self.config.types).index_add_(0, owners, beliefs)
+        h = self.expect(self._look(slots, vectors, kinds, there))
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
-        scores = self._judge(stories, h, table, latest, owners, heads, words, outcomes)
-        kinds = reading = None
-        if self.training:
-            reading = self._foresee_words(table, x)
-            read = _tensor(np.concatenate([story.words for story in stories]))
-            kinds = self._guess_kinds(table[rows("places") + len(stories)], read)
-        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes, kinds, reading)
-
-    def _foresee_words(self, table: Tensor, x: np.ndarray) -> Tensor:
-        """The mean log-probability of each next word; borders that follow each other are padding."""
-        follows = (x[:-1] != BOUNDARY) | (x[1:] != BOUNDARY)
-        rows = _tensor(np.flatnonzero(follows.ravel()))
-        return -F.cross_entropy(self.to_words(table[rows]), _tensor(x[1:].ravel())[rows])
-
-    def _guess_kinds(self, h: Tensor, heads: Tensor) -> Tensor:
-        """(N, types) log-probabilities of the type of what was read, by the state after it and by its head word."""
-        return F.log_softmax(self.to_kinds(h) + self.word_kinds(heads), dim=-1)
-
-    def _judge(
-        self, stories: Sequence[NumberedStory], h: Tensor, table: Tensor, latest: Tensor,
-        owners: Tensor, heads: Tensor, words: Tensor, outcomes: Tensor,
-    ) -> Tensor:  # fmt: skip
-        """(P,) one score per pair."""
-        features = torch.from_numpy(np.concatenate([story.features for story in stories]))
-        features = (features - self.mean) / self.scale
-        is_new = (latest < 0)[:, None]
-        seen = torch.cat([table[latest.clamp_min(0)], self.embedding(heads).flatten(1)], dim=-1)
-        key = torch.where(is_new, self.newborn, torch.tanh(self.key(seen)))
+        is_new = (heads[:, 0] == NOTHING)[:, None]
+        key = torch.where(
+            is_new, self.newborn, torch.tanh(self.key(torch.cat([vectors.flatten(1), kinds], -1)))
+        )
         query = self.query(h)[owners]
-        called = words[owners[:, None], heads] / 3  # (P, 2)
-        half = self.config.outcomes // 2
-        new = outcomes[:, half:].logsumexp(-1)[owners][:, None]
-        known = self._guess_kinds(table[latest.clamp_min(0)], heads[:, 1])
-        fits = (outcomes[:, :half].exp()[owners] * known.exp()).sum(-1, keepdim=True)
-        called = torch.cat([called, (fits + 1e-5).log() / 3], dim=-1)
-        called = torch.where(is_new, new.expand(-1, 3), called)
-        given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), called, new], dim=-1)
-        result: Tensor = (self.judge(self.drop(given)) + self.direct(features)).squeeze(-1)
-        return result + (query * key).sum(-1)
+        called = self._call(words, outcomes, beliefs, there, owners, heads, is_new)
+        features = (torch.from_numpy(slots.features) - self.mean) / self.scale
+        given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), called], dim=-1)
+        scores = (self.judge(given) + self.direct(features)).squeeze(-1) + (query * key).sum(-1)
+        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
 
-    def _drop_columns(self, values: Tensor) -> Tensor:
-        """The same dropout at every word of a story."""
-        return values * self.drop(torch.ones_like(values[:1]))
+    def _look(self, slots: NumberedSlots, vectors: Tensor, kinds: Tensor, there: Tensor) -> Tensor:
+        """(M, everything that the expectation is made from)."""
+        recent = _tensor(slots.recent)
+        seen = (recent >= 0)[:, :, None]
+        rows = recent.clamp_min(0)
+        heaps = []
+        for heap in (slots.sentence, slots.past):
+            numbers = _tensor(heap)
+            filled = (numbers >= SPECIAL_WORDS).float()[:, :, None]
+            total = (self.embedding(numbers) * filled).sum(1)
+            heaps.append(total / filled.sum(1).clamp_min(1))
+        return torch.cat(
+            [
+                self.embedding(self._hide(slots.nearest)).flatten(1),
+                self.embedding(self._hide(slots.verbs)).flatten(1),
+                *heaps,
+                (vectors[rows][:, :, 1] * seen).flatten(1),
+                self.scenario(_tensor(slots.scenario)),
+                (kinds[rows] * seen).flatten(1),
+                self.present(there.clamp_max(1)),
+            ],
+            dim=-1,
+        )
+
+    def _call(
+        self, words: Tensor, outcomes: Tensor, beliefs: Tensor, there: Tensor,
+        owners: Tensor, heads: Tensor, is_new: Tensor,
+    ) -> Tensor:  # fmt: skip
+        """(P, 5) how likely the expectation holds the candidate's words and types, and a new entity, to be next."""
+        known, new = outcomes.exp().split(self.config.types, dim=-1)
+        free = (new * (1 - there).clamp_min(0)).sum(-1)[owners][:, None]
+        any_new = new.sum(-1)[owners][:, None]
+        fits = (known[owners] * beliefs).sum(-1, keepdim=True)
+        both = ((known + new)[owners] * beliefs).sum(-1, keepdim=True)
+        types = torch.where(is_new, torch.cat([free, any_new], -1), torch.cat([fits, both], -1))
+        named = torch.where(is_new, (any_new + 1e-5).log(), words[owners[:, None], heads])
+        return torch.cat([(types + 1e-5).log() / 3, named / 3, (any_new + 1e-5).log()], dim=-1)
+
+    def _hide(self, numbers: np.ndarray) -> Tensor:
+        """Some words become unknown while the network learns, so that it does not lean on any one of them."""
+        found = _tensor(numbers)
+        if not self.training or not self.config.word_dropout:
+            return found
+        hidden = torch.rand(found.shape) < self.config.word_dropout
+        return torch.where(hidden & (found >= SPECIAL_WORDS), UNKNOWN, found)
 
 
 def _tensor(values: np.ndarray) -> Tensor:

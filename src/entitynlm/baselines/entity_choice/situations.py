@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from entitynlm.data.document import Document
 
 START = "<s>"
+REACH = 40
 PRONOUNS = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself "
     "it its itself they them their theirs themselves this that these those one ones who which everyone someone".split()
@@ -44,6 +45,7 @@ class Situation:
 
     :param sentence: the number of its sentence, :param offset: how many words of that are before it.
     :param mentions: how many mentions started before.  :param latest: the stem of the latest mention's head.
+    :param before: the words of its sentence before it, :param past: up to :data:`REACH` words before that sentence.
     """
 
     position: int
@@ -52,6 +54,7 @@ class Situation:
     mentions: int
     latest: str
     before: tuple[str, ...]
+    past: tuple[str, ...]
     candidates: tuple[Candidate, ...]
 
 
@@ -94,9 +97,15 @@ def look_around(story: Document, positions: Sequence[int]) -> list[Situation]:
             latest = head
             done += 1
         sentence, begin = _find_sentence(story, owners, position)
-        before = tuple(words[begin:position])
         found[index] = Situation(
-            position, sentence, position - begin, done, latest, before, tuple(known.values())
+            position,
+            sentence,
+            position - begin,
+            done,
+            latest,
+            tuple(words[begin:position]),
+            tuple(words[max(0, begin - REACH) : begin]),
+            tuple(known.values()),
         )
     return [found[index] for index in range(len(positions))]
 

@@ -61,11 +61,18 @@ class Shares:
     :param words: probability of the candidate's words; of words that are no candidate's.
     :param types: probability of its types among known entities; that the entity is new.
     :param kinds: probability of its types, known or new; of types that no candidate has.
+    :param chances: of the candidate, if nobody but the candidates and types that none of them has can be mentioned, and
+        candidates of one type share its probability; :param presences: the same with ``kinds``.
+    :param beliefs: (candidates, types) how likely each is of each type; no logarithms.
     """
 
     words: np.ndarray
     types: np.ndarray
     kinds: np.ndarray
+    chances: np.ndarray
+    presences: np.ndarray
+    beliefs: np.ndarray
+    scenario: str
 
 
 def name_contexts(situation: Situation, scenario: str, verb: str) -> list[Context]:
@@ -81,22 +88,31 @@ class ContextStatistics:
     def __init__(self, guesser: ScenarioGuesser, verbs: Iterable[str], types: Sequence[str]) -> None:
         self.guesser = guesser
         self.verbs = frozenset(verbs)
+        self.names = tuple(types)
         self.types = {name: number for number, name in enumerate(types)}
         self.words: dict[Context, Counter[str]] = defaultdict(Counter)
         self.outcomes: dict[Context, np.ndarray] = {}
         self.heads: dict[tuple[str, str], np.ndarray] = {}
         self.vocabulary = 0
         self._stories: dict[str, Document] = {}
+        self._counted: dict[str, frozenset[int]] = {}
         self._found: dict[tuple[str, int], Shares] = {}
         self._beliefs: dict[tuple[str, str], np.ndarray] = {}
 
     @classmethod
-    def fit(cls, stories: Sequence[Document]) -> ContextStatistics:
-        """Count the mentions of annotated stories."""
+    def fit(
+        cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None
+    ) -> ContextStatistics:
+        """Count the mentions of annotated stories, or those that start at ``counted`` (a list per story).
+
+        The words that types are called by are learned from all mentions.
+        """
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
         made = cls(ScenarioGuesser.fit(stories), collect_verbs(stories), types)
-        for story in stories:
+        for number, story in enumerate(stories):
             made._stories[story.id] = story
+            if counted is not None:
+                made._counted[story.id] = frozenset(counted[number])
             for contexts, scenario, head, outcome in made._observe(story):
                 for context in contexts:
                     made.words[context][head] += 1
@@ -107,15 +123,18 @@ class ContextStatistics:
         return made
 
     def _observe(self, story: Document) -> Iterator[tuple[list[Context], str, str, int]]:
-        """Contexts, scenario, head and outcome of each mention of an annotated story."""
+        """Contexts (none, if it is not counted), scenario, head and outcome of each mention of an annotated story."""
         scenario = find_scenario(story)
+        counted = self._counted.get(story.id)
         seen: set[str] = set()
         situations = look_around(story, [mention.start for mention in story.mentions])
         for mention, situation in zip(story.mentions, situations, strict=True):
             kind = self.types.get(story.entity_types.get(mention.entity) or "", 0)
             outcome = kind + (len(self.types) if mention.entity not in seen else 0)
             seen.add(mention.entity)
-            contexts = name_contexts(situation, scenario, find_verb(situation.before, self.verbs))
+            verb = find_verb(situation.before, self.verbs)
+            is_counted = counted is None or mention.start in counted
+            contexts = name_contexts(situation, scenario, verb) if is_counted else []
             yield contexts, scenario, stem(story.tokens[mention.end - 1]), outcome
 
     def measure(self, story: Document, situations: Sequence[Situation]) -> list[Shares]:
@@ -147,7 +166,13 @@ class ContextStatistics:
         types = np.vstack([beliefs @ known.T, new.sum(axis=1)])
         kinds = np.vstack([beliefs @ (known + new).T, (known + new) @ free])
         words = self._estimate_words(situation, contexts, own)
-        return Shares(*(np.log(a + SMALLEST).astype(np.float32) for a in (words, types, kinds)))
+        single = beliefs / beliefs.sum(axis=0).clip(1)
+        chances = np.vstack([single @ known.T, new @ free])
+        presences = np.vstack([single @ (known + new).T, (known + new) @ free])
+        chances, presences = (table / table.sum(axis=0).clip(1e-9) for table in (chances, presences))
+        return Shares(
+            _log(words), _log(types), _log(kinds), _log(chances), _log(presences), beliefs, scenario
+        )
 
     def _estimate_outcomes(self, contexts: Sequence[Context], own: _Own | None) -> np.ndarray:
         """(levels, 2 types) smoothed from level to level."""
@@ -266,6 +291,11 @@ class ContextStatistics:
             made.heads[parts[0], parts[1]] = vector
         made.vocabulary = len(made.words["",]) + 1
         return made
+
+
+def _log(values: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.log(values + SMALLEST).astype(np.float32)
+    return found
 
 
 def _find_vector(table: dict[Any, np.ndarray], key: tuple[str, ...], size: int) -> np.ndarray:

@@ -58,7 +58,7 @@ def reproduce_entity(
     from entitynlm.baselines.entity_choice.anticipator import load_config
     from entitynlm.data.corpora import open_corpus
     from entitynlm.tasks.entity_prediction import describe_table, measure_row
-    from entitynlm.tasks.entity_reproduction import OURS, Teller, Workshop, choose_rows
+    from entitynlm.tasks.entity_reproduction import OURS, Counts, Teller, Workshop, choose_rows
     from entitynlm.training.completion import complete_bundle
     from entitynlm.training.settings import load_settings
 
@@ -74,7 +74,7 @@ def reproduce_entity(
     wanted = [name.strip() for name in rows.split(",") if name.strip()] if rows else []
     names = choose_rows(wanted, model=True, human=human)
     tables: dict[int, list[Row]] = {}
-    counts = None
+    counts = Counts()
     for seed in numbers:
         folder = out / f"seed-{seed}"
         bundle = None
@@ -112,7 +112,6 @@ def reproduce_entity(
                 fixed.get(name) or measure_row(name, workshop.make(name), stories, on_story=show)
                 for name in names
             ]
-            counts = workshop.counts
     print_rows(
         tables[numbers[0]], f"Who is mentioned next, {opened.name} {split}, seed {numbers[0]}", terminal
     )
