@@ -152,8 +152,13 @@ def print_rows(
     title: str, rows: Sequence[Row], described: Sequence[dict[str, Any]], terminal: Terminal
 ) -> None:
     """One table, in full width also where the terminal is narrow or a file."""
-    width = max(WIDTH, terminal.out.width)
-    terminal.print(draw_rows(title, rows, described), width=width, crop=False)
+    table = draw_rows(title, rows, described)
+    before = terminal.out.width
+    terminal.out.width = max(WIDTH, before)
+    try:
+        terminal.print(table, crop=False)
+    finally:
+        terminal.out.width = before
 
 
 def draw_rows(title: str, rows: Sequence[Row], described: Sequence[dict[str, Any]]) -> Table:
