@@ -1,7 +1,7 @@
 """Equation 4 of a proposal along a path that others decide: how likely is each entity, given the mentions linked so far?
 
 The states of entities are those of the path (equation 8), so the proposal's advice about a mention takes account of all links
-before it, whoever chose them.
+before it, whoever chose them. A proposal's own comparison of words (``echo``) is left out: the linker has better eyes for that.
 """
 
 from __future__ import annotations

@@ -1,0 +1,183 @@
+"""A spaCy pipeline component, found by its entry point: ``nlp.add_pipe("entitynlm")`` without any import.
+
+It fills
+
+- ``doc.spans["coref_clusters_1"]`` …, a span group per entity with two mentions or more (spacy-experimental's names);
+- ``doc._.coref_clusters``, the same as a list of lists of spans;
+- ``token._.surprisal``, in bits, where asked for (``config={"surprisal": True}``): it takes longer than all the rest;
+- ``doc._.resolved_text``, the text with pronouns replaced by the entity's name.
+
+Clusters live in ``doc.spans`` and surprisal in ``doc.user_data``, so ``to_bytes`` and ``DocBin(store_user_data=True)`` keep both.
+Importing this module needs spaCy.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import pairwise
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span, Token
+
+from entitynlm.baselines.ranker.english import PRONOUNS
+from entitynlm.data.document import Document
+from entitynlm.data.formats.spacy_tokens import read_tokens
+from entitynlm.data.segmentation import segment_text
+from entitynlm.interfaces.api import EntityNLM
+
+PREFIX = "coref_clusters"
+POSSESSIVES = frozenset("my your his her its our their mine yours hers ours theirs".split())
+_KEY = re.compile(rf"{PREFIX}_(\d+)")
+
+
+class EntityComponent:
+    """Annotates documents with a model of entitynlm."""
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        *,
+        model: str,
+        samples: int,
+        singletons: bool,
+        surprisal: bool,
+        surprisal_samples: int,
+        seed: int,
+    ) -> None:
+        self.name = name
+        self.samples = samples
+        self.singletons = singletons
+        self.surprisal = surprisal
+        self.surprisal_samples = surprisal_samples
+        self.seed = seed
+        self.model = EntityNLM.from_pretrained(model)
+
+    def __call__(self, doc: Doc) -> Doc:
+        document, places = read_doc(doc)
+        annotated = self.model.annotate(document, samples=self.samples, seed=self.seed)
+        for key in [key for key in doc.spans if _KEY.fullmatch(key)]:
+            del doc.spans[key]
+        least = 1 if self.singletons else 2
+        entities = [entity for entity in annotated.entities if len(entity.mentions) >= least]
+        for number, entity in enumerate(entities, start=1):
+            spans = [
+                Span(doc, places[mention.start], places[mention.end - 1] + 1, label=entity.type or "")
+                for mention in entity.mentions
+            ]
+            doc.spans[f"{PREFIX}_{number}"] = spans
+        if self.surprisal:
+            tables = self.model.surprisal(
+                document, samples=self.surprisal_samples, repeats=1, seed=self.seed, mentions="sampled"
+            )
+            for place, row in zip(places, tables.tokens, strict=True):
+                doc[place]._.surprisal = row.surprisal
+        return doc
+
+
+@Language.factory(
+    "entitynlm",
+    default_config={
+        "model": "entitynlm-en",
+        "samples": 0,
+        "singletons": False,
+        "surprisal": False,
+        "surprisal_samples": 20,
+        "seed": 0,
+    },
+)
+def make_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    samples: int,
+    singletons: bool,
+    surprisal: bool,
+    surprisal_samples: int,
+    seed: int,
+) -> EntityComponent:
+    """What ``nlp.add_pipe("entitynlm", config={…})`` calls.
+
+    :param model: a model's name or folder.
+    :param samples: 0 takes the proposal's best choices; N the most probable under P of N drawn analyses.
+    :param singletons: span groups for entities with one mention, too.
+    :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
+    """
+    return EntityComponent(
+        nlp,
+        name,
+        model=model,
+        samples=samples,
+        singletons=singletons,
+        surprisal=surprisal,
+        surprisal_samples=surprisal_samples,
+        seed=seed,
+    )
+
+
+def read_doc(doc: Doc) -> tuple[Document, list[int]]:
+    """The words of a ``Doc`` without white space, and the place of each in it; sentences are found where spaCy has none."""
+    arguments: dict[str, Any] = read_tokens(doc, keep_spaces=False).arguments
+    places = [token.i for token in doc if not token.text.isspace()]
+    arguments = {key: arguments[key] for key in ("tokens", "sentences", "text", "offsets")}
+    if not doc.has_annotation("SENT_START"):
+        arguments["sentences"] = _find_sentences(doc.text, [start for start, _ in arguments["offsets"]])
+    return Document("doc", **arguments), places
+
+
+def _find_sentences(text: str, starts: list[int]) -> tuple[tuple[int, int], ...]:
+    found = segment_text(text)
+    borders = [found.offsets[first][0] for first, _ in found.sentences]
+    edges = sorted({0, len(starts), *(bisect_left(starts, border) for border in borders)})
+    return tuple(pairwise(edges))
+
+
+def get_clusters(doc: Doc) -> list[list[Span]]:
+    """The clusters in order of first mention."""
+    keys = sorted((int(match[1]), key) for key in doc.spans if (match := _KEY.fullmatch(key)))
+    return [list(doc.spans[key]) for _, key in keys]
+
+
+def resolve_text(doc: Doc) -> str:
+    """The text with each pronoun of a cluster replaced by what its entity is called first (a name, else a noun)."""
+    changes: list[tuple[int, int, str]] = []
+    for cluster in get_clusters(doc):
+        called = [span for span in cluster if span.text.lower() not in PRONOUNS]
+        named = next((span for span in called if span[-1].text[:1].isupper()), called[0] if called else None)
+        if named is None:
+            continue
+        for span in cluster:
+            word = span.text.lower()
+            inside = named.start <= span.start < named.end
+            if word in PRONOUNS and not inside:
+                owner = f"{named.text}'s" if word in POSSESSIVES and word != "her" else named.text
+                owner = f"{named.text}'s" if word == "her" and _is_followed(doc, span) else owner
+                changes.append((span.start_char, span.end_char, owner))
+    text = doc.text
+    for start, end, words in sorted(changes, reverse=True):
+        text = text[:start] + words + text[end:]
+    return text
+
+
+def _is_followed(doc: Doc, span: Span) -> bool:
+    """Whether "her" is a possessive: a word follows that it belongs to."""
+    following = doc[span.end] if span.end < len(doc) else None
+    return (
+        following is not None and following.text[:1].isalpha() and following.text.lower() not in _AFTER_OBJECT
+    )
+
+
+_AFTER_OBJECT = frozenset(
+    "to and but in on at for with from of as that when while then so because by if up out".split()
+)
+
+for extension, options in (
+    ("coref_clusters", {"getter": get_clusters}),
+    ("resolved_text", {"getter": resolve_text}),
+):
+    if not Doc.has_extension(extension):
+        Doc.set_extension(extension, **options)
+if not Token.has_extension("surprisal"):
+    Token.set_extension("surprisal", default=None)
