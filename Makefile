@@ -6,7 +6,7 @@ EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench kenlm clean
+.PHONY: help setup demo test test-slow check format bench kenlm model clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,14 @@ bench: setup ## the speed table (DATA=folder of corpora; generated stories where
 
 kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, cmake and Boost)
 	scripts/build_kenlm.sh
+
+RUN ?= runs/entitynlm-en
+model: setup ## train the model that ships, from the corpora in DATA (some hours on two cores; goes on where it stopped)
+	$(BIN)/python scripts/train_shipped.py prepare --data $(DATA) --out $(RUN)
+	$(BIN)/python scripts/train_shipped.py pretrain --out $(RUN)
+	$(BIN)/python scripts/train_shipped.py train --data $(DATA) --out $(RUN)
+	$(BIN)/python scripts/train_shipped.py finish --data $(DATA) --out $(RUN)
+	$(BIN)/python scripts/train_shipped.py export --out $(RUN)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,138 @@
+"""Figures for the card of the model that ships: ``python scripts/measure_shipped.py RUN-OR-NAME --split test``.
+
+From raw words to chains on LitBank: mention F1 and CoNLL score, beside head match on the same mentions; and perplexity beside a
+5-gram that was estimated from the same words. Development documents choose, test documents are looked at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from entitynlm.baselines.ngram import estimate_ngrams
+from entitynlm.baselines.ranker.head_match import match_heads
+from entitynlm.baselines.ranker.mentions import MentionSource, find_mentions
+from entitynlm.data.document import Document
+from entitynlm.inference.marginal import estimate_log_prob
+from entitynlm.model.bundle import Bundle, load_bundle
+from entitynlm.model.noise import FixedNoise
+from entitynlm.scoring.alignment import align_documents
+from entitynlm.scoring.coreference import count_alignments
+from entitynlm.scoring.filters import drop_repetitions
+from entitynlm.tasks.annotation import Options, annotate_document
+from entitynlm.tasks.kbest import decode_best
+from train_shipped import read_gum, read_litbank, read_words
+
+
+def score(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, float]:
+    """Mention F1 and the CoNLL score with its three parts."""
+    pairs = [align_documents(key, response) for key, response in zip(keys, responses, strict=True)]
+    counts = count_alignments([key.id for key in keys], pairs)
+    parts = {name: round(counts.score(name).f1, 2) for name in ("mentions", "muc", "b3", "ceafe")}
+    return {**parts, "conll": round(counts.conll, 2)}
+
+
+def link_heads(document: Document, *, pronouns: bool) -> Document:
+    """Head match on a document's own mentions."""
+    found = find_mentions(document, MentionSource.given)
+    return document.with_clusters(
+        decode_best(match_heads(document, found, pronouns=pronouns), singletons=True)
+    )
+
+
+def measure_coreference(bundle: Bundle, keys: Sequence[Document], samples: int) -> dict[str, Any]:
+    """Annotate the words of the documents and compare; singletons count, as LitBank annotates them."""
+    keys = [drop_repetitions(key) for key in keys]
+    bare = [key.with_mentions(()) for key in keys]
+    ways = {"greedy, weighed": Options(), "greedy, network": Options(links="network")}
+    ways["greedy, weighed, outermost"] = Options(possessives=False)
+    if samples:
+        ways[f"best of {samples}, network"] = Options(samples=samples, links="network")
+        ways[f"best of {samples}, weighed"] = Options(samples=samples)
+    figures: dict[str, Any] = {}
+    for name, options in ways.items():
+        started = time.process_time()
+        found = [annotate_document(bundle, document, options) for document in bare]
+        seconds = time.process_time() - started
+        figures[name] = {
+            "found": score(keys, found),
+            "head match": score(keys, [link_heads(d, pronouns=False) for d in found]),
+            "head match, pronouns": score(keys, [link_heads(d, pronouns=True) for d in found]),
+            "tokens per CPU second": round(sum(map(len, bare)) / seconds),
+        }
+        print(name, figures[name], flush=True)
+    given = Options(keep_mentions=True)
+    figures["annotated mentions"] = {
+        "found": score(keys, [annotate_document(bundle, key, given) for key in keys]),
+        "head match": score(keys, [link_heads(key, pronouns=False) for key in keys]),
+        "head match, pronouns": score(keys, [link_heads(key, pronouns=True) for key in keys]),
+    }
+    print("annotated mentions", figures["annotated mentions"], flush=True)
+    return figures
+
+
+def measure_perplexity(
+    bundle: Bundle, documents: Sequence[Document], words: Path, particles: int
+) -> dict[str, Any]:
+    """P's marginal, the LSTM without entities and the 5-gram, on the same words (sentence ends included)."""
+    encoded = [bundle.encoder.encode(document) for document in documents]
+    total = sum(map(len, encoded))
+    figures: dict[str, Any] = {"words": total}
+    unknown = sum(int((d.x == bundle.encoder.vocabulary.unknown).sum()) for d in encoded)
+    figures["unknown words, %"] = round(100 * unknown / total, 2)
+
+    def tell(name: str, log_prob: float) -> None:
+        figures[name] = round(math.exp(-log_prob / total), 2)
+        print(name, figures[name], flush=True)
+
+    language_model = bundle.get_language_model()
+    with torch.no_grad():
+        windows = [language_model.cut(document, 0) for document in encoded]
+        tell("rnnlm", sum(float(language_model.score(w, FixedNoise(), None).scores.x.sum()) for w in windows))
+    ngrams = estimate_ngrams(read_words(words / "train.npz"), bundle.encoder)
+    tell("5-gram", sum(float(ngrams.score(document).sum()) for document in encoded))
+    model, proposal = bundle.get("generative"), bundle.get("causal")
+    estimates = [
+        estimate_log_prob(model, proposal, document, particles=particles, repeats=2) for document in encoded
+    ]
+    tell("P, marginal", sum(estimate.log_prob for estimate in estimates))
+    figures["P, marginal, standard error of log P"] = round(
+        math.sqrt(sum(estimate.standard_error**2 for estimate in estimates)), 2
+    )
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", nargs="?", default="entitynlm-en", help="a name or a folder")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--words", type=Path, help="the folder with train.npz; without it, no perplexity")
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--samples", type=int, default=0)
+    parser.add_argument("--particles", type=int, default=100)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    bundle = load_bundle(given.model)
+    litbank, gum = list(read_litbank(given.data, given.split)), list(read_gum(given.data, given.split))
+    figures: dict[str, Any] = {"split": given.split}
+    for name, documents in (("LitBank", litbank), ("GUM, six genres", gum)):
+        print("──", name, flush=True)
+        figures[name] = {"coreference": measure_coreference(bundle, documents, given.samples)}
+        if given.words:
+            figures[name]["perplexity"] = measure_perplexity(bundle, documents, given.words, given.particles)
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
