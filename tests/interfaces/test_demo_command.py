@@ -3,36 +3,61 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
+from interfaces.small_model import store_model
 
 
-def test_the_demo_shows_the_example_the_corpus_and_how_hard_it_is(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_model(tmp_path_factory.mktemp("model"))
+
+
+def run(model: Path, folder: Path, *arguments: str) -> Result:
+    options = ["demo", "--model", str(model), "--out", str(folder / "report.html"), *arguments]
+    return CliRunner().invoke(app, options)
+
+
+def test_the_demo_shows_the_example_the_story_and_the_corpus(model: Path, tmp_path: Path) -> None:
     figures = tmp_path / "demo.json"
-    result = CliRunner().invoke(app, ["demo", "--documents", "30", "--json", str(figures)])
+    result = run(model, tmp_path, "--documents", "30", "--json", str(figures))
     assert result.exit_code == 0, result.output
     assert "[John]₁ wanted to go to [the coffee shop]₂ in [downtown Copenhagen]₃ ." in result.output
     assert "E   1      ∅     ∅   ∅   ∅    2     2      2    ∅      3          3       ∅" in result.output
+    assert "The Lighthouse at Gull Point" in result.output
+    assert "The most surprising referents" in result.output
+    assert "report.html" in result.output and (tmp_path / "report.html").exists()
     assert "generated" in result.output
     assert "knows the script" in result.output
     assert "\x1b[" not in result.output
     written = json.loads(figures.read_text())
-    assert sum(split["documents"] for split in written["splits"].values()) == 30
-    assert "generated" in written["corpus"]
+    assert sum(split["documents"] for split in written["corpus"]["splits"].values()) == 30
+    assert written["tables"] is None and written["story"]["tokens"] == 214
 
 
-def test_colours_can_be_asked_for() -> None:
-    result = CliRunner().invoke(app, ["demo", "--documents", "10", "--colour"])
+def test_colours_can_be_asked_for(model: Path, tmp_path: Path) -> None:
+    result = run(model, tmp_path, "--documents", "10", "--colour", "--no-training")
     assert "\x1b[1;31mJohn" in result.output
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
+def test_the_same_seed_gives_the_same_figures(model: Path, tmp_path: Path) -> None:
     first, second, other = (
-        CliRunner()
-        .invoke(app, ["demo", "--documents", "10", "--seed", seed, "--json", "-", "--quiet"])
-        .stdout
+        run(model, tmp_path, "--documents", "10", "--seed", seed, "--json", "-", "--quiet").stdout
         for seed in ("4", "4", "5")
     )
     assert json.loads(first) == json.loads(second)
-    assert json.loads(first)["splits"] != json.loads(other)["splits"]
+    assert json.loads(first)["corpus"]["splits"] != json.loads(other)["corpus"]["splits"]
+
+
+@pytest.mark.slow
+def test_a_quick_training_makes_the_three_tables(model: Path, tmp_path: Path) -> None:
+    result = run(model, tmp_path, "--documents", "100", "--json", str(tmp_path / "demo.json"))
+    assert result.exit_code == 0, result.output
+    tables = json.loads((tmp_path / "demo.json").read_text())["tables"]
+    assert [table["task"] for table in tables] == ["lm", "coref", "entity"]
+    perplexity = {row["system"]: row["ours"] for row in tables[0]["rows"]}
+    assert 5 < perplexity["EntityNLM"] < 200 and 5 < perplexity["RNNLM"] < 200
+    assert tables[2]["rows"][0]["system"] == "Always new"

@@ -21,6 +21,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.annotation import Options, annotate_document
+from entitynlm.tasks.annotation import annotate_document
 from entitynlm.tasks.referent_forms import Form, FormReader
 from entitynlm.tasks.referents import Referent, Trace, trace_referents
 from entitynlm.tasks.spelling import SpellingModel
@@ -196,8 +197,8 @@ def measure_surprisal(
 
 
 def find_mentions(bundle: Bundle, document: Document) -> Document:
-    """The document with the mentions and links that the model finds; of nested ones, which P can't see, the outermost."""
-    return annotate_document(bundle, document, Options(possessives=False))
+    """The document with the mentions that ``annotate`` finds, by default options."""
+    return annotate_document(bundle, document)
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------------

@@ -1,28 +1,58 @@
-"""``entitynlm demo``: what the package carries, in a minute and without any download."""
+"""``entitynlm demo``: what the package does, on what the package carries: a story, a model, a corpus to train on."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import ColourOption, JsonOption, QuietOption, SeedOption
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption
+from entitynlm.interfaces.options import ColourOption, JsonOption, QuietOption, SeedOption, ThreadsOption
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from entitynlm.tasks.report import Report
+
+STORY, TITLE = "gull-point.txt", "The Lighthouse at Gull Point"
+ENOUGH_STORIES = 100
+"""Fewer generated stories than these teach nothing, so nothing is trained on them."""
 
 
 def demo(
     documents: Annotated[
-        int, typer.Option("--documents", min=10, help="How many stories to generate.")
+        int, typer.Option("--documents", min=10, help="How many stories to generate and train on.")
     ] = 500,
+    model: ModelOption = DEFAULT_MODEL,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report is written.")] = Path(
+        "report.html"
+    ),
+    training: Annotated[
+        bool, typer.Option("--training/--no-training", help="With or without the quick training.")
+    ] = True,
     seed: SeedOption = 1,
+    threads: ThreadsOption = None,
     colour: ColourOption = None,
     json: JsonOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Show the generated corpus and the paper's running example, annotated and in colours."""
+    """A short story annotated by the model that ships, a report on it, then a quick training and the paper's tables in small.
+
+    Takes about two minutes and needs no download; --no-training takes a few seconds.
+    """
     terminal = Terminal(quiet=quiet, json_path=json, colour=colour)
     show_running_example(terminal)
-    show_stories(terminal, documents, seed)
+    story = show_story(terminal, model, out, threads)
+    corpus = show_stories(terminal, documents, seed)
+    figures: dict[str, Any] = {"story": story, "corpus": corpus, "tables": None}
+    if training and documents >= ENOUGH_STORIES:
+        figures["tables"] = show_training(terminal, documents, seed)
+    elif training:
+        terminal.remark(f"nothing is trained on fewer than {ENOUGH_STORIES} stories (--documents)")
+    terminal.print(f"\nThe report on the story is in [bold]{print_path(out)}[/bold]: open it in a browser.")
+    terminal.write_json(figures)
 
 
 def show_running_example(terminal: Terminal) -> None:
@@ -42,7 +72,68 @@ def show_running_example(terminal: Terminal) -> None:
         terminal.print(table)
 
 
-def show_stories(terminal: Terminal, documents: int, seed: int) -> None:
+def show_story(terminal: Terminal, model: str, out: Path, threads: int | None) -> dict[str, Any]:
+    """The shipped model on a story of our own: who is in it, what was surprising, and the report."""
+    from importlib import resources
+
+    from entitynlm.data.document import Document
+    from entitynlm.data.segmentation import segment_text
+    from entitynlm.files import write_atomically
+    from entitynlm.interfaces.api import EntityNLM
+    from entitynlm.interfaces.commands.report import measure_report
+    from entitynlm.interfaces.commands.surprisal import summarise
+    from entitynlm.interfaces.commands.train import prepare_torch
+    from entitynlm.interfaces.report_page import write_page
+    from entitynlm.interfaces.views import list_entities, render_document
+
+    prepare_torch("cpu", threads)
+    text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
+    found = segment_text(text)
+    document = Document(TITLE, found.tokens, found.sentences, text=text, offsets=found.offsets)
+    report = measure_report(EntityNLM.from_pretrained(model).bundle, document, terminal)
+    terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {Path(model).name}\n")
+    terminal.print(render_document(report.document))
+    terminal.print()
+    terminal.print(list_entities(report.document, limit=8))
+    terminal.print()
+    terminal.print(draw_surprises(report))
+    with write_atomically(out) as stream:
+        stream.write(write_page(report, title=TITLE, model=Path(model).name))
+    terminal.print(f"\nwrote {print_path(out)}", markup=False)
+    figures = summarise(STORY, report.tables, 0)
+    figures.pop("words_per_second")
+    return {**figures, "report": str(out)}
+
+
+def draw_surprises(report: Report, most: int = 6) -> Table:
+    """The least expected referents, in their contexts."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from entitynlm.interfaces.views import colour_of, number_entities
+
+    numbers = number_entities(report.document)
+    table = Table(title="The most surprising referents", title_justify="left", box=None, pad_edge=False)
+    table.add_column(report.unit, justify="right")
+    table.add_column("who")
+    table.add_column("where", overflow="fold")
+    table.add_column("expected", style="dim")
+    for found in report.surprises[:most]:
+        style = f"bold {colour_of(numbers[found.row.entity])}"
+        before = found.before.split()[-5:]
+        after = found.after.split()[:4]
+        where = Text(" ".join(["…", *before]) + " ").append(found.row.mention, style=style)
+        where.append(" " + " ".join([*after, "…"]))
+        table.add_row(
+            f"{found.row.referent_surprisal:.1f}",
+            Text(report.characters[found.number - 1].name, style=style),
+            where,
+            f"{found.expected} {100 * found.row.expected_probability:.0f} %",
+        )
+    return table
+
+
+def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
     """The generated corpus: one story, the counts, and how hard it is to guess who comes next."""
     from entitynlm.data.corpora.generated import make_stories
     from entitynlm.data.stories.generator import generate_stories
@@ -60,4 +151,33 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> None:
     terminal.print(tabulate_statistics(report.statistics))
     terminal.print()
     terminal.print(describe_difficulty(report.difficulty))
-    terminal.write_json(report.as_json())
+    return report.as_json()
+
+
+def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
+    """A model from nothing in a minute, and the paper's three tables in small."""
+    from entitynlm.data.corpora.generated import NAME
+    from entitynlm.data.stories.generator import generate_stories
+    from entitynlm.interfaces.commands.train import follow_training
+    from entitynlm.interfaces.paper_report import draw_paper_table
+    from entitynlm.tasks.small_tables import QUICK, Stories, measure_small_tables, train_quickly
+    from entitynlm.training.settings import load_settings
+
+    splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
+    stories = Stories(NAME, *splits)
+    terminal.print(
+        f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then the paper's three tables in small "
+        "(one seed, a small model: the order of things, not results)\n"
+    )
+    with follow_training(terminal) as listener:
+        bundle = train_quickly(stories, load_settings(None, dict(QUICK)), seed=seed, listener=listener)
+    if bundle is None:
+        terminal.remark("stopped")
+        raise typer.Exit(130)
+    tables = measure_small_tables(bundle, stories, seed=seed, tell=terminal.remark)
+    for table in tables:
+        terminal.print()
+        terminal.print(draw_paper_table(table))
+        for fact in table.facts:
+            terminal.print(f"  [dim]{fact}[/dim]")
+    return [table.to_dict() for table in tables]
