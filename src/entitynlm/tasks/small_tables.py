@@ -37,9 +37,11 @@ QUICK: Mapping[str, Any] = {
     "model.hidden_size": 64,
     "model.embedding_size": 64,
     "model.dropout": 0.1,
+    "model.word_states": 2,
+    "model.features": "rich",
     "training.learning_rate": 0.005,
-    "training.batch_size": 8,
-    "training.epochs": 5,
+    "training.batch_size": 4,
+    "training.epochs": 8,
     "training.patience": 2,
 }
 """Settings that train in seconds on a few hundred generated stories."""

@@ -24,7 +24,7 @@ ENOUGH_STORIES = 100
 def demo(
     documents: Annotated[
         int, typer.Option("--documents", min=10, help="How many stories to generate and train on.")
-    ] = 500,
+    ] = 400,
     model: ModelOption = DEFAULT_MODEL,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the report is written.")] = Path(
         "report.html"

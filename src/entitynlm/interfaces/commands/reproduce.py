@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from entitynlm.interfaces.commands import reproduce_coref, reproduce_entity, reproduce_lm
+from entitynlm.interfaces.commands import reproduce_all, reproduce_coref, reproduce_entity, reproduce_lm
 
-app = typer.Typer(help="The paper's tables from training to figures.", no_args_is_help=True)
+app = typer.Typer()
+app.callback(invoke_without_command=True)(reproduce_all.reproduce_all)
 app.command("coref")(reproduce_coref.reproduce_coref)
 app.command("entity")(reproduce_entity.reproduce_entity)
 app.command("lm")(reproduce_lm.reproduce_lm)
