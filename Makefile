@@ -21,7 +21,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup ## the main job on what the package carries
-	@echo "── demo: the generated corpus, and the paper's running example"
+	@echo "── demo: a story read by the model that ships, a report, and a quick training with the paper's tables in small"
 	$(BIN)/entitynlm demo --colour
 
 test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
