@@ -132,3 +132,30 @@ def test_words_can_be_left_out() -> None:
     trace = trace_referents(network, make_document(network), with_words=False)
     assert np.isnan(trace.log_words).all()
     assert len(trace.referents) == 5
+
+
+def test_who_comes_next_in_a_model_with_types() -> None:
+    """The type of who comes next is summed over: the answer is the same whatever the text says after that place."""
+    from dataclasses import replace
+
+    from entitynlm.config import ModelConfig
+    from entitynlm.data.encoding import Encoder
+    from entitynlm.data.preprocessing import Recipe
+    from entitynlm.model.bundle import Bundle
+    from entitynlm.tasks.next_entity import NetworkChooser
+    from tasks.small_bundles import make_documents
+
+    types = {"ann": "person", "bo": "person", "thing": "thing"}
+    documents = [replace(document, entity_types=types) for document in make_documents()]
+    encoder = Encoder.fit(documents, recipe=Recipe(), singletons="keep", typed=True, max_length=4)
+    bundle = Bundle(encoder, None)
+    network = bundle.add(ModelConfig(hidden_size=5, embedding_size=4, max_length=4, kinds=3, softmax="full"))
+    chooser = NetworkChooser(network, encoder)
+    story = documents[0]
+    known, cut = (
+        chooser.choose(story, [4])[0],
+        chooser.choose(replace(story, mentions=story.mentions[:2]), [4])[0],
+    )
+    assert known.entities == ("ann", "bo", "")
+    assert sum(known.probabilities) == pytest.approx(1.0)
+    assert known.probabilities == pytest.approx(cut.probabilities, abs=1e-6)

@@ -19,6 +19,8 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.layout import lay_out
 from entitynlm.model.noise import FixedNoise
+from entitynlm.tasks.referents import NEW as NOBODY_YET
+from entitynlm.tasks.referents import trace_referents
 
 NEXT = "next mention"  # the entity of a mention that stands in for the one to come
 PLACEHOLDER = "it"  # its word, which nothing looks at
@@ -30,8 +32,6 @@ class NetworkChooser:
     def __init__(self, network: EntityNetwork, encoder: Encoder) -> None:
         if network.config.mode != "generative":
             raise ConfigError("who comes next is asked of the generative part, which has not seen the word")
-        if encoder.kinds > 1:
-            raise ConfigError("a model with entity types would be told the type of who comes next")
         self.network = network.eval()
         self.encoder = replace(encoder, singletons="keep")
 
@@ -47,8 +47,28 @@ class NetworkChooser:
         encoded, _, originals = self.encoder.encode_with_report(cut_story(story, position))
         return self._choose_all(encoded, originals)[position]
 
-    @torch.no_grad()
     def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+        """The choices at all mentions of a story, by their first tokens."""
+        if self.encoder.kinds > 1:
+            return self._sum_over_kinds(encoded, originals)
+        return self._read_along(encoded, originals)
+
+    def _sum_over_kinds(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+        """A model with types draws the type first; nobody is told it, so it is summed over."""
+        found: dict[int, Choice] = {}
+        names: dict[str, None] = {}
+        trace = trace_referents(self.network, encoded, with_words=False, shown=None)
+        for referent, mention in zip(trace.referents, originals, strict=True):
+            probabilities = dict(referent.ranked)
+            order = [*range(1, len(names) + 1), NOBODY_YET]
+            with np.errstate(divide="ignore"):
+                scores = np.log(np.array([probabilities[number] for number in order]))
+            found[mention.start] = make_choice(list(names), scores)
+            names.setdefault(mention.entity)
+        return found
+
+    @torch.no_grad()
+    def _read_along(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         network = self.network
         layout = lay_out(encoded, network.feature_set)
         reading = network.reader([encoded.x], sentences=[encoded.sentence])
@@ -91,4 +111,5 @@ def cut_story(story: Document, position: int) -> Document:
         (*story.tokens[:position], PLACEHOLDER),
         tuple(sentences),
         (*mentions, Mention(position, position + 1, NEXT)),
+        story.entity_types,
     )

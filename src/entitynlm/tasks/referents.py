@@ -129,11 +129,18 @@ class Tracer:
     """One pass over one text."""
 
     def __init__(
-        self, network: EntityNetwork, document: EncodedDocument, *, noise: Noise, with_words: bool
+        self,
+        network: EntityNetwork,
+        document: EncodedDocument,
+        *,
+        noise: Noise,
+        with_words: bool,
+        shown: int | None,
     ) -> None:
         size = network.config.hidden_size
         precision = network.W_r.detach().cpu().numpy().dtype
         self.network, self.document, self.noise = network, document, noise
+        self.shown = shown
         self.cast = Cast(size, precision)
         self.referents: list[Referent] = []
         self.words = ExpectedWords(network, document.x, document.e) if with_words else None
@@ -201,7 +208,7 @@ class Tracer:
         if is_new:
             self.cast.add(newborns[kind - 1], kind)
         true = NEW if is_new else entity
-        order = np.argsort(-probs, kind="stable")[:SHOWN].tolist()
+        order = np.argsort(-probs, kind="stable")[: self.shown].tolist()
         positive = probs[probs > 0]
         self.referents.append(
             Referent(
@@ -311,17 +318,19 @@ def trace_referents(
     *,
     noise: Noise | None = None,
     with_words: bool = True,
+    shown: int | None = SHOWN,
     chunk: int = CHUNK,
 ) -> Trace:
     """Read a document along its analysis.
 
     :param noise: of births; by default the fixed one, so that the figures are those of ``score_document``.
     :param with_words: also what was expected of each word (most of the time goes there).
+    :param shown: how many of the likeliest referents are kept with each mention (None: all).
     """
     if network.config.mode != "generative":
         raise ConfigError("referents are expected by the generative part, which has not seen the word")
     network.eval()
-    tracer = Tracer(network, document, noise=noise or FixedNoise(), with_words=with_words)
+    tracer = Tracer(network, document, noise=noise or FixedNoise(), with_words=with_words, shown=shown)
     reader = ChunkReader(network)
     for start, stop in cut(document.sentence, chunk, aligned=network.config.restart_sentences):
         tracer.read(reader.read(document.x, document.sentence, start, stop), start, stop)
