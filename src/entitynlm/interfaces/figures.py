@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ def save_figure(figure: Any, path: str | Path) -> None:
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise ConfigError(f"{path}: a figure's file ends in one of {', '.join(ENDINGS)}")
-    with write_atomically(path, "wb") as stream:
+    with warnings.catch_warnings(), write_atomically(path, "wb") as stream:
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box is drawn for an emoji, say
         figure.savefig(stream, format=path.suffix[1:], dpi=160)
     require("matplotlib.pyplot", extra="plot", purpose="drawing figures").close(figure)
 

@@ -36,7 +36,7 @@ def draw_surprisal(tables: Surprisal, *, unit: str, smooth: int | None = None) -
         axis.plot(
             places, without, "o", color=ORANGE, markersize=3.5, label=f"without entities ({tables.source})"
         )
-        axis.set_xticks(places, [row.token for row in rows], rotation=90)
+        axis.set_xticks(places, [label(row.token, 16) for row in rows], rotation=90)
         axis.margins(x=0.01)
     else:
         window = smooth or max(5, len(rows) // 100)
@@ -55,6 +55,12 @@ def draw_surprisal(tables: Surprisal, *, unit: str, smooth: int | None = None) -
     axis.set_ylim(bottom=0)
     axis.legend(frameon=False, fontsize=8)
     return figure
+
+
+def label(text: str, longest: int) -> str:
+    """Somebody's words as an axis can show them: nothing in them is a formula or a control character."""
+    shown = "".join(character if character.isprintable() else "·" for character in text)
+    return shorten(shown, longest).replace("$", r"\$")
 
 
 def average(values: np.ndarray, window: int) -> np.ndarray:
@@ -76,7 +82,7 @@ def draw_entities(report: Report, *, most: int = 15) -> Any:
         sizes = [12 + 9 * report.rows[place].referent_surprisal for place in character.places]
         axis.hlines(at, min(places), max(places), color=colour_of(character.number), linewidth=1, alpha=0.5)
         axis.scatter(places, [at] * len(places), s=sizes, color=colour_of(character.number), linewidths=0)
-    axis.set_yticks(range(len(shown)), [shorten(character.name, 30) for character in shown])
+    axis.set_yticks(range(len(shown)), [label(character.name, 30) for character in shown])
     axis.set_xlabel(f"token (a mark's area: surprisal of the referent, {report.unit})")
     axis.set_xlim(0, max(1, len(report.document)))
     axis.invert_yaxis()
