@@ -49,7 +49,7 @@ class AnticipatorConfig:
     hidden: int = 128
     match: int = 48
     judge: int = 96
-    dropout: float = 0.4
+    dropout: float = 0.5
     word_dropout: float = 0.1
     embeddings: str = "random"
     learning: LearningConfig = field(default_factory=LearningConfig)

@@ -85,7 +85,6 @@ class AnticipatingNetwork(nn.Module):
         self.to_words = nn.Linear(config.hidden, config.words)
         self.to_outcomes = nn.Linear(config.hidden, 2 * config.types)
         self.judge = nn.Sequential(
-            nn.Dropout(config.dropout / 2),
             nn.Linear(config.features + 2 * config.match + 5, config.judge),
             nn.ReLU(),
             nn.Dropout(config.dropout),
@@ -112,6 +111,7 @@ class AnticipatingNetwork(nn.Module):
         called = self._call(words, outcomes, beliefs, there, owners, heads, is_new)
         features = (torch.from_numpy(slots.features) - self.mean) / self.scale
         given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), called], dim=-1)
+        given = given * F.dropout(given.new_ones(1, given.shape[1]), self.config.dropout / 2, self.training)
         scores = (self.judge(given) + self.direct(features)).squeeze(-1) + (query * key).sum(-1)
         return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
 
