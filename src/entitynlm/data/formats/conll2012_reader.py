@@ -14,13 +14,13 @@ COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
 ARGUMENTS = FIRST_COLUMN + len(COLUMNS)
 BEGIN = re.compile(r"#\s*begin\s+document\b\s*(.*)$", re.IGNORECASE)
-_END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
+END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
 _SAME_ENTITY = re.compile(r"#\s*entity\s+(\S+)\s*=\s*(\S+)\s*$")
-_BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
+BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
 _BLANKS = re.compile(r"[ \t]+")
 
 _NO_VALUE = frozenset(("-", "_", ""))
-_NO_MENTION = frozenset(("-", "_", "*", ""))
+NO_MENTION = frozenset(("-", "_", "*", ""))
 
 
 def read(source: Source) -> Iterator[Document]:
@@ -39,9 +39,9 @@ def read(source: Source) -> Iterator[Document]:
                     if draft.has_header:
                         source.report(f"document {draft.name!r} has no '#end document'", number)
                     yield draft.finish()
-                draft = _Draft(source, names, *_parse_header(begin[1]), number, same_entity)
+                draft = _Draft(source, names, *parse_header(begin[1]), number, same_entity)
                 same_entity = {}
-            elif _END.match(line):
+            elif END.match(line):
                 if draft is None:
                     source.report("'#end document' without a document", number)
                 else:
@@ -69,7 +69,7 @@ def read(source: Source) -> Iterator[Document]:
         yield draft.finish()
 
 
-def _parse_header(text: str) -> tuple[str, str]:
+def parse_header(text: str) -> tuple[str, str]:
     """Name and part of ``(name); part 000``; brackets, semicolon and part may be missing."""
     text = text.strip()
     before, _, number = text.rpartition("part")
@@ -105,7 +105,7 @@ def _check_row(fields: list[str], source: Source, number: int, line: str) -> Non
             expected="at least document, part, word number and word, with the coreference column last",
             hint="Is the file really in CoNLL-2012 format?",
         )
-    if not is_number(fields[2]) and fields[2] not in _NO_MENTION:
+    if not is_number(fields[2]) and fields[2] not in NO_MENTION:
         raise DataError(
             "the third column is not a word number",
             path=source.path,
@@ -174,7 +174,7 @@ class _Draft:
             if not fields[3]:
                 self._tally.add("a word is empty; it was read as '_'", number)
             self._tokens.append(fields[3] or "_")
-            if width > FIRST_COLUMN and fields[-1] not in _NO_MENTION:
+            if width > FIRST_COLUMN and fields[-1] not in NO_MENTION:
                 self._read_brackets(fields[-1], start + index, number)
         self._sentences.append((start, len(self._tokens)))
         self._read_columns([fields for _, fields in self.rows], width)
@@ -196,7 +196,7 @@ class _Draft:
     def _read_brackets(self, cell: str, token: int, line: int) -> None:
         """One cell, as the official scorer reads it: what opens here is opened before anything is closed."""
         closing: list[str] = []
-        for single, opened, closed in _BRACKET.findall(cell):
+        for single, opened, closed in BRACKET.findall(cell):
             if single:
                 self._add_mention(token, token + 1, single)
             elif opened:
@@ -209,7 +209,7 @@ class _Draft:
                 self._source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
             else:
                 self._add_mention(opening[0], token + 1, label)
-        if _BRACKET.sub("", cell).strip("| "):
+        if BRACKET.sub("", cell).strip("| "):
             self._tally.add("part of a coreference cell was skipped", line, cell)
 
     def _add_mention(self, start: int, end: int, label: str) -> None:

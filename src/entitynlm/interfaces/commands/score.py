@@ -120,9 +120,15 @@ def score(
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> list[Document]:
     from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.data.formats.conll2012_quick import read_quickly
 
     corpus = open_corpus(path, format=format)
-    return list(corpus.documents(split if required or split in corpus.splits else None))
+    wanted = split if required or split in corpus.splits else None
+    if format in (None, "conll2012"):
+        quick = [read_quickly(file) for file in corpus.files(wanted)]
+        if all(found is not None for found in quick):
+            return [document for found in quick for document in found or ()]
+    return list(corpus.documents(wanted))
 
 
 def _filter(documents: Iterable[Document], side: Side, singletons: Side, repetitions: Side) -> list[Document]:
