@@ -112,6 +112,9 @@ def reproduce_entity(
                 fixed.get(name) or measure_row(name, workshop.make(name), stories, on_story=show)
                 for name in names
             ]
+            told = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in SEEDED]
+            if told:
+                terminal.remark(f"seed {seed}: {', '.join(told)}")
     print_rows(
         tables[numbers[0]], f"Who is mentioned next, {opened.name} {split}, seed {numbers[0]}", terminal
     )
