@@ -37,7 +37,7 @@ from entitynlm.scoring.alignment import align_documents
 from entitynlm.scoring.coreference import count_alignments
 from entitynlm.scoring.filters import drop_repetitions
 from entitynlm.tasks.annotation import POSSESSIVES, annotate_document
-from entitynlm.tasks.linking import make_example, train_linker
+from entitynlm.tasks.linking import Linker, make_example, train_linker
 from entitynlm.tasks.mention_types import TypeGuesser, read_ends, train_types
 from entitynlm.training.loop import Event
 from entitynlm.training.recipe import EncodedCorpus, Listener, prepare_bundle, train_bundle, train_part
@@ -64,7 +64,8 @@ TYPES = {  # of LitBank and of GUM → ours; GUM's things, events and abstractio
     "place": "place",
     "organization": "organization",
 }
-ADVICE_WEIGHTS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0)
+ADVICE_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+EAGERNESSES = (0.0, 0.3, 0.6, 0.9)
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------------
@@ -202,18 +203,35 @@ def finish(data: Path, out: Path) -> None:
         epochs=20,
         on_epoch=lambda *told: print(*told[:2], flush=True),
     )
-    keys = [drop_repetitions(document) for document in read_litbank(data, "dev")]
-    found: dict[float, float] = {}
-    for linker.advice_weight in ADVICE_WEIGHTS:
-        bundle.notes["linker"] = linker.to_dict()
-        annotated = [annotate_document(bundle, key.with_mentions(())) for key in keys]
-        counts = count_alignments([key.id for key in keys], list(map(align_documents, keys, annotated)))
-        found[linker.advice_weight] = counts.conll
-        print(f"advice weight {linker.advice_weight}: CoNLL {counts.conll:.2f}", flush=True)
-    linker.advice_weight = max(found, key=lambda weight: found[weight])
-    bundle.notes["linker"] = linker.to_dict()
+    choose_weights(bundle, linker, [drop_repetitions(document) for document in read_litbank(data, "dev")])
     save_bundle(bundle, out / "finished", compact=True)
     write_manifest(out / "finished")
+
+
+def choose_weights(bundle: Bundle, linker: Linker, keys: Sequence[Document]) -> None:
+    """How eager mentions are found, and how much the proposal's advice counts: by the CoNLL score on development documents."""
+    found: dict[tuple[float, float], float] = {}
+    best = (0.0, ADVICE_WEIGHTS[len(ADVICE_WEIGHTS) // 2])
+    for tried in (
+        [(eagerness, best[1]) for eagerness in EAGERNESSES],
+        [(-1.0, weight) for weight in ADVICE_WEIGHTS],
+    ):
+        for eagerness, weight in tried:
+            choice = (best[0] if eagerness < 0 else eagerness, weight)
+            if choice in found:
+                continue
+            bundle.notes["eagerness"], linker.advice_weight = choice
+            bundle.notes["linker"] = linker.to_dict()
+            annotated = [annotate_document(bundle, key.with_mentions(())) for key in keys]
+            counts = count_alignments([key.id for key in keys], list(map(align_documents, keys, annotated)))
+            found[choice] = counts.conll
+            mentions = counts.score("mentions").f1
+            print(
+                f"eagerness, advice {choice}: mentions {mentions:.2f}, CoNLL {counts.conll:.2f}", flush=True
+            )
+        best = max(found, key=lambda choice: found[choice])
+    bundle.notes["eagerness"], linker.advice_weight = best
+    bundle.notes["linker"] = linker.to_dict()
 
 
 def simplify(document: Document) -> Document:

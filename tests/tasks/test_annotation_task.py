@@ -10,6 +10,7 @@ import torch
 
 from entitynlm.data.document import Document, Mention
 from entitynlm.errors import ConfigError, ModelError
+from entitynlm.inference.analyses import decode_greedy
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.annotation import Options, add_possessives, annotate_document, get_linker
 from entitynlm.tasks.linking import Linker, link_mentions, make_example, train_linker
@@ -171,3 +172,15 @@ def test_types_are_told_from_states() -> None:
     again = TypeGuesser.from_dict(guesser.to_dict())
     assert again.guess(proposal, encoded[0], places) == names
     assert again.guess(proposal, encoded[0], []) == []
+
+
+def test_an_eager_reader_finds_more_mentions() -> None:
+    bundle, encoded = make_bundle()
+    proposal = bundle.get("lookahead")
+    counts = [
+        sum(len(decode_greedy(proposal, document, eagerness=eagerness)[0].spans()) for document in encoded)
+        for eagerness in (-20.0, 0.0, 20.0)
+    ]
+    assert counts[0] == 0 and counts[0] < counts[1] < counts[2]
+    plain, log_q = decode_greedy(proposal, encoded[0])
+    assert (plain, log_q) == decode_greedy(proposal, encoded[0], eagerness=0.0)

@@ -79,7 +79,11 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     if options.keep_mentions:
         found = _take_given(bundle, proposal, document)
     else:
-        analysis = samples.best() if options.samples and samples else decode_greedy(proposal, encoded)[0]
+        eagerness = float(bundle.notes.get("eagerness", 0.0))
+        if options.samples and samples:
+            analysis = samples.best()
+        else:
+            analysis, _ = decode_greedy(proposal, encoded, eagerness=eagerness)
         found = _take_analysis(bundle, document, encoded, analysis)
     found = guess_types(bundle, proposal, encoded, found)
     linker = get_linker(bundle)
