@@ -114,7 +114,7 @@ def test_offsets_are_right_after_a_mark_and_windows_line_ends(model: Path, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", ["surprisal", "annotate jsonl", "report"])
+@pytest.mark.parametrize("verb", ["annotate jsonl"])
 def test_five_megabytes_without_a_line_break(verb: str, model: Path, tmp_path: Path) -> None:
     sentence = b"Ann saw Bo. She ran. It ran, and Bo saw Zoe. "
     result = run(verb, model, tmp_path, sentence * (5_000_000 // len(sentence)))

@@ -1,0 +1,99 @@
+"""The documentation holds: commands and options exist, Python and the notebook run, links lead somewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from entitynlm.interfaces.cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+CHECKED = [
+    path for path in DOCS if path.stem in ("quickstart", "troubleshooting") or path.stem.startswith("howto-")
+]
+ELSEWHERE = ("source", "echo")  # what a shell block may call besides entitynlm
+
+
+def list_blocks(path: Path, language: str) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def list_commands(path: Path) -> list[str]:
+    return [line for block in list_blocks(path, "sh") for line in block.splitlines() if line.strip()]
+
+
+def check_command(line: str) -> None:
+    """Follow the verbs to the command, and parse the rest as it would."""
+    program, *arguments = shlex.split(line.split(" > ")[0], comments=True)
+    if program in ELSEWHERE:
+        return
+    assert program == "entitynlm", line
+    command: Any = typer.main.get_command(app)
+    while arguments and arguments[0] in getattr(command, "commands", {}):
+        command = command.commands[arguments.pop(0)]
+    if "--help" in arguments or "-h" in arguments:
+        return
+    known = {
+        option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    for word in arguments:
+        if re.match(r"--?[a-z]", word):
+            assert word.split("=")[0] in known, f"{line}: there is no option {word}"
+
+
+@pytest.mark.parametrize(("path", "line"), [(path, line) for path in CHECKED for line in list_commands(path)])
+def test_commands_are_as_the_docs_have_them(path: Path, line: str) -> None:
+    check_command(line)
+
+
+def test_there_is_something_to_check() -> None:
+    assert sum(len(list_commands(path)) for path in CHECKED) > 25
+    with pytest.raises(AssertionError, match="no option"):
+        check_command("entitynlm surprisal a.txt --colourful")
+
+
+def run(code: str) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "<docs>", "exec"), {"__name__": "docs"})
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [(path.stem, block) for path in CHECKED for block in list_blocks(path, "python")]
+)
+def test_python_in_the_docs_runs(
+    name: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = run(code)
+    assert printed or "print(" not in code
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All code cells in their order, in one namespace and an empty folder."""
+    notebook = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 7 and all(not cell.lstrip().startswith(("%", "!")) for cell in cells)
+    monkeypatch.chdir(tmp_path)
+    printed = run("\n\n".join(cells))
+    assert "Martha" in printed and "bits" in printed
+    assert (tmp_path / "gull-point.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+def test_links_in_the_docs_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        if not target.startswith(("http", "mailto")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
