@@ -26,7 +26,16 @@ from benchmarks.profiling import run_profiles
 from entitynlm.files import write_atomically
 
 WIDTH = 170  # of the table, where the terminal is not wider
-BENCHMARKS = ("training_speed", "slow_twin", "inscript", "growth", "novel", "softmaxes", "inference")
+BENCHMARKS = (
+    "training_speed",
+    "slow_twin",
+    "inscript",
+    "growth",
+    "novel",
+    "softmaxes",
+    "inference",
+    "reranking",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
