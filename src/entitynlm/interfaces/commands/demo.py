@@ -100,9 +100,7 @@ def show_story(terminal: Terminal, model: str, out: Path, threads: int | None) -
     with write_atomically(out) as stream:
         stream.write(write_page(report, title=TITLE, model=Path(model).name))
     terminal.print(f"\nwrote {print_path(out)}", markup=False)
-    figures = summarise(STORY, report.tables, 0)
-    figures.pop("words_per_second")
-    return {**figures, "report": str(out)}
+    return {**summarise(STORY, report.tables), "report": str(out)}
 
 
 def draw_surprises(report: Report, most: int = 6) -> Table:

@@ -9,7 +9,7 @@ import typer
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.commands.report import choose_document, measure_report
-from entitynlm.interfaces.commands.surprisal import BASES, summarise
+from entitynlm.interfaces.commands.surprisal import parse_base, summarise
 from entitynlm.interfaces.commands.train import prepare_torch
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption
@@ -150,17 +150,14 @@ def _measure(
 ) -> Report:
     from entitynlm.interfaces.api import EntityNLM
 
-    if base not in BASES:
-        raise ConfigError(f"--base is one of {', '.join(BASES)}, not {base!r}")
+    unit = parse_base(base)
     found = choose_document(file, document, format, terminal)
     prepare_torch("cpu", threads)
     bundle = EntityNLM.from_pretrained(model).bundle
-    options = {"mentions": cast(Any, mentions), "samples": samples, "seed": seed, "base": BASES[base]}
+    options = {"mentions": cast(Any, mentions), "samples": samples, "seed": seed, "base": unit}
     return measure_report(bundle, found, terminal, **options)
 
 
 def _finish(terminal: Terminal, task: str, file: str, out: Path, report: Report) -> None:
     terminal.print(f"wrote {print_path(out)}", markup=False)
-    figures = summarise(file, report.tables, 0)
-    figures.pop("words_per_second")
-    terminal.write_json({"task": task, "out": str(out), **figures})
+    terminal.write_json({"task": task, "out": str(out), **summarise(file, report.tables)})

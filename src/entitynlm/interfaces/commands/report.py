@@ -9,7 +9,7 @@ import typer
 
 from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
-from entitynlm.interfaces.commands.surprisal import BASES, follow_words, summarise
+from entitynlm.interfaces.commands.surprisal import follow_words, parse_base, summarise
 from entitynlm.interfaces.commands.train import prepare_torch
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption, name_of, read_inputs
@@ -62,12 +62,10 @@ def report(
       entitynlm report story.txt --out story.html
       entitynlm report chapter.conllu --title "Chapter 1" --mentions given
     """
-    from entitynlm.errors import ConfigError
     from entitynlm.interfaces.api import EntityNLM
     from entitynlm.interfaces.report_page import write_page
 
-    if base not in BASES:
-        raise ConfigError(f"--base is one of {', '.join(BASES)}, not {base!r}")
+    unit = parse_base(base)
     terminal = Terminal(quiet=quiet, json_path=json_path)
     found = choose_document(file, document, format, terminal)
     prepare_torch(device, threads)
@@ -80,14 +78,13 @@ def report(
         samples=samples,
         repeats=repeats,
         seed=seed,
-        base=BASES[base],
+        base=unit,
     )
     page = write_page(made, title=title or name_of(file), model=Path(model).name)
     with write_atomically(out) as stream:
         stream.write(page)
     terminal.print(f"wrote {print_path(out)} ({len(page) / 1e6:.1f} MB): open it in a browser", markup=False)
-    figures = summarise(file, made.tables, 0)
-    figures.pop("words_per_second")
+    figures = summarise(file, made.tables)
     terminal.write_json({"task": "report", "model": model, "out": str(out), "seed": seed, **figures})
 
 

@@ -101,8 +101,7 @@ def surprisal(
     from entitynlm.tasks.spelling import SpellingModel
     from entitynlm.tasks.surprisal import measure_surprisal
 
-    if base not in BASES:
-        raise ConfigError(f"--base is one of {', '.join(BASES)}, not {base!r}")
+    unit = parse_base(base)
     if rows not in ("tokens", "mentions"):
         raise ConfigError(f"--rows is tokens or mentions, not {rows!r}")
     if out == STANDARD and json_path == STANDARD:
@@ -127,7 +126,7 @@ def surprisal(
                     samples=samples,
                     repeats=repeats,
                     seed=seed,
-                    base=BASES[base],
+                    base=unit,
                     sentence_ends=sentence_ends,
                     spelling=spelling,
                     on_words=on_words,
@@ -147,6 +146,13 @@ def surprisal(
             "documents": figures,
         }
     )
+
+
+def parse_base(text: str) -> float:
+    """The base of the logarithms from its name."""
+    if text not in BASES:
+        raise ConfigError(f"--base is one of {', '.join(BASES)}, not {text!r}")
+    return BASES[text]
 
 
 @contextmanager
@@ -227,12 +233,12 @@ def write_both(measured: Iterator[Surprisal], tokens: Path, mentions: Path, kind
     write_rows(kept, MentionRow, mentions, kind)
 
 
-def summarise(path: str, tables: Surprisal, seconds: float) -> dict[str, Any]:
-    """Counts and means of one document."""
+def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
+    """Counts and means of one document, and how fast it went where that was measured."""
     mean = tables.total / tables.words if tables.words else None
     errors = [row.error for row in tables.tokens if row.error is not None]
     referents = [row.referent_surprisal for row in tables.mentions]
-    return {
+    figures = {
         "file": path,
         "id": tables.analysed.id,
         "tokens": len(tables.analysed),
@@ -245,5 +251,5 @@ def summarise(path: str, tables: Surprisal, seconds: float) -> dict[str, Any]:
         "referent_surprisal": sum(referents) / len(referents) if referents else None,
         "mentions_given": tables.given,
         "without_entities_by": tables.source,
-        "words_per_second": round(tables.words / seconds, 1) if seconds else None,
     }
+    return figures if seconds is None else {**figures, "words_per_second": round(tables.words / seconds, 1)}
