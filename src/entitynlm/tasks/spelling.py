@@ -31,6 +31,7 @@ class SpellingModel:
             self._add(word)
         self._alphabet = sys.maxunicode + 1
         self._log_unknown = 0.0
+        self._spelled: dict[str, float] = {}  # names come again and again
         taken = math.fsum(math.exp(self.log_prob(word)) for word in known)
         self._log_unknown = math.log1p(-min(taken, 1 - 1e-9))
 
@@ -49,12 +50,17 @@ class SpellingModel:
 
     def log_prob(self, word: str) -> float:
         """log p(word | it is unknown), in nats."""
+        if word not in self._spelled:
+            self._spelled[word] = self._sum_characters(word)
+        return self._spelled[word] - self._log_unknown
+
+    def _sum_characters(self, word: str) -> float:
         padded = START * (self.order - 1) + word + END
         log_probs = (
             math.log(self._prob(padded[place], padded[place - self.order + 1 : place]))
             for place in range(self.order - 1, len(padded))
         )
-        return math.fsum(log_probs) - self._log_unknown
+        return math.fsum(log_probs)
 
     def _prob(self, character: str, context: str) -> float:
         """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
