@@ -7,7 +7,9 @@ from html import escape
 from importlib import resources
 
 from rich.table import Table
+from rich.text import Text
 
+from entitynlm.interfaces.console import Terminal
 from entitynlm.tasks.paper_tables import PaperTable
 
 NOTICE = (
@@ -16,9 +18,17 @@ NOTICE = (
 )
 
 
+def print_paper_table(table: PaperTable, terminal: Terminal) -> None:
+    """For the terminal: title, table, how it was measured."""
+    terminal.print(f"\n[bold]{table.title}[/bold]")
+    terminal.print(draw_paper_table(table))
+    for fact in table.facts:
+        terminal.print(Text(f"  {fact}", style="dim"))
+
+
 def draw_paper_table(table: PaperTable) -> Table:
-    """For the terminal."""
-    drawn = Table(title=f"{table.title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    """A row per system, ours and the paper's side by side."""
+    drawn = Table(box=None, pad_edge=False)
     drawn.add_column("")
     drawn.add_column(table.corpus, justify="right")
     drawn.add_column(f"paper ({table.paper_corpus})", justify="right", style="dim")

@@ -157,7 +157,7 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     from entitynlm.data.corpora.generated import NAME
     from entitynlm.data.stories.generator import generate_stories
     from entitynlm.interfaces.commands.train import follow_training
-    from entitynlm.interfaces.paper_report import draw_paper_table
+    from entitynlm.interfaces.paper_report import print_paper_table
     from entitynlm.tasks.small_tables import QUICK, Stories, measure_small_tables, train_quickly
     from entitynlm.training.settings import load_settings
 
@@ -174,8 +174,5 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
         raise typer.Exit(130)
     tables = measure_small_tables(bundle, stories, seed=seed, tell=terminal.remark)
     for table in tables:
-        terminal.print()
-        terminal.print(draw_paper_table(table))
-        for fact in table.facts:
-            terminal.print(f"  [dim]{fact}[/dim]")
+        print_paper_table(table, terminal)
     return [table.to_dict() for table in tables]

@@ -177,11 +177,10 @@ def present(tables: list[PaperTable], out: Path, terminal: Terminal) -> None:
     """All tables together: in the terminal, and as two files."""
     from entitynlm import __version__
     from entitynlm.files import write_atomically
-    from entitynlm.interfaces.paper_report import draw_paper_table, write_html, write_markdown
+    from entitynlm.interfaces.paper_report import print_paper_table, write_html, write_markdown
 
     for table in tables:
-        terminal.print()
-        terminal.print(draw_paper_table(table))
+        print_paper_table(table, terminal)
     title = "Dynamic Entity Representations in Neural Language Models: the paper's tables beside ours"
     remarks = [f"measured by entitynlm {__version__}; models and full figures are in this folder"]
     for name, write in (("tables.md", write_markdown), ("tables.html", write_html)):
