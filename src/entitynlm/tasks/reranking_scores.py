@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from entitynlm.data.annotation import Analysis
 from entitynlm.data.document import Document
 from entitynlm.data.encoding import Encoder
 from entitynlm.data.kbest_lists import Clusters
 from entitynlm.errors import ModelError
+from entitynlm.model.batch import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_word_states
 from entitynlm.model.noise import Noise
@@ -69,6 +71,8 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
     if not len(words):
         return np.zeros((len(views), 4))
     config = network.config
+    if network.words_ahead is not None:
+        return _score_one_by_one(network, views, noise)
     reading = network.reader([words.x], sentences=[words.sentence])
     tables = make_tables(network, reading)
     generative = config.mode == "generative"
@@ -88,6 +92,16 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
     if not np.isfinite(parts).all():
         raise ModelError("the model gives a candidate no finite probability; its weights are out of bounds")
     return parts
+
+
+def _score_one_by_one(network: EntityNetwork, views: Views, noise: Noise | None) -> np.ndarray:
+    """The same by a pass for each analysis, for proposals that compare a mention's words with every candidate's."""
+    scores = np.zeros((len(views), 4))
+    for view, choices in enumerate(zip(views.kind, views.entity, views.remaining, strict=True)):
+        analysis = Analysis(*(values.astype(np.int64) for values in choices))
+        found = score_documents(network, [views.words.with_analysis(analysis)], noise=noise)
+        scores[view] = [float(getattr(found, part).double().sum()) for part in PARTS]
+    return scores
 
 
 def _find_places(network: EntityNetwork, views: Views) -> np.ndarray:
