@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FilesArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[FILE]...", help="Texts in any readable format; patterns in quotes; '-': standard input."
+        metavar="FILE", help="Texts in any readable format; patterns in quotes; '-': standard input."
     ),
 ]
 ModelOption = Annotated[

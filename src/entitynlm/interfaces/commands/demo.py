@@ -40,7 +40,8 @@ def demo(
 ) -> None:
     """A short story annotated by the model that ships, a report on it, then a quick training and the paper's tables in small.
 
-    Takes about two minutes and needs no download; --no-training takes a few seconds.
+    Takes about two minutes and needs no download; --no-training takes a few
+    seconds.
     """
     terminal = Terminal(quiet=quiet, json_path=json, colour=colour)
     show_running_example(terminal)

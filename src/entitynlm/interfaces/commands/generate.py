@@ -71,8 +71,9 @@ def generate(
 ) -> None:
     """Continue a text or start a story, and choose who acts in it.
 
-    The text's own mentions are used where it has any, and found otherwise. Mentions of what is told are shown in brackets,
-    with the number of their entity.
+    The text's own mentions are used where it has any, and found otherwise.
+    Mentions of what is told are shown in brackets, with the number of their
+    entity.
 
     Examples:
 

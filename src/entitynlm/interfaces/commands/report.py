@@ -54,8 +54,8 @@ def report(
 ) -> None:
     """One self-contained page: the text with entities in colours and surprisal as shading, timeline, network, movements.
 
-    The page needs nothing but a browser: no network, no other file. Point at a word for its numbers, click a name to follow it
-    through the text.
+    The page needs nothing but a browser: no network, no other file. Point at
+    a word for its numbers, click a name to follow it through the text.
 
     Examples:
 

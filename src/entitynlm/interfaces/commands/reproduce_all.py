@@ -57,9 +57,11 @@ def reproduce_all(
 ) -> None:
     """The paper's tables from training to figures: one task by its name, or all three without one.
 
-    Without a task, all three tables are measured on the corpora given (the generated stories by default), printed beside the
-    paper's, and written as tables.md and tables.html in --out. Whatever is done is kept there, and the same command goes on from
-    it. Without --config a small model is trained, for the order of things; configs/ has the settings for results.
+    Without a task, all three tables are measured on the corpora given (the
+    generated stories by default), printed beside the paper's, and written as
+    tables.md and tables.html in --out. Whatever is done is kept there, and
+    the same command goes on from it. Without --config a small model is
+    trained, for the order of things; configs/ has the settings for results.
 
     Examples:
 

@@ -83,10 +83,13 @@ def surprisal(
 ) -> None:
     """Surprisal of every token and every referent of texts, as tables for R, pandas or a spreadsheet.
 
-    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the error of sampling, the surprisal
-    without the entities' help, the probability of being in a mention before and after the word, the entity, whether the word is
-    outside of the vocabulary (then also its surprisal with a spelling model), and character offsets. Tokens that the model does
-    not read keep a row. Mentions: referent surprisal, entropy over referents, new or old, distances, form of the expression.
+    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has
+    them), then the error of sampling, the surprisal without the entities'
+    help, the probability of being in a mention before and after the word, the
+    entity, whether the word is outside of the vocabulary (then also its
+    surprisal with a spelling model), and character offsets. Tokens that the
+    model does not read keep a row. Mentions: referent surprisal, entropy over
+    referents, new or old, distances, form of the expression.
 
     Examples:
 
