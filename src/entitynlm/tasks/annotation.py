@@ -21,7 +21,7 @@ from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, sample
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
 from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.tasks.linking import Example, Linker, link_mentions, make_example
+from entitynlm.tasks.linking import Linker, link_mentions
 from entitynlm.tasks.linking_advice import Adviser, WordSpan
 from entitynlm.tasks.mention_types import TypeGuesser
 
@@ -226,26 +226,6 @@ def _put_mentions(document: Document, found: Sequence[_Found]) -> Document:
         mentions.append(Mention(*mention.span, name))
     types = {name: max(sorted(set(of)), key=of.count) for name, of in votes.items()}
     return document.with_mentions(mentions, types)
-
-
-def make_linking_example(bundle: Bundle, document: Document) -> Example:
-    """What the linker is to learn from an annotated document: the mentions that would be *found* in it, with whose they are.
-
-    A found span that is not annotated is somebody of its own: the linker meets such in every new text and leaves them alone.
-    """
-    proposal, encoded = choose_proposal(bundle), bundle.encoder.encode_words(document)
-    analysis, _ = decode_greedy(proposal, encoded, eagerness=float(bundle.notes.get("eagerness", 0.0)))
-    found = guess_types(bundle, proposal, encoded, _take_analysis(bundle, document, encoded, analysis))
-    found = add_possessives(document, found)
-    owner = {mention.span: mention.entity for mention in document.mentions}
-    adviser = Adviser(proposal, encoded, [mention.words for mention in found])
-    mentions = [Mention(*m.span, owner.get(m.span, f"? {number}")) for number, m in enumerate(found)]
-    return make_example(
-        document.with_mentions(mentions),
-        types=[mention.type for mention in found],
-        advise=adviser.advise,
-        on_link=adviser.note,
-    )
 
 
 # -- confidences ------------------------------------------------------------------------------------------------------------

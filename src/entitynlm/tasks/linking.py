@@ -94,51 +94,33 @@ def link_mentions(
 
 @dataclass(frozen=True)
 class Example:
-    """The mentions of a document: all rows with the advice on each, the mention of each row, and which rows are right."""
+    """The mentions of a document: all rows, where each mention's begin, and which row is right."""
 
     features: Tensor
-    advice: Tensor
     owners: Tensor
     chosen: Tensor
 
 
-def make_example(
-    document: Document,
-    *,
-    types: Sequence[str | None] | None = None,
-    advise: Advice | None = None,
-    on_link: Callable[[int, int], None] | None = None,
-) -> Example:
-    """A document's own mentions and entities, as they would be met from left to right; see :func:`link_mentions`."""
+def make_example(document: Document) -> Example:
+    """A document's own mentions and entities, as they would be met from left to right."""
     cast = Cast(document)
     mentions = order_mentions(document.mentions)
     numbers: dict[str, int] = {}
-    rows, advice, owners, chosen = [], [], [], []
+    rows, owners, chosen = [], [], []
     total = 0
     views = view_spans(document, [mention.span for mention in mentions])
-    for number, (mention, view) in enumerate(zip(mentions, views, strict=True)):
-        kind = types[number] if types else document.entity_types.get(mention.entity)
+    for mention, view in zip(mentions, views, strict=True):
+        kind = document.entity_types.get(mention.entity)
         described = cast.describe(view, kind)
         entity = numbers.get(mention.entity, NOBODY)
         if entity in described.candidates:
             chosen.append(total + described.candidates.index(entity))
             rows.append(described.features)
-            advice.append(
-                advise(number, described.candidates) if advise else np.zeros(len(described.candidates))
-            )
             owners += [len(chosen) - 1] * len(described.candidates)
             total += len(described.candidates)
         numbers[mention.entity] = cast.add(view, entity, kind)
-        if on_link:
-            on_link(number, numbers[mention.entity])
     features = np.concatenate(rows) if rows else np.zeros((0, len(FEATURES)), dtype=np.float32)
-    told = np.concatenate(advice) if advice else np.zeros(0)
-    return Example(
-        torch.from_numpy(features),
-        torch.from_numpy(told.astype(np.float32)),
-        torch.tensor(owners),
-        torch.tensor(chosen),
-    )
+    return Example(torch.from_numpy(features), torch.tensor(owners), torch.tensor(chosen))
 
 
 def order_mentions(mentions: Iterable[Mention]) -> list[Mention]:
@@ -149,15 +131,14 @@ def order_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 def train_linker(
     examples: Sequence[Example],
     *,
-    advice_weight: float = 0.0,
     epochs: int = 20,
     rate: float = 0.003,
     seed: int = 1,
     on_epoch: Callable[[int, float, Linker], None] = lambda epoch, loss, linker: None,
 ) -> Linker:
-    """Maximum likelihood of the annotated entity among the candidates, document by document, beside the advice."""
+    """Maximum likelihood of the annotated entity among the candidates, document by document."""
     torch.manual_seed(seed)
-    linker = Linker(advice_weight=advice_weight)
+    linker = Linker()
     optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     useful = [example for example in examples if len(example.chosen)]
@@ -178,7 +159,7 @@ def train_linker(
 
 def log_likelihood(linker: Linker, example: Example) -> Tensor:
     """Σ log p(annotated entity) over the mentions of a document."""
-    scores = linker(example.features) + linker.advice_weight * example.advice
+    scores = linker(example.features)
     count = len(example.chosen)
     largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, example.owners, scores.detach(), "amax")
     sums = scores.new_zeros(count).index_add(0, example.owners, (scores - largest[example.owners]).exp())
