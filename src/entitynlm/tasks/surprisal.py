@@ -20,7 +20,6 @@ from entitynlm.data.preprocessing import SENTENCE_END
 from entitynlm.errors import ConfigError
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.bundle import Bundle
-from entitynlm.tasks.annotation import Options, annotate_document
 from entitynlm.tasks.annotation import annotate_document
 from entitynlm.tasks.referent_forms import Form, FormReader
 from entitynlm.tasks.referents import Referent, Trace, trace_referents
