@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from entitynlm.tasks.report import Report
 
-STORY, TITLE = "gull-point.txt", "The Lighthouse at Gull Point"
+STORY, TITLE = "captain-reed.txt", "The Captain's Visitor"
 ENOUGH_STORIES = 100
 """Fewer generated stories than these teach nothing, so nothing is trained on them."""
 
