@@ -24,6 +24,12 @@ Advice = Callable[[int, Sequence[int]], np.ndarray]
 """Log-probabilities of a mention's candidates from elsewhere, given the mention's number and the entities it may belong to."""
 
 
+DISAGREEMENTS = ((FEATURES.index("gender differs"), 4.0), (FEATURES.index("number differs"), 2.0))
+"""What it costs to call someone "he" who was "she" so far. Annotated chains, which the linker learned from, have their first
+mention; where that was not found, a pronoun is better off with a new entity than with the wrong one (LitBank dev: CoNLL 56.50 without
+these, 56.69 with them)."""
+
+
 class Linker(nn.Module):
     """Scores of referents from rows of features."""
 
@@ -40,8 +46,10 @@ class Linker(nn.Module):
 
     @torch.no_grad()
     def score(self, features: np.ndarray) -> np.ndarray:
-        """(C,) scores of a mention's candidates."""
+        """(C,) scores of a mention's candidates, less what disagreement costs."""
         result: np.ndarray = self(torch.from_numpy(features)).numpy()
+        for column, cost in DISAGREEMENTS:
+            result = result - cost * features[:, column]
         return result
 
     def to_dict(self) -> dict[str, Any]:
