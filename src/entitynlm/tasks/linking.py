@@ -26,8 +26,8 @@ Advice = Callable[[int, Sequence[int]], np.ndarray]
 
 DISAGREEMENTS = ((FEATURES.index("gender differs"), 4.0), (FEATURES.index("number differs"), 2.0))
 """What it costs to call someone "he" who was "she" so far. Annotated chains, which the linker learned from, have their first
-mention; where that was not found, a pronoun is better off with a new entity than with the wrong one (LitBank dev: CoNLL 56.50 without
-these, 56.69 with them)."""
+mention; where that was not found, a pronoun is better off with a new entity than with the wrong one (CoNLL on LitBank dev: 56.50
+without these, 56.69 with them)."""
 
 
 class Linker(nn.Module):
