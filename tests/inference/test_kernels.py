@@ -73,7 +73,9 @@ def test_shifting() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("options", [{}, {"tied": True}, {"word_states": 2}, {"word_states": 1, "echo": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"tied": True}, {"word_states": 2}, {"word_states": 1, "echo": True}]
+)
 def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:
     model = make_network("generative", std=1.0, **options).to(dtype)
     proposal, document = make_network("causal", seed=1).to(dtype), make_words(200)

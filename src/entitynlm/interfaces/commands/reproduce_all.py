@@ -66,8 +66,8 @@ def reproduce_all(
     Examples:
 
       entitynlm reproduce
-      entitynlm reproduce --corpus ../shared/data/ontogum --entity ../shared/data/inscript -c configs/strong.toml --seeds 1,2,3
-      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/strong.toml --out runs/lm-ontogum
+      entitynlm reproduce --corpus ../shared/data/ontogum --entity ../shared/data/inscript -c configs/lm.toml --seeds 1,2,3
+      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
     """
     if context.invoked_subcommand is not None:
         return

@@ -54,7 +54,7 @@ def reproduce_coref(
     ],
     scores: ScoresOption = None,
     config: Annotated[
-        Path | None, typer.Option("--config", "-c", help="Settings of EntityNLM (configs/strong.toml).")
+        Path | None, typer.Option("--config", "-c", help="Settings of EntityNLM (configs/lm.toml).")
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -87,7 +87,7 @@ def reproduce_coref(
 
     Examples:
 
-      entitynlm reproduce coref --corpus ../shared/data/ontogum -c configs/strong.toml --out runs/coref
+      entitynlm reproduce coref --corpus ../shared/data/ontogum -c configs/lm.toml --out runs/coref
       entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
       entitynlm reproduce coref --corpus ../shared/data/litbank --folds 10 --set data.singletons=keep --out runs/folds
     """
