@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax, logsumexp
 from small_models import assert_close, encoded_documents, make_network, model_options, part
 
+from entitynlm.data.echoes import SpokenWords
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.model.batch import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
@@ -38,6 +39,7 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
     seen: dict[int, dict[str, int]] = {}
     kind_of: dict[int, int] = {}
     remaining = mentions = 0
+    spoken = SpokenWords()
     for t in range(len(document)):
         r, e, l, sentence = (int(a[t]) for a in (document.r, document.e, document.l, document.sentence))
         if remaining == 0:
@@ -59,6 +61,13 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
                     }
                     distance = tables.distance_weights[find_features(network, since)].sum()
                     scores.append(tables.queries[t] @ vectors[n] + distance)
+                    if len(
+                        tables.echo_weights
+                    ):  # all words here are frequent ones, so only matches tell entities apart
+                        _, chances, echoes = spoken.count(int(document.x[t]), n)
+                        scores[-1] += tables.echo_weights[
+                            0 if not echoes else 1 if 2 * echoes < chances else 2
+                        ]
                 log_probs = log_softmax([*scores, tables.queries[t] @ newborn + tables.distance_weights[-1]])
                 if e not in kind_of:
                     kind_of[e], vectors[e], seen[e] = r, newborn, {"count": 0}
@@ -77,6 +86,7 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
             vectors[e] = v / np.linalg.norm(v)
             seen[e].update(token=t, sentence=sentence)
             remaining -= 1
+        spoken.read(int(document.x[t]), e)
     return out
 
 
