@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from entitynlm.data.echoes import OPENING
-from entitynlm.inference.sampler import Segment
+from entitynlm.inference.particles import Segment
 from entitynlm.inference.states import Rows
 from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
 

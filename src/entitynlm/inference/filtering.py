@@ -20,9 +20,10 @@ from entitynlm.data.echoes import AHEAD, OPENING
 from entitynlm.data.word_cache import WordCache
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import Chunk
+from entitynlm.inference.particles import Choices, Segment, make_choices
 from entitynlm.inference.population import Population
 from entitynlm.inference.resampling import Scheme, resample
-from entitynlm.inference.sampler import Choices, Segment, advance, make_choices
+from entitynlm.inference.sampler import advance
 from entitynlm.inference.states import make_side
 from entitynlm.inference.weights import (
     FloatArray,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from entitynlm.inference.sampler import COLUMNS, MODEL_ROW, PROPOSAL_ROW, Particles
+from entitynlm.inference.particles import COLUMNS, MODEL_ROW, PROPOSAL_ROW, Particles
 from entitynlm.inference.states import StateTable
 from entitynlm.model.tables import WordTables
 

@@ -19,79 +19,25 @@ choices are scored instead of drawn, which is how tests put every analysis of a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
-from entitynlm.data.echoes import OPENING, compare_words
+from entitynlm.data.echoes import compare_words
 from entitynlm.inference.kernels import FAST, multiply_rows
+from entitynlm.inference.particles import (
+    COUNT,
+    KIND,
+    LAST_MENTION,
+    LAST_SENTENCE,
+    LAST_TOKEN,
+    MODEL_ROW,
+    PROPOSAL_ROW,
+    Choices,
+    Particles,
+    Segment,
+)
+from entitynlm.inference.rows import give_birth, multiply, remember, update_row
 from entitynlm.inference.states import Rows, Side
-from entitynlm.model.scan import SMALLEST_NORM
-
-# The columns of Particles.memory: what a particle knows about an entity.
-KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW = range(7)
-COLUMNS = 7
-
-
-class Particles(NamedTuple):
-    """What differs between particles, as integers. N particles, room for M entities each; entities count from 1."""
-
-    memory: np.ndarray  # (N, M + 1, COLUMNS)
-    entities: np.ndarray  # (N,) how many there are
-    mentions: np.ndarray  # (N,) how many have started
-    remaining: np.ndarray  # (N,) words of the open mention still to come
-    kind: np.ndarray  # (N,) of the open mention
-    entity: np.ndarray  # (N,) of the open mention
-    current: np.ndarray  # (N,) the row of e_current in P's table
-
-
-class Segment(NamedTuple):
-    """Some words in a row. ``first`` is the place of the first one in the tables, ``position`` its place in the text,
-    ``end`` the number of words of the text (or a number beyond any text, where the end is not known yet).
-    """
-
-    first: int
-    position: int
-    end: int
-    sentence: np.ndarray  # (S,)
-    x: np.ndarray  # (S,) the words
-    before: int  # the word before them
-    ahead: (
-        np.ndarray
-    )  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1 beyond what is known
-
-
-class Choices(NamedTuple):
-    """What the particles chose over the S words of a segment, as the paper's R, E, L, and what that cost."""
-
-    kind: np.ndarray  # (S, N)
-    entity: np.ndarray  # (S, N)
-    remaining: np.ndarray  # (S, N)
-    free: np.ndarray  # (S, N) whether R was chosen here, not forced by an open mention
-    log_p: np.ndarray  # (S, N) log P of the choices made at this word, without the word itself
-    log_q: np.ndarray  # (S, N)
-    pair: np.ndarray  # (S, N) which pair (word, e_current) the particle is in
-    pair_words: np.ndarray  # (pairs,) word of each pair, counted within the segment
-    pair_rows: np.ndarray  # (pairs,) row of e_current in P's table
-    pairs: np.ndarray  # (1,) how many pairs there are
-
-
-def make_choices(words: int, particles: int) -> Choices:
-    """Room for the choices of a segment."""
-    shape = (words, particles)
-    return Choices(
-        kind=np.zeros(shape, dtype=np.int16),
-        entity=np.zeros(shape, dtype=np.int32),
-        remaining=np.ones(shape, dtype=np.int16),
-        free=np.zeros(shape, dtype=np.bool_),
-        log_p=np.zeros(shape),
-        log_q=np.zeros(shape),
-        pair=np.zeros(shape, dtype=np.int32),
-        pair_words=np.zeros(words * particles, dtype=np.int32),
-        pair_rows=np.zeros(words * particles, dtype=np.int32),
-        pairs=np.zeros(1, dtype=np.int64),
-    )
 
 
 @numba.njit(cache=True, nogil=True)
@@ -201,7 +147,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             _list_likenesses(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
         _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
-        newborn_row = _give_birth(
+        newborn_row = give_birth(
             P.sigma,
             P.means,
             P_rows.vectors,
@@ -212,8 +158,8 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             kind,
             births,
         )
-        p_scores[count] = _multiply(P.queries, t, P_rows.vectors, newborn_row)
-        q_scores[count] = _multiply(Q.queries, t, Q_rows.vectors, kind)
+        p_scores[count] = multiply(P.queries, t, P_rows.vectors, newborn_row)
+        q_scores[count] = multiply(Q.queries, t, Q_rows.vectors, kind)
         candidates[0, count] = particles.entities[i] + 1
         wanted = forced[s, i, 1] if forced.size > 0 else -1
         chosen, log_p, log_q = _draw(scratch, candidates, count + 1, share, uniforms[s, i, 1], wanted, greedy)
@@ -287,41 +233,6 @@ def _score_known(side, rows, memory, i, column, t, stamp, candidates, count, out
             out[c] += distance[q, min(candidates[1 + q, c], limit[q])]
         if compares:
             out[c] += weights[candidates[5, c]]
-
-
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _multiply(left, i, right, j):  # type: ignore[no-untyped-def]
-    """Row i of one matrix times row j of another."""
-    total = left[i, 0] * right[j, 0]
-    for d in range(1, left.shape[1]):
-        total += left[i, d] * right[j, d]
-    return total
-
-
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _give_birth(sigma, means, vectors, scored_at, seen, compared_at, used, k, births):  # type: ignore[no-untyped-def]
-    """Eq. 7: the row of a newborn of kind k."""
-    if sigma == 0:
-        return k
-    row = used[0]
-    used[0] += 1
-    scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
-    seen[row], compared_at[row] = 0, 0
-    square = 0.0
-    for d in range(means.shape[1]):
-        u = means[k, d] + sigma * births.standard_normal()
-        vectors[row, d] = u
-        square += u * u
-    _shrink(vectors, row, square)
-    return row
-
-
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _shrink(vectors, row, square):  # type: ignore[no-untyped-def]
-    """Put a vector on the unit ball, given its squared length."""
-    factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
-    for d in range(vectors.shape[1]):
-        vectors[row, d] *= factor
 
 
 @numba.njit(cache=True, nogil=True)
@@ -493,15 +404,15 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         kinds[s, i], entities[s, i], lengths[s, i] = kind[i], n, remaining[i]
         row = memory[i, n, MODEL_ROW]
         remembers = echo and p_updated[row] != stamp
-        memory[i, n, MODEL_ROW] = _update(
+        memory[i, n, MODEL_ROW] = update_row(
             p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, row, stamp
         )
         if remembers:
-            _remember(
+            remember(
                 P_rows.echo_words, P_rows.echo_before, P_rows.echo_seen, P_rows.echo_last, P_rows.compared_at,
                 row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
-        memory[i, n, PROPOSAL_ROW] = _update(
+        memory[i, n, PROPOSAL_ROW] = update_row(
             q_gates,
             q_states,
             t,
@@ -516,35 +427,3 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, sentence
         current[i] = memory[i, n, MODEL_ROW]
         remaining[i] -= 1
-
-
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _update(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
-    """Eq. 8: the row of the state after the word."""
-    if updated_at[row] == stamp:
-        return updated_to[row]
-    new = used[0]
-    used[0] += 1
-    scored_at[new] = 0  # the row may have been that of a newborn that nobody chose
-    updated_at[row], updated_to[row] = stamp, new
-    delta = vectors.dtype.type(1 / (1 + np.exp(-_multiply(gates, t, vectors, row))))
-    rest = vectors.dtype.type(1 - delta)
-    square = delta * 0
-    for d in range(vectors.shape[1]):
-        v = delta * vectors[row, d] + rest * states[t, d]
-        vectors[new, d] = v
-        square += v * v
-    _shrink(vectors, new, square)
-    return new
-
-
-@numba.njit(cache=True, nogil=True)
-def _remember(words, before, seen, last, compared_at, row, new, x, previous, position):  # type: ignore[no-untyped-def]
-    """The entity's latest words (data.echoes): those of the row that was updated, and this one."""
-    kept = words.shape[1]
-    for k in range(min(seen[row], kept)):
-        words[new, k], before[new, k] = words[row, k], before[row, k]
-    place = seen[row] % kept
-    words[new, place] = x
-    before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
-    seen[new], last[new], compared_at[new] = seen[row] + 1, position, 0

@@ -20,7 +20,7 @@ from torch import Tensor
 from entitynlm.config import ModelConfig
 from entitynlm.inference.echoes import Pairs, make_echo_mixer
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
-from entitynlm.inference.sampler import Choices, Segment
+from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.states import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.entitynlm import EntityNetwork

@@ -27,7 +27,7 @@ from entitynlm.inference.marginal import (
     make_stride,
     seed_document,
 )
-from entitynlm.inference.sampler import Choices
+from entitynlm.inference.particles import Choices
 from entitynlm.inference.weights import FloatArray, log_mean_exp, normalise
 from entitynlm.model.entitynlm import EntityNetwork
 
