@@ -1,11 +1,15 @@
-"""The search behind the entity-prediction table: EntityNLM over the paper's grid, and our own row over a few settings.
+"""The search behind the entity-prediction table: EntityNLM over the paper's grid, its ablation, and the steps of our own row.
 
 Row 4 is chosen by the development objective, as the paper does, and, in a second line, by development accuracy; test stories are
-never read. Each point is stored below --out and not trained again, so the search can be stopped and goes on where it was.
+never read. Every point is stored below --out with a checkpoint, so the search can be stopped, goes on where it was, and a point
+that gets more epochs goes on from those that it had.
+
+The paper's grid is too large to be trained to the end at every point, so it is halved: all points get a few epochs (--rungs), the
+best go on (--keep; the best by objective, and the best one by accuracy).
 
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm
-    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm --points 24,25,26
-    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ablation
+    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm --rungs 25 --points 24,25
+    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ablation --epochs 10
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ours
 """
 
@@ -15,7 +19,8 @@ import argparse
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,22 +34,31 @@ from entitynlm.baselines.entity_choice.anticipator import (
     train_anticipator,
 )
 from entitynlm.baselines.entity_choice.statistics import ContextStatistics
+from entitynlm.config import to_dict
 from entitynlm.data.corpora import open_corpus
+from entitynlm.data.document import Document
 from entitynlm.files import write_atomically
+from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.entity_prediction import measure_row
 from entitynlm.tasks.entity_slots import collect_slots, find_similar_slots
 from entitynlm.tasks.next_entity import NetworkChooser
-from entitynlm.training.completion import complete_bundle
-from entitynlm.training.settings import load_settings
+from entitynlm.training.batching import derive_seed
+from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
+from entitynlm.training.loop import Training
+from entitynlm.training.recipe import add_part, prepare_bundle, use_embeddings
+from entitynlm.training.settings import Settings, load_settings
 
 SIZES = (32, 48, 64, 128, 256)
 OPTIMIZERS = (("adam", 0.001), ("adagrad", 0.1))
 DROPOUTS = (0.2, 0.5)
 EMBEDDINGS = ("random", "glove-6b-50d")
+RUNGS, KEEP = "2,4,8,20", "10,4,2"
+
+Changes = Mapping[str, Any]
 
 
-def list_points() -> Iterator[dict[str, Any]]:
-    """The paper's grid (section 3)."""
+def list_points() -> Iterator[Changes]:
+    """The paper's grid (section 3), small networks first; one size for word embeddings and states."""
     for size, (optimizer, rate), dropout, embeddings in itertools.product(
         SIZES, OPTIMIZERS, DROPOUTS, EMBEDDINGS
     ):
@@ -58,18 +72,21 @@ def list_points() -> Iterator[dict[str, Any]]:
         }
 
 
-ABLATION: dict[str, dict[str, Any]] = {
+ABLATION: dict[str, Changes] = {
     "base": {},
+    "random": {"training.embeddings": "random"},
+    "glove": {"training.embeddings": "glove-6b-50d"},
     "restart": {"model.restart_sentences": True},
-    "batches": {"training.batch_size": 8},
+    "batches-8": {"training.batch_size": 8},
     "e-heavy": {"training.weights": [1.0, 4.0, 1.0, 1.0]},
     "x-light": {"training.weights": [1.0, 1.0, 1.0, 0.25]},
-    "no-words": {"training.weights": [0.0, 1.0, 0.0, 0.0]},
-    "rich": {"model.features": "rich"},
-    "no-features": {"model.features": "none"},
-    "glove": {"training.embeddings": "glove-6b-50d"},
+    "e-alone": {"training.weights": [0.0, 1.0, 0.0, 0.0]},
+    "features-rich": {"model.features": "rich"},
+    "features-none": {"model.features": "none"},
+    "rate-double": {"training.learning_rate": 0.002},
+    "rate-half": {"training.learning_rate": 0.0005},
     "zero-birth": {"model.birth": "zero"},
-    "large-vocabulary": {"preprocessing.vocabulary_size": 3000},
+    "words-3000": {"preprocessing.vocabulary_size": 3000},
 }
 """Row 4, one change at a time: what may explain the distance to the paper's figure."""
 
@@ -95,58 +112,106 @@ def list_variants(base: AnticipatorConfig) -> Iterator[AnticipatorConfig]:
             yield replace(base, learning=replace(base.learning, **{name: value}))
 
 
-def remember(path: Path, found: dict[str, Any]) -> None:
+def remember(path: Path, found: Mapping[str, Any]) -> None:
     """Store a point, and tell it."""
     with write_atomically(path) as stream:
         json.dump(found, stream, indent=1)
-    sys.stdout.write(json.dumps(found) + "\n")
+    shown = {key: value for key, value in found.items() if key != "history"}
+    sys.stdout.write(json.dumps(shown) + "\n")
     sys.stdout.flush()
 
 
-def measure_points(
-    chosen: argparse.Namespace, config: Path, points: dict[str, dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Train every point that is not stored; all with their development loss and accuracy."""
-    opened = open_corpus(chosen.corpus)
-    train, development = list(opened.documents("train")), list(opened.documents("dev"))
-    stories = collect_slots(development, None)
-    results = []
-    for name, changes in points.items():
-        path = chosen.out / f"{name}.json"
+class Bench:
+    """Trains points of EntityNLM for so many epochs and measures them on development stories; what was measured is kept."""
+
+    def __init__(self, corpus: Path, out: Path, config: Path, seed: int) -> None:
+        opened = open_corpus(corpus)
+        self.train: list[Document] = list(opened.documents("train"))
+        self.development: list[Document] = list(opened.documents("dev"))
+        self.slots = collect_slots(self.development, None)
+        self.out, self.config, self.seed = out, config, seed
+
+    def measure(self, name: str, changes: Changes, epochs: int) -> dict[str, Any]:
+        """Development loss and accuracy of a point's best epoch among so many."""
+        path = self.out / f"{name}-epochs-{epochs}.json"
         if not path.exists():
-            settings = load_settings(config, changes)
-            folder = chosen.out / name
-            bundle = complete_bundle(
-                folder, train, development, settings, parts=("generative",), seed=chosen.seed
+            settings = load_settings(self.config, {**changes, "training.epochs": epochs})
+            before = time.process_time()
+            bundle, training = self._train(name, settings)
+            seconds = time.process_time() - before
+            row = measure_row(
+                "entitynlm", NetworkChooser(bundle.get("generative"), bundle.encoder), self.slots
             )
-            assert bundle is not None
-            row = measure_row("entitynlm", NetworkChooser(bundle.get("generative"), bundle.encoder), stories)
-            notes = bundle.notes["training"]["generative"]
-            found = {"name": name, "changes": changes, "dev_loss": notes["best_dev_loss"]}
-            remember(path, {**found, "dev_accuracy": row.accuracy, "notes": notes})
-        results.append(json.loads(path.read_text(encoding="utf-8")))
-    return results
+            best = training.progress.history[training.progress.best_epoch - 1]
+            remember(
+                path,
+                {
+                    "name": name,
+                    "changes": dict(changes),
+                    "epochs": training.progress.epoch,
+                    "best_epoch": best["epoch"],
+                    "dev_loss": best["dev_loss"],
+                    "dev_loss_e": best["dev"]["e"],
+                    "dev_accuracy": row.accuracy,
+                    "cpu_seconds": round(seconds, 1),
+                    "history": training.progress.history,
+                },
+            )
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def _train(self, name: str, settings: Settings) -> tuple[Bundle, Training]:
+        """Go on with a point until it has had its epochs; its best weights are in the bundle."""
+        bundle, corpus = prepare_bundle(self.train, self.development, settings)
+        model, config = settings.for_part("generative")
+        torch.manual_seed(derive_seed(self.seed, 0))
+        network, trainable = add_part(bundle, model)
+        if config.embeddings != "random":
+            use_embeddings(network, bundle.encoder, config.embeddings)
+        training = Training(trainable, corpus.train, corpus.development, config, seed=self.seed)
+        described = json.loads(
+            json.dumps(
+                {
+                    "model": to_dict(model),
+                    "training": to_dict(replace(config, epochs=1)),  # the epochs are what grows
+                    "seed": self.seed,
+                }
+            )
+        )
+        checkpoint = self.out / name
+        if (checkpoint / "state.json").exists():
+            load_checkpoint(training, checkpoint, settings=described)
+            state = training.progress
+            state.finished = state.epoch >= config.epochs or state.bad_epochs >= config.patience
+        training.run(on_epoch=lambda record: save_checkpoint(training, checkpoint, settings=described))
+        return bundle, training
 
 
-def search_entitynlm(chosen: argparse.Namespace, config: Path) -> None:
-    """The grid, or those points of it that are asked for; names the best by objective and by accuracy."""
-    grid = {f"entitynlm-{number:02}": changes for number, changes in enumerate(list_points())}
+def search_entitynlm(chosen: argparse.Namespace, bench: Bench) -> None:
+    """The grid, halved, or those points of it that are asked for; names the best by objective and by accuracy."""
+    points = {f"entitynlm-{number:02}": changes for number, changes in enumerate(list_points())}
     if chosen.points:
         names = [f"entitynlm-{int(number):02}" for number in chosen.points.split(",")]
-        grid = {name: grid[name] for name in names}
-    results = measure_points(chosen, config, grid)
-    best = {
-        "by objective": min(results, key=lambda found: found["dev_loss"]),
-        "by accuracy": max(results, key=lambda found: found["dev_accuracy"]),
-    }
+        points = {name: points[name] for name in names}
+    rungs = [int(number) for number in chosen.rungs.split(",")]
+    keep = [int(number) for number in chosen.keep.split(",")][: len(rungs) - 1]
+    for epochs, kept in itertools.zip_longest(rungs, keep, fillvalue=1):
+        results = [bench.measure(name, changes, epochs) for name, changes in points.items()]
+        ranked = sorted(results, key=lambda found: found["dev_loss"])
+        most_accurate = max(results, key=lambda found: found["dev_accuracy"])
+        names = {found["name"] for found in (*ranked[:kept], most_accurate)}
+        points = {name: changes for name, changes in points.items() if name in names}
+    for found in (*ranked, most_accurate):
+        found.pop("history")
+    best = {"by objective": ranked[0], "by accuracy": most_accurate}
     remember(chosen.out / "entitynlm-best.json", best)
 
 
-def search_ablation(chosen: argparse.Namespace, config: Path) -> None:
+def search_ablation(chosen: argparse.Namespace, bench: Bench) -> None:
     """Row 4 with one change at a time."""
     names = chosen.points.split(",") if chosen.points else list(ABLATION)
-    extra = {"training.epochs": chosen.epochs} if chosen.epochs else {}
-    measure_points(chosen, config, {f"ablation-{name}": {**ABLATION[name], **extra} for name in names})
+    for name in names:
+        bench.measure(f"ablation-{name}", ABLATION[name], chosen.epochs)
 
 
 def search_ours(chosen: argparse.Namespace, config: Path) -> None:
@@ -183,7 +248,11 @@ def main() -> None:
     parser.add_argument(
         "--points", help="only these, in this order: numbers of the grid, or names of the ablation"
     )
-    parser.add_argument("--epochs", type=int, help="of each point of the ablation (default: as configured)")
+    parser.add_argument(
+        "--rungs", default=RUNGS, help=f"epochs that points of the grid have had at each rung ({RUNGS})"
+    )
+    parser.add_argument("--keep", default=KEEP, help=f"how many points go on after each rung ({KEEP})")
+    parser.add_argument("--epochs", type=int, default=10, help="of each point of the ablation (10)")
     parser.add_argument(
         "--config", type=Path, help="default: configs/paper-inscript.toml or ours-inscript.toml"
     )
@@ -195,8 +264,10 @@ def main() -> None:
     if chosen.part == "ours":
         search_ours(chosen, chosen.config or configs / "ours-inscript.toml")
         return
+    config = chosen.config or configs / "paper-inscript.toml"
+    bench = Bench(chosen.corpus, chosen.out, config, chosen.seed)
     search = search_entitynlm if chosen.part == "entitynlm" else search_ablation
-    search(chosen, chosen.config or configs / "paper-inscript.toml")
+    search(chosen, bench)
 
 
 if __name__ == "__main__":
