@@ -112,9 +112,8 @@ class Document:
     def _check_tokens(self) -> None:
         if not self.id:
             raise DataError("a document needs an id that is not empty")
-        for index, token in enumerate(self.tokens):
-            if not token:
-                raise self._fail(f"token {index} is empty")
+        if not all(self.tokens):
+            raise self._fail(f"token {[bool(token) for token in self.tokens].index(False)} is empty")
 
     def _check_sentences(self) -> None:
         expected = 0

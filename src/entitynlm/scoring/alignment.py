@@ -23,7 +23,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from entitynlm.data.document import Document, Entity, Mention
+from entitynlm.data.document import Document, Mention
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
@@ -119,8 +119,11 @@ def list_chains(document: Document) -> list[list[Hashable]]:
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and
     notes a mention when it closes (on one line, the one that opened last comes first).
     """
-    ordered = sorted(document.entities, key=_opening)
-    return [[_mention_key(m) for m in sorted(entity.mentions, key=_closing)] for entity in ordered]
+    grouped: dict[str, list[Mention]] = {}
+    for mention in document.mentions:
+        grouped.setdefault(mention.entity, []).append(mention)
+    ordered = sorted(grouped.items(), key=_opening)
+    return [[m.parts or (m.start, m.end) for m in sorted(mentions, key=_closing)] for _, mentions in ordered]
 
 
 def align_documents(key: Document, response: Document) -> Alignment:
@@ -128,20 +131,20 @@ def align_documents(key: Document, response: Document) -> Alignment:
     return align_chains(list_chains(key), list_chains(response))
 
 
-def _opening(entity: Entity) -> tuple[int, int, int, str]:
-    start = entity.mentions[0].start
-    lengths = [len(mention) for mention in entity.mentions if mention.start == start]
-    longest_first = -max(lengths) if min(lengths) > 1 else -MANY
-    number = int(entity.id) if entity.id.isdecimal() else -1
-    return start, longest_first, number, entity.id
+def _opening(item: tuple[str, list[Mention]]) -> tuple[int, int, int, str]:
+    entity, mentions = item
+    start = mentions[0].start
+    longest = shortest = mentions[0].end - start
+    for mention in mentions[1:]:
+        if mention.start != start:
+            break
+        shortest = mention.end - start  # text order: enclosing mentions come first
+    longest_first = -longest if shortest > 1 else -MANY
+    return start, longest_first, int(entity) if entity.isdecimal() else -1, entity
 
 
 def _closing(mention: Mention) -> tuple[int, int]:
     return mention.end, -mention.start
-
-
-def _mention_key(mention: Mention) -> Hashable:
-    return mention.parts or mention.span
 
 
 def count_repetitions(chains: Iterable[Iterable[Hashable]]) -> int:

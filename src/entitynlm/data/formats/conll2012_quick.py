@@ -1,18 +1,24 @@
 """A quick way to read regular CoNLL-2012 files for scoring: words, sentences and coreference, and no other column.
 
-Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader takes a
-document's rows at once and gives up (None) at the first thing that is not plain: then ``conll2012_reader`` reads the file, with
-all of its care and all of its messages. What it does read is what that one would read (a test holds the two together).
+Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader looks for the
+borders of all fields of a document at once, cuts out the words and the few coreference cells that say something, and gives up
+(None) at the first thing that is not plain: then ``conll2012_reader`` reads the file, with all of its care and all of its
+messages. What it does read is what that one would read (a test holds the two together).
 """
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, repeat
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from entitynlm.data.document import Document, Mention, Span
 from entitynlm.data.formats.conll2012_reader import (
@@ -20,12 +26,16 @@ from entitynlm.data.formats.conll2012_reader import (
     BRACKET,
     END,
     FIRST_COLUMN,
-    NO_MENTION,
     make_id,
     parse_header,
 )
 
 Cell = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+Places = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+NEWLINE, TAB, BLANK = b"\n\t "
+HYPHEN, UNDERLINE, STAR = b"-_*"  # each of them says "no mention"
+CONTROL = bytes(byte for byte in range(32) if byte not in b"\n\t")
 
 
 class _NotPlain(Exception):
@@ -37,84 +47,136 @@ def read_quickly(path: str | Path) -> list[Document] | None:
     path = Path(path)
     try:
         data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+        data.decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         return None
-    if not BEGIN.match(text[: text.find("\n")]) or "\r" in text:
+    if not data.startswith(b"#") or len(data.translate(None, CONTROL)) != len(data):
         return None
     try:
-        documents = [_read_document(lines) for lines in _cut_documents(text)]
+        documents = [_read_document(header, rows) for header, rows in _cut_documents(data)]
     except _NotPlain:
         return None
     return documents if len({document.id for document in documents}) == len(documents) else None
 
 
-def _cut_documents(text: str) -> Iterable[Sequence[str]]:
-    """The lines of each document without its '#end document'; nothing may stand between documents."""
-    pieces = text[1:].split("\n#")  # 'begin document …', 'end document', 'begin document …', …
+def _cut_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The first line and the rows of each document; nothing may stand between documents."""
+    pieces = data[1:].split(b"\n#")  # 'begin document …', 'end document', 'begin document …', …
     if len(pieces) % 2:
         raise _NotPlain
     for begin, end in zip(pieces[::2], pieces[1::2], strict=True):
-        if not END.match("#" + end.rstrip()) or "\n" in end.rstrip():
+        last = end.decode().rstrip()
+        if not END.match("#" + last) or "\n" in last:
             raise _NotPlain
-        yield ("#" + begin).split("\n")
+        header, _, rows = begin.partition(b"\n")
+        yield "#" + header.decode(), rows
 
 
-def _read_document(lines: Sequence[str]) -> Document:
-    begin = BEGIN.match(lines[0])
+def _read_document(header: str, rows: bytes) -> Document:
+    begin = BEGIN.match(header)
     if begin is None:
         raise _NotPlain
     name, part = parse_header(begin[1])
     if not name:
         raise _NotPlain
-    rows, sentences = _cut_sentences(lines)
-    words, cells = _split_tabs(rows) if rows and "\t" in rows[0] else _split_blanks(rows, sentences)
+    table = _find_fields(rows)
     return Document(
         id=make_id(name, part),
-        tokens=tuple(words),
-        sentences=sentences,
-        mentions=tuple(_read_mentions(cells)),
+        tokens=_cut_words(table),
+        sentences=table.sentences,
+        mentions=tuple(_read_mentions(_cut_cells(table))),
         meta={"name": name, "part": part} if part else {"name": name},
     )
 
 
-def _cut_sentences(lines: Sequence[str]) -> tuple[list[str], tuple[Span, ...]]:
-    rows = [line for line in lines[1:] if line]
-    blanks = [number for number, line in enumerate(lines) if not line]
-    places = [0, *(blank - 1 - before for before, blank in enumerate(blanks)), len(rows)]
-    return rows, tuple((start, end) for start, end in pairwise(places) if start < end)
+@dataclass(frozen=True)
+class _Table:
+    """Where the fields of a document's rows lie.
+
+    :param starts: the first byte of every field; ``ends`` is one behind the last.
+    :param first: of every row, the number of its first field; ``last``, of its last one.
+    """
+
+    data: bytes
+    starts: Places
+    ends: Places
+    first: Places
+    last: Places
+    sentences: tuple[Span, ...]
 
 
-def _split_tabs(rows: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Words and last cells of tab-separated rows, all of one width."""
-    widths = set(map(str.count, rows, repeat("\t")))
-    if len(widths) > 1 or min(widths) < FIRST_COLUMN:
+def _find_fields(data: bytes) -> _Table:
+    """Fields between tabs, of which none may be empty, or between runs of blanks; rows of a sentence have one width."""
+    data += b"\n"
+    tabs = TAB in data
+    if tabs and BLANK in data:
         raise _NotPlain
-    starts = [row.split("\t", FIRST_COLUMN) for row in rows]
-    words, numbers = [start[3] for start in starts], [start[2] for start in starts]
-    cells = [row[row.rfind("\t") + 1 :] for row in rows]
-    if "" in words or "" in numbers or "" in cells or " " in "".join(rows):
-        raise _NotPlain
-    _check_numbers("".join(numbers))
-    return words, cells
-
-
-def _split_blanks(rows: Sequence[str], sentences: Sequence[Span]) -> tuple[list[str], list[str]]:
-    """The same of rows separated by blanks, whose width may change from sentence to sentence."""
-    if not all(map(str.isascii, rows)):
-        raise _NotPlain
-    fields = [row.split() for row in rows]
-    widths = list(map(len, fields))
-    for start, end in sentences:
-        if widths[start] <= FIRST_COLUMN or widths[start:end] != [widths[start]] * (end - start):
+    codes = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(codes <= BLANK)  # whatever separates
+    starts = np.empty_like(ends)
+    starts[0] = 0
+    np.add(ends[:-1], 1, out=starts[1:])
+    breaks = codes[ends] == NEWLINE
+    fields = ends > starts
+    before = np.cumsum(fields)[breaks]  # fields up to the end of each line
+    if not fields.all():
+        if tabs and not _are_blank_lines(breaks, fields):
             raise _NotPlain
-    _check_numbers("".join([row[2] for row in fields]))
-    return [row[3] for row in fields], [row[-1] for row in fields]
+        starts, ends = starts[fields], ends[fields]
+    widths = np.diff(before, prepend=0)
+    filled = widths > 0
+    widths, last = widths[filled], before[filled] - 1
+    blanks = np.cumsum(filled)[~filled].tolist()  # rows before each blank line
+    sentences = tuple((start, end) for start, end in pairwise([0, *blanks, len(last)]) if start < end)
+    _check_widths(widths, sentences)
+    return _Table(data, starts, ends, last + 1 - widths, last, sentences)
 
 
-def _check_numbers(text: str) -> None:
-    if text and not (text.isascii() and text.isdecimal()):
+def _are_blank_lines(breaks: Flags, fields: Flags) -> bool:
+    """Whether what is empty between separators is a line, and not a field."""
+    empty = np.flatnonzero(~fields)
+    return bool(breaks[empty].all() and breaks[empty[empty > 0] - 1].all())
+
+
+def _check_widths(widths: Places, sentences: Sequence[Span]) -> None:
+    if not len(widths):
+        return
+    opening = np.array([start for start, _ in sentences])
+    wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
+    if widths.min() <= FIRST_COLUMN or not np.array_equal(widths, wanted):
         raise _NotPlain
+
+
+def _cut_out(table: _Table, fields: Places) -> bytes:
+    """Some fields of a table, each with a line break behind it."""
+    starts = table.starts[fields]
+    lengths = table.ends[fields] - starts + 1
+    behind = np.cumsum(lengths)
+    places = np.repeat(starts - behind + lengths, lengths)
+    places += np.arange(len(places))
+    codes = np.frombuffer(table.data, dtype=np.uint8)[places]
+    codes[behind - 1] = NEWLINE
+    return codes.tobytes()
+
+
+def _cut_words(table: _Table) -> tuple[str, ...]:
+    numbers = _cut_out(table, table.first + 2)
+    if numbers and not numbers.translate(None, b"\n").isdigit():
+        raise _NotPlain
+    return tuple(_cut_out(table, table.first + 3).decode().split("\n")[:-1])
+
+
+def _cut_cells(table: _Table) -> Iterator[tuple[int, str]]:
+    """(word, cell) wherever the coreference column says something."""
+    codes = np.frombuffer(table.data, dtype=np.uint8)
+    starts = table.starts[table.last]
+    letters = codes[starts]
+    nothing = (letters == HYPHEN) | (letters == UNDERLINE) | (letters == STAR)
+    nothing &= table.ends[table.last] - starts == 1
+    words = np.flatnonzero(~nothing)
+    return zip(words.tolist(), _cut_out(table, table.last[words]).decode().split("\n"), strict=False)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -122,26 +184,26 @@ def _parse_cell(cell: str) -> Cell:
     """Labels of one-word mentions, of those that open, and of those that close."""
     found = BRACKET.findall(cell)
     return (
-        tuple(single for single, _, _ in found if single.strip()),
+        tuple(single.strip() for single, _, _ in found if single.strip()),
         tuple(opened.strip() for _, opened, _ in found if opened),
         tuple(closed.strip() for _, _, closed in found if closed),
     )
 
 
-def _read_mentions(cells: Sequence[str]) -> Iterable[Mention]:
+def _read_mentions(cells: Iterable[tuple[int, str]]) -> list[Mention]:
     """Mentions from the coreference column: what opens at a word is opened before anything is closed."""
-    stacks: dict[str, list[int]] = {}
-    for token, cell in enumerate(cells):
-        if cell == "-" or cell in NO_MENTION:
-            continue
+    mentions: list[Mention] = []
+    stacks: dict[str, list[int]] = defaultdict(list)
+    for token, cell in cells:
         singles, opened, closed = _parse_cell(cell)
         for label in singles:
-            yield Mention(token, token + 1, label.strip())
+            mentions.append(Mention(token, token + 1, label))
         for label in opened:
-            stacks.setdefault(label, []).append(token)
+            stacks[label].append(token)
         for label in closed:
-            stack = stacks.get(label)
+            stack = stacks[label]
             if stack:
                 start = stack.pop()
                 if label:
-                    yield Mention(start, token + 1, label)
+                    mentions.append(Mention(start, token + 1, label))
+    return mentions
