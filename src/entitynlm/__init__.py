@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.data.document import Document, Entity, Mention
@@ -10,18 +9,25 @@ from entitynlm.data.document import Document, Entity, Mention
 if TYPE_CHECKING:
     from entitynlm.interfaces.api import EntityNLM, load
 
-try:
-    __version__ = version("entitynlm")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """The model class is imported when it is first asked for: torch takes a second, and not everyone needs it."""
+    """The model class is imported when it is first asked for: torch takes a second, and not everyone needs it.
+
+    The version, too, is looked up in the installed package's notes only when somebody wants it.
+    """
     if name in ("EntityNLM", "load"):
         from entitynlm.interfaces import api
 
         return getattr(api, name)
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("entitynlm")
+        except PackageNotFoundError:  # a source tree that was never installed
+            return "0+unknown"
     raise AttributeError(f"module 'entitynlm' has no attribute {name!r}")

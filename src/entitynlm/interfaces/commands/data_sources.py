@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from entitynlm.data.corpora.catalogue import CATALOGUE, Offer, get_offer
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import JsonOption, QuietOption
+
+if TYPE_CHECKING:
+    from entitynlm.data.corpora.catalogue import Offer
 
 DataFolderOption = Annotated[
     Path,
@@ -25,6 +27,8 @@ def list_corpora(
     data: DataFolderOption = DEFAULT_FOLDER, json: JsonOption = None, quiet: QuietOption = False
 ) -> None:
     """List the known corpora: what they are, their licence, how to get them, whether they are here."""
+    from entitynlm.data.corpora.catalogue import CATALOGUE
+
     terminal = Terminal(quiet=quiet, json_path=json)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("corpus", "documents", "here", "what, licence and how to get it"):
@@ -83,6 +87,8 @@ def get_corpus(
 ) -> None:
     """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
     terminal = Terminal(quiet=quiet, json_path=json)
+    from entitynlm.data.corpora.catalogue import get_offer
+
     offer = get_offer(name)
     target = out or data / name
     if offer.generated:

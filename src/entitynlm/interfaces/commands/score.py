@@ -92,7 +92,6 @@ def score(
     """
     terminal = Terminal(quiet=quiet, json_path=json)
     from entitynlm.scoring.coreference import choose_metrics
-    from entitynlm.scoring.significance import compare_systems
 
     choose_metrics(metric)
     keys = _filter(_read(key, format, split, required=True), Side.key, drop_singletons, drop_repetitions)
@@ -105,6 +104,8 @@ def score(
     figures = counts.to_json(per_document=per_document)
     comparisons: dict[str, Comparison] = {}
     if versus is not None:
+        from entitynlm.scoring.significance import compare_systems
+
         comparisons = compare_systems(counts, count(versus), trials=trials, seed=seed)
         figures["versus"] = {
             name: {"f1": c.second, "difference": c.difference, "p_value": c.p_value}
@@ -119,8 +120,11 @@ def score(
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> list[Document]:
-    from entitynlm.data.corpora.corpus import open_corpus
     from entitynlm.data.formats.conll2012_quick import read_quickly
+
+    if format in (None, "conll2012") and split is None and (found := read_quickly(path)) is not None:
+        return found
+    from entitynlm.data.corpora.corpus import open_corpus
 
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
