@@ -44,12 +44,14 @@ def make_folds(documents: Sequence[Document], count: int) -> list[Fold]:
 
 
 def join_blocks(title: str, blocks: Sequence[Block]) -> Block:
-    """The tested documents of all folds as one split; rows that some fold lacks are left out."""
-    names = [row.name for row in blocks[0].rows[TESTED]]
-    by_name = [{row.name: row for row in block.rows[TESTED]} for block in blocks]
-    common = [name for name in names if all(name in rows for rows in by_name)]
-    rows = [Row(name, join_counts([found[name].counts for found in by_name])) for name in common]
-    return Block(title, {TESTED: rows})
+    """The documents of all folds as one split, developed on and tested; rows that some fold lacks are left out."""
+    return Block(title, {split: _join_rows(split, blocks) for split in (DEVELOPMENT, TESTED)})
+
+
+def _join_rows(split: str, blocks: Sequence[Block]) -> list[Row]:
+    by_name = [{row.name: row for row in block.rows[split]} for block in blocks]
+    common = [name for name in by_name[0] if all(name in rows for rows in by_name)]
+    return [Row(name, join_counts([found[name].counts for found in by_name])) for name in common]
 
 
 def cross_validate(

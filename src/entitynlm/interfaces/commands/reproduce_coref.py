@@ -63,6 +63,13 @@ def reproduce_coref(
     lookahead: Annotated[
         bool, typer.Option("--lookahead", help="Also train the proposal that sees the whole document.")
     ] = False,
+    causal: Annotated[
+        bool,
+        typer.Option(
+            "--causal/--no-causal",
+            help="Train the causal proposal: for the model by itself, and for the row with log Q.",
+        ),
+    ] = True,
     folds: Annotated[
         int, typer.Option("--folds", min=0, help="Instead of the splits: so many folds over all documents.")
     ] = 0,
@@ -83,13 +90,14 @@ def reproduce_coref(
 
     The first block is the baseline whose antecedent scores are given with --scores, or lie beside the corpus in a folder called
     cort-NAME; the second is our own ranker. Works on any corpus with the splits train, dev and test, a CoNLL-2012 folder among
-    them. What is trained is kept in --out and used again. With --folds every document is tested once.
+    them. What is trained is kept in --out and used again. With --folds every document is tested once; a fold that is done is
+    stored there, and the same command goes on with the next one.
 
     Examples:
 
       entitynlm reproduce coref --corpus ../shared/data/ontogum -c configs/lm.toml --out runs/coref
       entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
-      entitynlm reproduce coref --corpus ../shared/data/litbank --folds 10 --set data.singletons=keep --out runs/folds
+      entitynlm reproduce coref --corpus ../shared/data/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
     """
     from entitynlm.data.corpora import open_corpus
     from entitynlm.tasks.coref_table import PAPER, Reranking
@@ -99,7 +107,8 @@ def reproduce_coref(
     prepare_torch(device, threads)
     settings = load_settings(config, parse_changes(set_ or []))
     options = Reranking(k, split_methods(methods), extra)
-    workshop = Workshop(settings, lookahead, seed, device, terminal)
+    proposals = tuple(name for name, wanted in (("causal", causal), ("lookahead", lookahead)) if wanted)
+    workshop = Workshop(settings, proposals, seed, device, terminal)
     opened = open_corpus(corpus, format=format)
     figures: dict[str, Any] = {
         "task": "coref",
@@ -132,7 +141,7 @@ def reproduce_coref(
         for block in blocks:
             figures["blocks"].append(block.to_json(trials=trials, seed=seed))
             print_block(block, figures["blocks"][-1], terminal)
-        figures["alone"] = workshop.measure_alone(bundle, splits, samples) if alone else {}
+        figures["alone"] = workshop.measure_alone(bundle, splits, samples) if alone and proposals else {}
     terminal.write_json(figures)
 
 
@@ -140,10 +149,10 @@ class Workshop:
     """Trains what the table needs, or takes it from where it was stored."""
 
     def __init__(
-        self, settings: Settings, lookahead: bool, seed: int, device: str, terminal: Terminal
+        self, settings: Settings, proposals: Sequence[str], seed: int, device: str, terminal: Terminal
     ) -> None:
         self.settings = settings
-        self.parts: tuple[Any, ...] = ("generative", "causal", *(("lookahead",) if lookahead else ()))
+        self.parts: tuple[Any, ...] = ("generative", *proposals)
         self.seed = seed
         self.device = device
         self.terminal = terminal
@@ -211,6 +220,7 @@ def _run_folds(
     trials: int,
 ) -> dict[str, Any]:
     """The second block's table over all documents."""
+    from entitynlm.tasks.coref_blocks import load_block, save_block
     from entitynlm.tasks.coref_folds import Fold, cross_validate
     from entitynlm.tasks.coref_table import make_split
 
@@ -218,16 +228,27 @@ def _run_folds(
 
     def measure(fold: Fold) -> Block:
         folder = out / f"fold-{fold.number}"
-        ranker = workshop.make_ranker(fold.train, folder / "ranker")
-        bundle = workshop.make_model(fold.train, fold.development, folder / "model")
-        splits = [
-            make_split(name, found, singletons=ranker.singletons)
-            for name, found in (("dev", fold.development), ("test", fold.test))
-        ]
-        ranked = {s.name: rank(ranker, s, terminal) for s in splits}
-        block = workshop.measure(f"fold {fold.number}", splits, ranked, bundle, options)
-        best = {row.name: round(row.conll, 2) for row in block.rows["test"]}
-        terminal.remark(f"fold {fold.number}: {best}")
+        made_with = {
+            "k": options.k,
+            "methods": list(options.methods),
+            "extra": options.extra,
+            "parts": list(workshop.parts),
+            "documents": [[d.id for d in part] for part in (fold.train, fold.development, fold.test)],
+        }
+        block = load_block(folder / "block.json", made_with)
+        if block is None:
+            terminal.remark(f"fold {fold.number + 1} of {count}: {len(fold.train)} documents to train on")
+            ranker = workshop.make_ranker(fold.train, folder / "ranker")
+            bundle = workshop.make_model(fold.train, fold.development, folder / "model")
+            splits = [
+                make_split(name, found, singletons=ranker.singletons)
+                for name, found in (("dev", fold.development), ("test", fold.test))
+            ]
+            ranked = {s.name: rank(ranker, s, terminal) for s in splits}
+            block = workshop.measure(f"fold {fold.number}", splits, ranked, bundle, options)
+            save_block(block, folder / "block.json", made_with)
+        best = ", ".join(f"{row.name} {row.conll:.2f}" for row in block.rows["test"])
+        terminal.remark(f"fold {fold.number + 1} of {count}: {best}")
         return block
 
     joined, blocks = cross_validate(documents, count, measure)
