@@ -35,6 +35,7 @@ BENCHMARKS = (
     "softmaxes",
     "inference",
     "reranking",
+    "scorer",
 )
 
 

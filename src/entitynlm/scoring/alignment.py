@@ -23,10 +23,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from entitynlm.data.document import Document, Mention
+from entitynlm.data.document import Document, Mention, Span
+from entitynlm.data.formats.conll2012_quick import ChainedText
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
+
+Text = Document | ChainedText
+"""What can be scored."""
 
 MANY = sys.maxsize
 
@@ -113,33 +117,31 @@ def align_chains(key: Chains, response: Chains) -> Alignment:
     )
 
 
-def list_chains(document: Document) -> list[list[Hashable]]:
+def list_chains(text: Text) -> list[Sequence[Hashable]]:
     """A document's entities in the order in which the official scorer would meet them in a CoNLL file.
 
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and
     notes a mention when it closes (on one line, the one that opened last comes first).
     """
+    if isinstance(text, ChainedText):
+        return [spans for _, spans in sorted(text.chains.items(), key=_opening)]
     grouped: dict[str, list[Mention]] = {}
-    for mention in document.mentions:
+    for mention in text.mentions:
         grouped.setdefault(mention.entity, []).append(mention)
-    ordered = sorted(grouped.items(), key=_opening)
-    return [[m.parts or (m.start, m.end) for m in sorted(mentions, key=_closing)] for _, mentions in ordered]
+    chains = {entity: [(m.start, m.end) for m in mentions] for entity, mentions in grouped.items()}
+    ordered = [grouped[entity] for entity, _ in sorted(chains.items(), key=_opening)]
+    return [[m.parts or (m.start, m.end) for m in sorted(mentions, key=_closing)] for mentions in ordered]
 
 
-def align_documents(key: Document, response: Document) -> Alignment:
+def align_documents(key: Text, response: Text) -> Alignment:
     """Number the mentions of two analyses of one text."""
     return align_chains(list_chains(key), list_chains(response))
 
 
-def _opening(item: tuple[str, list[Mention]]) -> tuple[int, int, int, str]:
-    entity, mentions = item
-    start = mentions[0].start
-    longest = shortest = mentions[0].end - start
-    for mention in mentions[1:]:
-        if mention.start != start:
-            break
-        shortest = mention.end - start  # text order: enclosing mentions come first
-    longest_first = -longest if shortest > 1 else -MANY
+def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
+    entity, spans = item
+    start, end = min(spans)  # the shortest of those that open first
+    longest_first = -MANY if end - start == 1 else start - max(e for s, e in spans if s == start)
     return start, longest_first, int(entity) if entity.isdecimal() else -1, entity
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.scoring.alignment import Alignment, Chains, align_chains, align_documents
+from entitynlm.scoring.alignment import Alignment, Chains, Text, align_chains, align_documents
 from entitynlm.scoring.b_cubed import count_b_cubed
 from entitynlm.scoring.blanc import count_blanc, summarise_blanc
 from entitynlm.scoring.ceaf import count_ceaf_entities, count_ceaf_mentions
@@ -168,7 +167,7 @@ def score_chains(key: Chains, response: Chains, metrics: Iterable[str] | None = 
 
 
 def score_documents(
-    key: Sequence[Document], response: Sequence[Document], metrics: Iterable[str] | None = None
+    key: Sequence[Text], response: Sequence[Text], metrics: Iterable[str] | None = None
 ) -> CorpusCounts:
     """Score documents against their keys; both sequences are in the same order (see ``pair_documents``)."""
     if len(key) != len(response):

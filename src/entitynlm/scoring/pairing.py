@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from entitynlm.data.document import Document
 from entitynlm.errors import DataError
+from entitynlm.scoring.alignment import Text
 
 SHOWN = 5  # ids listed in a message
 
 
 def pair_documents(
-    key: Iterable[Document],
-    response: Iterable[Document],
+    key: Iterable[Text],
+    response: Iterable[Text],
     *,
     lenient: bool = False,
     compare_words: bool = True,
-) -> tuple[list[Document], list[Document]]:
+) -> tuple[list[Text], list[Text]]:
     """The documents of key and response in the key's order, matched by id (which says the part, too).
 
     :param lenient: do as the official scorer does: a document that the response lacks counts as a response
@@ -29,14 +30,19 @@ def pair_documents(
         raise DataError("the key has no documents")
     if not lenient:
         _check_ids(keys, responses)
-    paired = [responses.get(doc_id, document.with_mentions(())) for doc_id, document in keys.items()]
+    paired = [responses[doc_id] if doc_id in responses else _empty(text) for doc_id, text in keys.items()]
     for document, other in zip(keys.values(), paired, strict=True):
         _check_tokens(document, other, compare_words)
     return list(keys.values()), paired
 
 
-def _index_documents(documents: Iterable[Document], side: str) -> dict[str, Document]:
-    index: dict[str, Document] = {}
+def _empty(text: Text) -> Document:
+    """The same text without mentions."""
+    return Document(text.id, text.tokens, text.sentences)
+
+
+def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
+    index: dict[str, Text] = {}
     for document in documents:
         if document.id in index:
             raise DataError(
@@ -47,7 +53,7 @@ def _index_documents(documents: Iterable[Document], side: str) -> dict[str, Docu
     return index
 
 
-def _check_ids(keys: dict[str, Document], responses: dict[str, Document]) -> None:
+def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
     missing = [doc_id for doc_id in keys if doc_id not in responses]
     unknown = [doc_id for doc_id in responses if doc_id not in keys]
     if not missing and not unknown:
@@ -66,7 +72,7 @@ def _check_ids(keys: dict[str, Document], responses: dict[str, Document]) -> Non
     )
 
 
-def _check_tokens(key: Document, response: Document, compare_words: bool) -> None:
+def _check_tokens(key: Text, response: Text, compare_words: bool) -> None:
     if len(key) != len(response):
         place = _find_difference(key.tokens, response.tokens)
         raise DataError(

@@ -1,6 +1,6 @@
 """A quick way to read regular CoNLL-2012 files for scoring: words, sentences and coreference, and no other column.
 
-Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader looks for the
+Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader finds the
 borders of all fields of a document at once, cuts out the words and the few coreference cells that say something, and gives up
 (None) at the first thing that is not plain: then ``conll2012_reader`` reads the file, with all of its care and all of its
 messages. What it does read is what that one would read (a test holds the two together).
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -32,7 +31,6 @@ from entitynlm.data.formats.conll2012_reader import (
 
 Cell = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Places = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 NEWLINE, TAB, BLANK = b"\n\t "
 HYPHEN, UNDERLINE, STAR = b"-_*"  # each of them says "no mention"
 CONTROL = bytes(byte for byte in range(32) if byte not in b"\n\t")
@@ -42,8 +40,36 @@ class _NotPlain(Exception):
     """Something that the careful reader has to look at."""
 
 
-def read_quickly(path: str | Path) -> list[Document] | None:
-    """The documents of a file, or None if it is not plain CoNLL-2012."""
+@dataclass(frozen=True)
+class ChainedText:
+    """What a scorer wants of a document.
+
+    :param chains: by entity, the spans of its mentions in the order in which they end (of those that end together, the one that
+        starts last comes first).
+    """
+
+    id: str
+    tokens: tuple[str, ...]
+    sentences: tuple[Span, ...]
+    chains: Mapping[str, Sequence[Span]]
+    name: str
+    part: str
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def to_document(self) -> Document:
+        return Document(
+            id=self.id,
+            tokens=self.tokens,
+            sentences=self.sentences,
+            mentions=tuple(Mention(*span, entity) for entity, spans in self.chains.items() for span in spans),
+            meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
+        )
+
+
+def read_chains(path: str | Path) -> list[ChainedText] | None:
+    """The texts of a file, or None if it is not plain CoNLL-2012."""
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -52,13 +78,19 @@ def read_quickly(path: str | Path) -> list[Document] | None:
         data.decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         return None
-    if not data.startswith(b"#") or len(data.translate(None, CONTROL)) != len(data):
+    if not data.startswith(b"#"):
         return None
     try:
-        documents = [_read_document(header, rows) for header, rows in _cut_documents(data)]
+        texts = [_read_text(header, rows) for header, rows in _cut_documents(data)]
     except _NotPlain:
         return None
-    return documents if len({document.id for document in documents}) == len(documents) else None
+    return texts if len({text.id for text in texts}) == len(texts) else None
+
+
+def read_quickly(path: str | Path) -> list[Document] | None:
+    """The same as documents."""
+    texts = read_chains(path)
+    return None if texts is None else [text.to_document() for text in texts]
 
 
 def _cut_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -68,39 +100,41 @@ def _cut_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
         raise _NotPlain
     for begin, end in zip(pieces[::2], pieces[1::2], strict=True):
         last = end.decode().rstrip()
-        if not END.match("#" + last) or "\n" in last:
-            raise _NotPlain
         header, _, rows = begin.partition(b"\n")
+        if not END.match("#" + last) or "\n" in last or b"\r" in header:
+            raise _NotPlain
         yield "#" + header.decode(), rows
 
 
-def _read_document(header: str, rows: bytes) -> Document:
+def _read_text(header: str, rows: bytes) -> ChainedText:
     begin = BEGIN.match(header)
     if begin is None:
         raise _NotPlain
     name, part = parse_header(begin[1])
     if not name:
         raise _NotPlain
-    table = _find_fields(rows)
-    return Document(
-        id=make_id(name, part),
-        tokens=_cut_words(table),
-        sentences=table.sentences,
-        mentions=tuple(_read_mentions(_cut_cells(table))),
-        meta={"name": name, "part": part} if part else {"name": name},
-    )
+    table = _find_fields(rows if BLANK not in rows else _set_tabs(rows))
+    chains = _read_chains(_cut_cells(table))
+    return ChainedText(make_id(name, part), _cut_words(table), table.sentences, chains, name, part)
+
+
+def _set_tabs(rows: bytes) -> bytes:
+    """Rows between whose fields are runs of blanks, with tabs in their place."""
+    if TAB in rows or len(rows.translate(None, CONTROL)) != len(rows):
+        raise _NotPlain
+    return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
 
 
 @dataclass(frozen=True)
 class _Table:
     """Where the fields of a document's rows lie.
 
-    :param starts: the first byte of every field; ``ends`` is one behind the last.
-    :param first: of every row, the number of its first field; ``last``, of its last one.
+    :param ends: where every field ends, and every blank line.
+    :param first: of every row, the place in ``ends`` of its first field; ``last``, of its last one.
     """
 
     data: bytes
-    starts: Places
+    codes: NDArray[np.uint8]
     ends: Places
     first: Places
     last: Places
@@ -108,55 +142,51 @@ class _Table:
 
 
 def _find_fields(data: bytes) -> _Table:
-    """Fields between tabs, of which none may be empty, or between runs of blanks; rows of a sentence have one width."""
+    """Fields between tabs, of which none may be empty; rows of a sentence have one width."""
     data += b"\n"
-    tabs = TAB in data
-    if tabs and BLANK in data:
-        raise _NotPlain
     codes = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(codes <= BLANK)  # whatever separates
-    starts = np.empty_like(ends)
-    starts[0] = 0
-    np.add(ends[:-1], 1, out=starts[1:])
-    breaks = codes[ends] == NEWLINE
-    fields = ends > starts
-    before = np.cumsum(fields)[breaks]  # fields up to the end of each line
-    if not fields.all():
-        if tabs and not _are_blank_lines(breaks, fields):
-            raise _NotPlain
-        starts, ends = starts[fields], ends[fields]
-    widths = np.diff(before, prepend=0)
-    filled = widths > 0
-    widths, last = widths[filled], before[filled] - 1
-    blanks = np.cumsum(filled)[~filled].tolist()  # rows before each blank line
-    sentences = tuple((start, end) for start, end in pairwise([0, *blanks, len(last)]) if start < end)
-    _check_widths(widths, sentences)
-    return _Table(data, starts, ends, last + 1 - widths, last, sentences)
-
-
-def _are_blank_lines(breaks: Flags, fields: Flags) -> bool:
-    """Whether what is empty between separators is a line, and not a field."""
-    empty = np.flatnonzero(~fields)
-    return bool(breaks[empty].all() and breaks[empty[empty > 0] - 1].all())
+    ends = np.flatnonzero(codes <= BLANK)
+    kinds = codes[ends]
+    breaks = kinds == NEWLINE
+    last = np.flatnonzero(breaks)
+    first = np.empty_like(last)
+    first[0] = 0
+    np.add(last[:-1], 1, out=first[1:])
+    blank = ends[first] == np.concatenate([[0], ends[last[:-1]] + 1])  # lines that end where they start
+    empty = np.count_nonzero(ends[1:] == ends[:-1] + 1) + int(ends[0] == 0)
+    if empty != np.count_nonzero(blank) or not (first == last)[blank].all():
+        raise _NotPlain  # a field is empty
+    if np.count_nonzero(breaks) + np.count_nonzero(kinds == TAB) != len(kinds):
+        raise _NotPlain  # some other control character
+    filled = ~blank
+    before = np.cumsum(filled)[blank].tolist()  # rows before each blank line
+    first, last = first[filled], last[filled]
+    sentences = tuple((start, end) for start, end in pairwise([0, *before, len(last)]) if start < end)
+    _check_widths(last - first + 1, sentences)
+    return _Table(data, codes, ends, first, last, sentences)
 
 
 def _check_widths(widths: Places, sentences: Sequence[Span]) -> None:
     if not len(widths):
         return
-    opening = np.array([start for start, _ in sentences])
-    wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
-    if widths.min() <= FIRST_COLUMN or not np.array_equal(widths, wanted):
+    narrow, wide = widths.min(), widths.max()
+    if narrow <= FIRST_COLUMN:
         raise _NotPlain
+    if narrow < wide:
+        opening = np.array([start for start, _ in sentences])
+        wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
+        if not np.array_equal(widths, wanted):
+            raise _NotPlain
 
 
 def _cut_out(table: _Table, fields: Places) -> bytes:
-    """Some fields of a table, each with a line break behind it."""
-    starts = table.starts[fields]
+    """Some fields (none of which is a row's first), each with a line break behind it."""
+    starts = table.ends[fields - 1] + 1
     lengths = table.ends[fields] - starts + 1
     behind = np.cumsum(lengths)
     places = np.repeat(starts - behind + lengths, lengths)
     places += np.arange(len(places))
-    codes = np.frombuffer(table.data, dtype=np.uint8)[places]
+    codes = table.codes[places]
     codes[behind - 1] = NEWLINE
     return codes.tobytes()
 
@@ -168,11 +198,10 @@ def _cut_words(table: _Table) -> tuple[str, ...]:
     return tuple(_cut_out(table, table.first + 3).decode().split("\n")[:-1])
 
 
-def _cut_cells(table: _Table) -> Iterator[tuple[int, str]]:
+def _cut_cells(table: _Table) -> Iterable[tuple[int, str]]:
     """(word, cell) wherever the coreference column says something."""
-    codes = np.frombuffer(table.data, dtype=np.uint8)
-    starts = table.starts[table.last]
-    letters = codes[starts]
+    starts = table.ends[table.last - 1] + 1
+    letters = table.codes[starts]
     nothing = (letters == HYPHEN) | (letters == UNDERLINE) | (letters == STAR)
     nothing &= table.ends[table.last] - starts == 1
     words = np.flatnonzero(~nothing)
@@ -190,20 +219,20 @@ def _parse_cell(cell: str) -> Cell:
     )
 
 
-def _read_mentions(cells: Iterable[tuple[int, str]]) -> list[Mention]:
+def _read_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
     """Mentions from the coreference column: what opens at a word is opened before anything is closed."""
-    mentions: list[Mention] = []
-    stacks: dict[str, list[int]] = defaultdict(list)
+    chains: dict[str, list[Span]] = {}
+    stacks: dict[str, list[int]] = {}
     for token, cell in cells:
         singles, opened, closed = _parse_cell(cell)
         for label in singles:
-            mentions.append(Mention(token, token + 1, label))
+            chains.setdefault(label, []).append((token, token + 1))
         for label in opened:
-            stacks[label].append(token)
+            stacks.setdefault(label, []).append(token)
         for label in closed:
-            stack = stacks[label]
+            stack = stacks.get(label)
             if stack:
                 start = stack.pop()
                 if label:
-                    mentions.append(Mention(start, token + 1, label))
-    return mentions
+                    chains.setdefault(label, []).append((start, token + 1))
+    return chains

@@ -11,11 +11,11 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from rich.table import Table
 
-    from entitynlm.data.document import Document
+    from entitynlm.scoring.alignment import Text
     from entitynlm.scoring.coreference import CorpusCounts
     from entitynlm.scoring.significance import Comparison
 
@@ -119,36 +119,42 @@ def score(
     terminal.write_json(figures)
 
 
-def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> list[Document]:
-    from entitynlm.data.formats.conll2012_quick import read_quickly
+def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
+    from entitynlm.data.formats.conll2012_quick import read_chains
 
-    if format in (None, "conll2012") and split is None and (found := read_quickly(path)) is not None:
+    quickly = format in (None, "conll2012")
+    if quickly and split is None and (found := read_chains(path)) is not None:
         return found
     from entitynlm.data.corpora.corpus import open_corpus
 
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
-    if format in (None, "conll2012"):
-        quick = [read_quickly(file) for file in corpus.files(wanted)]
+    if quickly:
+        quick = [read_chains(file) for file in corpus.files(wanted)]
         if all(found is not None for found in quick):
-            return [document for found in quick for document in found or ()]
+            return [text for found in quick for text in found or ()]
     return list(corpus.documents(wanted))
 
 
-def _filter(documents: Iterable[Document], side: Side, singletons: Side, repetitions: Side) -> list[Document]:
+def _filter(texts: Sequence[Text], side: Side, singletons: Side, repetitions: Side) -> Sequence[Text]:
+    steps = (repetitions in (side, Side.both), singletons in (side, Side.both))
+    if not any(steps):
+        return texts
+    from entitynlm.data.document import Document
     from entitynlm.scoring import filters
 
-    if repetitions in (side, Side.both):
-        documents = map(filters.drop_repetitions, documents)
-    if singletons in (side, Side.both):
-        documents = map(filters.drop_singletons, documents)
-    return list(documents)
+    documents = [text if isinstance(text, Document) else text.to_document() for text in texts]
+    if steps[0]:
+        documents = [filters.drop_repetitions(document) for document in documents]
+    if steps[1]:
+        documents = [filters.drop_singletons(document) for document in documents]
+    return documents
 
 
 def _count(
     terminal: Terminal,
-    keys: list[Document],
-    responses: list[Document],
+    keys: Sequence[Text],
+    responses: Sequence[Text],
     metrics: list[str] | None,
     *,
     lenient: bool,
