@@ -18,6 +18,7 @@ from entitynlm.data.corpora import open_corpus
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.api import EntityNLM
 from entitynlm.tasks.entity_agreement import HumanChooser, find_majority, measure_divergence, share_out
+from entitynlm.tasks.entity_ensemble import Remembering
 from entitynlm.tasks.entity_prediction import compare_rows, describe_table, measure_row
 from entitynlm.tasks.entity_reproduction import Workshop, choose_rows
 from entitynlm.tasks.entity_slots import (
@@ -122,7 +123,8 @@ def test_a_typed_or_causal_network_is_not_asked() -> None:
 
 
 def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Path) -> None:
-    ours = choosers["ours"]
+    assert isinstance(choosers["ours"], Remembering)
+    ours = choosers["ours"].chooser
     assert isinstance(ours, Anticipator)
     ours.save(tmp_path)
     story = make_story(101)

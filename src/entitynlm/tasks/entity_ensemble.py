@@ -1,4 +1,4 @@
-"""Two choosers as one: a weighted geometric mean of their probabilities, the weight chosen on development stories."""
+"""Choosers as one: a weighted geometric mean of two, the weight chosen on development stories, or of several rows as equals."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from entitynlm.baselines.entity_choice.choices import NEW, Choice, Chooser, make_choice
 from entitynlm.data.document import Document
+from entitynlm.errors import ConfigError
+from entitynlm.tasks.entity_prediction import Answer, Row
 from entitynlm.tasks.entity_slots import SlottedStory
 
 WEIGHTS = tuple(step / 10 for step in range(11))
@@ -50,3 +52,35 @@ def choose_weight(first: Chooser, second: Chooser, stories: Sequence[SlottedStor
             for weight in WEIGHTS:
                 losses[weight] -= float(np.log(SMALLEST + mix(one, two, weight).probability(truth)))
     return min(WEIGHTS, key=losses.__getitem__)
+
+
+def join_rows(name: str, rows: Sequence[Row]) -> Row:
+    """The geometric mean of rows that were asked at the same slots, such as one network's with several seeds."""
+    if not rows:
+        raise ConfigError("there are no rows to be joined")
+    answers = []
+    for given in zip(*(row.answers for row in rows), strict=True):
+        first = given[0].choice
+        logs = [
+            np.log([SMALLEST + answer.choice.probability(entity) for entity in first.entities])
+            for answer in given
+        ]
+        choice = make_choice(first.entities[:-1], np.mean(logs, axis=0))
+        answers.append(Answer(given[0].story, given[0].slot, choice))
+    return Row(name, tuple(answers))
+
+
+class Remembering:
+    """A chooser that is asked about each story once, however many rows need its answers."""
+
+    def __init__(self, chooser: Chooser) -> None:
+        self.chooser = chooser
+        self._known: dict[int, tuple[Document, list[int], list[Choice]]] = {}
+
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
+        """One choice per position; see ``Chooser``."""
+        known = self._known.get(id(story))
+        if known is None or known[0] is not story or known[1] != list(positions):
+            known = (story, list(positions), self.chooser.choose(story, positions))
+            self._known[id(story)] = known
+        return known[2]

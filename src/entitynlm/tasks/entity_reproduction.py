@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from entitynlm.baselines.entity_choice.anticipator import (
     CARD,
@@ -27,14 +27,34 @@ from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.entity_agreement import HumanChooser
-from entitynlm.tasks.entity_ensemble import Ensemble, choose_weight
-from entitynlm.tasks.entity_slots import LIMIT, SlottedStory, find_similar_slots
+from entitynlm.tasks.entity_ensemble import Ensemble, Remembering, choose_weight
+from entitynlm.tasks.entity_slots import LIMIT, SlottedStory, collect_slots, find_similar_slots
 from entitynlm.tasks.next_entity import NetworkChooser
 
 RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "ensemble", "human"]
 ROWS: tuple[str, ...] = get_args(RowName)
 NEEDS_MODEL = ("entitynlm", "ensemble")
 NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
+ROW_4: Mapping[str, Any] = {
+    "preprocessing.lowercase": True,
+    "preprocessing.punctuation": "keep",
+    "preprocessing.numbers": False,
+    "preprocessing.sentence_ends": True,
+    "preprocessing.vocabulary_size": 1000,
+    "preprocessing.minimum_count": 2,
+    "data.singletons": "keep",
+    "model.hidden_size": 128,
+    "model.embedding_size": 128,
+    "model.dropout": 0.2,
+    "model.softmax": "full",
+    "model.features": "paper",
+    "training.optimizer": "adagrad",
+    "training.learning_rate": 0.1,
+    "training.batch_size": 1,
+    "training.epochs": 20,
+    "training.patience": 3,
+}
+"""EntityNLM on InScript as the paper has it, at the best point of its grid: configs/paper-inscript.toml, word for word."""
 OURS = "ours"
 """The folder, inside of a model's, of our own row."""
 
@@ -61,6 +81,7 @@ class Workshop:
 
     :param counts: over the same training stories, if they were made before.
     :param folder: where our own row is stored, and looked for before it is trained.
+    :param config: of our own row, which a stored one must have been trained with; None: as stored, else the best that is known.
     """
 
     train: Sequence[Document]
@@ -68,7 +89,7 @@ class Workshop:
     stories: Sequence[SlottedStory]
     bundle: Bundle | None = None
     folder: Path | None = None
-    config: AnticipatorConfig = field(default_factory=AnticipatorConfig)
+    config: AnticipatorConfig | None = None
     seed: int = 1
     teller: Teller = field(default_factory=Teller)
     counts: Counts = field(default_factory=Counts)
@@ -96,9 +117,9 @@ class Workshop:
         if name == "entitynlm":
             if self.bundle is None:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
-            return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder)
+            return Remembering(NetworkChooser(self.bundle.get("generative"), self.bundle.encoder))
         if name == "ours":
-            return self._make_ours()
+            return Remembering(self._make_ours())
         if name == "ensemble":
             return self._make_ensemble()
         raise ConfigError(f"there is no row {name!r}; choose from {', '.join(ROWS)}")
@@ -129,8 +150,8 @@ class Workshop:
     def _make_ensemble(self) -> Chooser:
         """Ours and EntityNLM together, a row of its own; the weight is chosen on development stories."""
         ours, network = self.make("ours"), self.make("entitynlm")
-        stories = [find_similar_slots(story) for story in self.development]
-        weight = choose_weight(ours, network, [slotted for slotted in stories if slotted.slots])
+        stories = collect_slots(self.development, None)
+        weight = choose_weight(ours, network, stories)
         self.teller.say(f"ensemble: EntityNLM has the weight {weight:.1f}")
         return Ensemble(ours, network, weight)
 
@@ -146,11 +167,13 @@ class Workshop:
 
     def _make_ours(self) -> Chooser:
         if self.folder is not None and self._stored():
-            return Anticipator.load(self.folder)
+            stored = Anticipator.load(self.folder)
+            self._check_stored(stored)
+            return stored
         self.teller.say("ours: no stored one, so it is trained now (some minutes)")
         trained = train_anticipator(
             self.material,
-            self.config,
+            self.config or AnticipatorConfig(),
             seed=self.seed,
             on_epoch=lambda report: self.teller.say(
                 f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
@@ -160,6 +183,15 @@ class Workshop:
         if self.folder is not None:
             trained.save(self.folder)
         return trained
+
+    def _check_stored(self, stored: Anticipator) -> None:
+        """A stored network is not taken for one with other settings or another seed."""
+        wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
+        if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
+            raise ConfigError(
+                f"{self.folder}: the anticipator there was made with other settings or another seed; "
+                "choose another folder, or remove this one"
+            )
 
     def _follow(self, name: str) -> Callable[[int, int], None]:
         return lambda done, total: self.teller.on_step(name, done, total)

@@ -84,7 +84,7 @@ def evaluate_entity(
             stories,
             bundle,
             model / OURS if model is not None else None,
-            config=load_config(ours_config),
+            config=load_config(ours_config) if ours_config else None,
             seed=seed,
             teller=Teller(terminal.remark, show),
         )
