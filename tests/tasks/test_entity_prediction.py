@@ -11,16 +11,16 @@ import pytest
 from small_bundles import make_bundle, make_documents
 from small_stories import make_stories, make_story, scramble
 
-from entitynlm.baselines.entity_choice.anticipator import Anticipator, AnticipatorConfig
+from entitynlm.baselines.entity_choice.anticipator import Anticipator, AnticipatorConfig, load_config
 from entitynlm.baselines.entity_choice.choices import NEW, Chooser
 from entitynlm.baselines.entity_choice.learning import LearningConfig
 from entitynlm.data.corpora import open_corpus
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.api import EntityNLM
 from entitynlm.tasks.entity_agreement import HumanChooser, find_majority, measure_divergence, share_out
-from entitynlm.tasks.entity_ensemble import Remembering
+from entitynlm.tasks.entity_ensemble import Remembering, join_rows
 from entitynlm.tasks.entity_prediction import compare_rows, describe_table, measure_row
-from entitynlm.tasks.entity_reproduction import Workshop, choose_rows
+from entitynlm.tasks.entity_reproduction import ROW_4, Workshop, choose_rows
 from entitynlm.tasks.entity_slots import (
     SlottedStory,
     collect_slots,
@@ -31,6 +31,7 @@ from entitynlm.tasks.entity_slots import (
 )
 from entitynlm.tasks.next_entity import NetworkChooser
 from entitynlm.tasks.scoring import score_document
+from entitynlm.training.settings import load_settings
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
 TINY = AnticipatorConfig(
@@ -136,6 +137,33 @@ def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Pa
     (tmp_path / "anticipator.json.gz").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="can't be read"):
         Anticipator.load(tmp_path)
+
+
+def test_a_stored_one_is_not_taken_for_one_with_other_settings(workshop: Workshop, tmp_path: Path) -> None:
+    made = replace(workshop, folder=tmp_path, _made={})
+    made.make("ours")
+    for change in ({}, {"config": None, "seed": 2}):
+        replace(made, _made={}, **change).make("ours")
+    for change in ({"config": replace(TINY, hidden=9)}, {"seed": 2}):
+        with pytest.raises(ConfigError, match="other settings or another seed"):
+            replace(made, _made={}, **change).make("ours")
+
+
+def test_the_configuration_files_say_what_the_defaults_are() -> None:
+    folder = Path(__file__).parents[2] / "configs"
+    assert load_config(folder / "ours-inscript.toml") == AnticipatorConfig()
+    assert load_settings(folder / "paper-inscript.toml") == load_settings(None, ROW_4)
+
+
+def test_joined_rows_are_the_mean_of_what_they_say(workshop: Workshop) -> None:
+    rows = [measure_row(name, workshop.make(name), workshop.stories) for name in ("ours", "modi")]
+    joined = join_rows("both", rows)
+    for answer, first, second in zip(joined.answers, rows[0].answers, rows[1].answers, strict=True):
+        means = np.sqrt(np.array(first.choice.probabilities) * second.choice.probabilities)
+        np.testing.assert_allclose(answer.choice.probabilities, means / means.sum(), atol=1e-6)
+        assert answer.truth == first.truth
+    with pytest.raises(ConfigError):
+        join_rows("none", [])
 
 
 def test_similar_slots_start_in_the_third_sentence_and_leave_out_what_is_outside_of_the_script() -> None:

@@ -27,7 +27,10 @@ RowsOption = Annotated[
 ]
 OursOption = Annotated[
     Path | None,
-    typer.Option("--ours-config", help="A TOML file for the row ours, e.g. configs/ours-inscript.toml."),
+    typer.Option(
+        "--ours-config",
+        help="A TOML file for the row ours; default: the settings of configs/ours-inscript.toml.",
+    ),
 ]
 CorpusOption = Annotated[
     Path, typer.Option("--corpus", help="A corpus folder with stories, such as InScript's.")
