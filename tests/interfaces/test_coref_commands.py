@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -191,10 +192,16 @@ def test_wrong_input_is_named(
 @pytest.mark.slow
 def test_folds(corpus: Path, tmp_path: Path) -> None:
     figures = tmp_path / "folds.json"
-    run(
+    command = (
         "reproduce", "coref", "--corpus", corpus, "--out", tmp_path, "--folds", 3, "--trials", 20, "--k", 5,
-        "--methods", "swaps", *TINY, "--json", figures,
+        "--methods", "swaps", "--no-causal", *TINY, "--json", figures,
     )  # fmt: skip
+    run(*command)
     found = json.loads(figures.read_text())
     assert found["blocks"][0]["splits"]["test"]["documents"] == 15
     assert len(found["combinations"]) == 3
+    assert not list(tmp_path.rglob("causal.safetensors"))
+    shutil.rmtree(tmp_path / "fold-0" / "ranker")  # a fold that is done needs nothing but its figures
+    run(*command)
+    assert json.loads(figures.read_text()) == found
+    assert not (tmp_path / "fold-0" / "ranker").exists()

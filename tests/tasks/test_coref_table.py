@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -15,6 +17,7 @@ from entitynlm.data.preprocessing import Recipe
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.coref_alone import analyse_by_samples, list_answer, measure_alone
+from entitynlm.tasks.coref_blocks import load_block, save_block
 from entitynlm.tasks.coref_folds import cross_validate, make_folds
 from entitynlm.tasks.coref_table import Block, KeyedSplit, Reranking, make_split, measure_block
 
@@ -146,3 +149,19 @@ def test_folds_are_joined_document_by_document() -> None:
     assert len(blocks) == 3
     assert len(joined.rows["test"][0].counts) == 6
     assert sorted(joined.rows["test"][0].counts.doc_ids) == sorted(d.id for d in documents)
+    assert sorted(joined.rows["dev"][0].counts.doc_ids) == sorted(d.id for d in documents)
+
+
+def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
+    splits, scores = make_case()
+    block = measure_block("small", splits, scores, make_bundle("generative"), Reranking(k=5))
+    path = tmp_path / "block.json"
+    assert load_block(path, {"k": 5}) is None
+    save_block(block, path, {"k": 5})
+    again = load_block(path, {"k": 5})
+    assert again is not None
+    assert again.to_json(trials=50) == block.to_json(trials=50)
+    assert load_block(path, {"k": 6}) is None  # made with other options: measured anew
+    path.write_text("{}")
+    with pytest.raises(DataError, match="measured again"):
+        load_block(path, {"k": 5})
