@@ -9,7 +9,7 @@ best go on (--keep; the best by objective, and the best one by accuracy).
 
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part entitynlm --rungs 25 --points 24,25
-    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ablation --epochs 10
+    python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ablation --epochs 5
     python scripts/search_entity.py --corpus ../shared/data/inscript --out runs/search --part ours
 """
 
@@ -52,7 +52,7 @@ SIZES = (32, 48, 64, 128, 256)
 OPTIMIZERS = (("adam", 0.001), ("adagrad", 0.1))
 DROPOUTS = (0.2, 0.5)
 EMBEDDINGS = ("random", "glove-6b-50d")
-RUNGS, KEEP = "2,4,8,20", "10,4,2"
+RUNGS, KEEP = "2,5,15", "5,2"
 
 Changes = Mapping[str, Any]
 
@@ -74,7 +74,6 @@ def list_points() -> Iterator[Changes]:
 
 ABLATION: dict[str, Changes] = {
     "base": {},
-    "random": {"training.embeddings": "random"},
     "glove": {"training.embeddings": "glove-6b-50d"},
     "restart": {"model.restart_sentences": True},
     "batches-8": {"training.batch_size": 8},
@@ -83,8 +82,9 @@ ABLATION: dict[str, Changes] = {
     "e-alone": {"training.weights": [0.0, 1.0, 0.0, 0.0]},
     "features-rich": {"model.features": "rich"},
     "features-none": {"model.features": "none"},
-    "rate-double": {"training.learning_rate": 0.002},
-    "rate-half": {"training.learning_rate": 0.0005},
+    "rate-double": {"training.learning_rate": 0.2},
+    "rate-half": {"training.learning_rate": 0.05},
+    "adam": {"training.optimizer": "adam", "training.learning_rate": 0.001},
     "zero-birth": {"model.birth": "zero"},
     "words-3000": {"preprocessing.vocabulary_size": 3000},
 }
@@ -252,7 +252,7 @@ def main() -> None:
         "--rungs", default=RUNGS, help=f"epochs that points of the grid have had at each rung ({RUNGS})"
     )
     parser.add_argument("--keep", default=KEEP, help=f"how many points go on after each rung ({KEEP})")
-    parser.add_argument("--epochs", type=int, default=10, help="of each point of the ablation (10)")
+    parser.add_argument("--epochs", type=int, default=5, help="of each point of the ablation (5)")
     parser.add_argument(
         "--config", type=Path, help="default: configs/paper-inscript.toml or ours-inscript.toml"
     )

@@ -18,7 +18,7 @@ TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
     "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
 ).split()
-OURS = "hidden = 8\nmatch = 4\njudge = 8\n[learning]\nepochs = 2\nbatch_size = 4\n"
+OURS = "hidden = 8\nmatch = 4\njudge = 8\nembeddings = 'random'\n[learning]\nepochs = 2\nbatch_size = 4\n"
 
 
 def run(*arguments: object) -> Result:

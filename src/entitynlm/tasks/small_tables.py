@@ -39,6 +39,7 @@ QUICK: Mapping[str, Any] = {
     "model.dropout": 0.1,
     "model.word_states": 2,
     "model.features": "rich",
+    "training.optimizer": "adam",
     "training.learning_rate": 0.005,
     "training.batch_size": 4,
     "training.epochs": 8,
