@@ -21,7 +21,7 @@ from entitynlm.model.batch import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.tasks.reranking_scores import score_candidates
-from entitynlm.tasks.reranking_views import view_candidates
+from entitynlm.tasks.reranking_views import add_singletons, view_candidates
 
 WORDS = ("Anna", "saw", "Berta", ",", "her", "old", "friend", ".", "she", "12", "laughed", "and")
 
@@ -146,3 +146,29 @@ def test_models_whose_words_or_kinds_depend_on_the_annotation_are_refused() -> N
     typed = Encoder.fit([document], recipe=Recipe(minimum_count=1), singletons="keep", typed=True)
     with pytest.raises(ConfigError, match="types"):
         view_candidates(typed, document, [()])
+
+
+@given(lists())
+@settings(max_examples=60, deadline=None)
+def test_singletons_are_added_where_nothing_is_in_the_way(case: tuple[Document, list[Clusters]]) -> None:
+    _, candidates = case
+    known = {span for clusters in candidates for cluster in clusters for span in cluster}
+    for clusters, completed in zip(candidates, add_singletons(candidates), strict=True):
+        assert completed[: len(clusters)] == clusters
+        added = [span for cluster in completed[len(clusters) :] for span in cluster]
+        assert len(added) == len(completed) - len(clusters)
+        kept = [span for cluster in clusters for span in cluster]
+        for number, (start, end) in enumerate(added):
+            others = [*kept, *added[:number]]
+            assert all(end <= other or last <= start for other, last in others)
+        for start, end in known - set(kept) - set(added):
+            assert any(start < last and other < end for other, last in [*kept, *added])
+
+
+def test_singletons_come_from_the_system_where_it_tells_them() -> None:
+    candidates: list[Clusters] = [(((0, 1), (4, 5)),), ()]
+    mentions = [(0, 1), (2, 4), (2, 3), (4, 5)]
+    assert add_singletons(candidates, mentions) == [
+        (((0, 1), (4, 5)), ((2, 4),)),
+        (((0, 1),), ((2, 4),), ((4, 5),)),
+    ]

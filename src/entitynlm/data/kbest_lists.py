@@ -36,10 +36,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class KBestList:
-    """The candidates of one document, the system's own choice first."""
+    """The candidates of one document, the system's own choice first.
+
+    :param mentions: what the system took for mentions, where that is known; a candidate leaves out those that corefer with
+        nothing where singletons are no part of the answer.
+    """
 
     doc_id: str
     candidates: tuple[Candidate, ...]
+    mentions: tuple[Span, ...] = ()
 
     def __len__(self) -> int:
         return len(self.candidates)

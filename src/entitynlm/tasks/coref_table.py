@@ -118,7 +118,7 @@ def make_lists(ranked: Sequence[Ranked], method: str, k: int, *, singletons: boo
     """k-best lists by one method; lists that were given are only cut to k."""
     if method == GIVEN:
         lists = [item for item in ranked if isinstance(item, KBestList)]
-        return [KBestList(item.doc_id, item.candidates[:k]) for item in lists]
+        return [KBestList(item.doc_id, item.candidates[:k], item.mentions) for item in lists]
     decode = get_decoder(method)
     return [decode(item, k, singletons=singletons) for item in ranked]
 

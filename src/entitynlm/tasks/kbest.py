@@ -215,7 +215,7 @@ class _Collector:
         candidates = list(self._make_candidates())
         if pad:
             candidates += [candidates[-1]] * (self._k - len(candidates))
-        return KBestList(self._scores.doc_id, tuple(candidates))
+        return KBestList(self._scores.doc_id, tuple(candidates), tuple(self._scores.mentions))
 
     def _make_candidates(self) -> Iterator[Candidate]:
         for total, labels in self._found:

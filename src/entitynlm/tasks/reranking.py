@@ -20,6 +20,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.reranking_scores import PARTS, score_candidates
+from entitynlm.tasks.reranking_views import add_singletons
 
 BASELINE = "baseline"
 MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
@@ -94,10 +95,15 @@ def list_networks(bundle: Bundle) -> dict[str, str]:
 def score_list(
     bundle: Bundle, document: Document, kbest: KBestList, names: Sequence[str] | None = None
 ) -> ScoredList:
-    """Score the candidates of one document by the networks called ``names`` (default: all that the model has)."""
+    """Score the candidates of one document by the networks called ``names`` (default: all that the model has).
+
+    A model that was trained with singletons sees them in candidates, too (decision 062).
+    """
     known = list_networks(bundle)
     chosen = list(known) if names is None else list(names)
     clusters = [candidate.clusters for candidate in kbest.candidates]
+    if bundle.encoder.singletons == "keep":
+        clusters = add_singletons(clusters, kbest.mentions)
     parts = {
         name: score_candidates(bundle.get(MODES.get(name, name)), bundle.encoder, document, clusters).parts
         for name in chosen

@@ -63,6 +63,35 @@ def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[C
     return Views(words, (entity > 0).astype(np.int32), entity, remaining, alike[view_of])
 
 
+def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
+    """The candidates with the mentions that they leave out as entities of their own, where no other mention is in the way.
+
+    So all candidates have (almost) the same mentions, as the documents had that a model with singletons was trained on, and they
+    differ in who is who. Without ``mentions``, those that some candidate has are taken.
+    """
+    known = set(mentions) or {span for clusters in candidates for cluster in clusters for span in cluster}
+    ordered = sorted(known, key=lambda span: (span[0], -span[1]))
+    size = max((end for _, end in ordered), default=0)
+    completed: dict[Clusters, Clusters] = {}
+    for clusters in candidates:
+        if clusters not in completed:
+            completed[clusters] = clusters + _find_left_out(clusters, ordered, size)
+    return [completed[clusters] for clusters in candidates]
+
+
+def _find_left_out(clusters: Clusters, ordered: Sequence[Span], size: int) -> Clusters:
+    spans = [span for cluster in clusters for span in cluster]
+    taken = bytearray(max(size, max((end for _, end in spans), default=0)))
+    for start, end in spans:
+        taken[start:end] = b"\1" * (end - start)
+    found = []
+    for start, end in ordered:
+        if not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
+            found.append(((start, end),))
+    return tuple(found)
+
+
 def check_encoder(encoder: Encoder) -> None:
     """Candidates can only be compared by a model whose words don't depend on them, and whose kinds they can tell."""
     if encoder.recipe.punctuation == "paper":
