@@ -33,6 +33,7 @@ from entitynlm.baselines.entity_choice.anticipator import (
     prepare_material,
     train_anticipator,
 )
+from entitynlm.baselines.entity_choice.learning import EpochReport
 from entitynlm.baselines.entity_choice.statistics import ContextStatistics
 from entitynlm.config import to_dict
 from entitynlm.data.corpora import open_corpus
@@ -52,7 +53,7 @@ SIZES = (32, 48, 64, 128, 256)
 OPTIMIZERS = (("adam", 0.001), ("adagrad", 0.1))
 DROPOUTS = (0.2, 0.5)
 EMBEDDINGS = ("random", "glove-6b-50d")
-RUNGS, KEEP = "2,5,15", "5,2"
+RUNGS, KEEP = "2,5,15", "4,2"
 
 Changes = Mapping[str, Any]
 
@@ -91,25 +92,31 @@ ABLATION: dict[str, Changes] = {
 """Row 4, one change at a time: what may explain the distance to the paper's figure."""
 
 
-def list_variants(base: AnticipatorConfig) -> Iterator[AnticipatorConfig]:
+def list_variants(base: AnticipatorConfig) -> dict[str, AnticipatorConfig]:
     """Our own row: one change at a time, the base first."""
-    yield base
-    for dropout in (0.3, 0.5, 0.6):
-        yield replace(base, dropout=dropout)
-    for hidden in (64, 256):
-        yield replace(base, hidden=hidden)
-    for word_dropout in (0.0, 0.2):
-        yield replace(base, word_dropout=word_dropout)
-    yield replace(base, embeddings="random")
-    for name, values in {
+    found = {"base": base}
+    sizes: dict[str, tuple[Any, ...]] = {
+        "hidden": (64, 128, 256),
+        "judge": (48, 192),
+        "dropout": (0.3, 0.4, 0.6),
+        "word_dropout": (0.0, 0.2),
+        "embeddings": ("random",),
+    }
+    for name, values in sizes.items():
+        found |= {f"{name}={value}": replace(base, **{name: value}) for value in values}
+    learning: dict[str, tuple[Any, ...]] = {
+        "epochs": (6, 10, 16, 24),
+        "rate": (0.0015, 0.006),
         "word_weight": (0.0, 1.0),
         "type_weight": (0.0, 1.0),
         "smoothing": (0.05,),
-        "memory": (0.0,),
+        "memory": (0.0, 0.997),
         "decay": (0.0, 0.1),
-    }.items():
+    }
+    for name, values in learning.items():
         for value in values:
-            yield replace(base, learning=replace(base.learning, **{name: value}))
+            found[f"{name}={value}"] = replace(base, learning=replace(base.learning, **{name: value}))
+    return found
 
 
 def remember(path: Path, found: Mapping[str, Any]) -> None:
@@ -199,8 +206,8 @@ def search_entitynlm(chosen: argparse.Namespace, bench: Bench) -> None:
         results = [bench.measure(name, changes, epochs) for name, changes in points.items()]
         ranked = sorted(results, key=lambda found: found["dev_loss"])
         most_accurate = max(results, key=lambda found: found["dev_accuracy"])
-        names = {found["name"] for found in (*ranked[:kept], most_accurate)}
-        points = {name: changes for name, changes in points.items() if name in names}
+        going_on = {found["name"] for found in (*ranked[:kept], most_accurate)}
+        points = {name: changes for name, changes in points.items() if name in going_on}
     for found in (*ranked, most_accurate):
         found.pop("history")
     best = {"by objective": ranked[0], "by accuracy": most_accurate}
@@ -224,18 +231,18 @@ def search_ours(chosen: argparse.Namespace, config: Path) -> None:
     counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story, _ in train]
     statistics = ContextStatistics.fit([story for story, _ in train], counted)
     material = prepare_material(train, development, statistics=statistics)
-    for number, variant in enumerate(list_variants(load_config(config))):
-        path = chosen.out / f"ours-{number:02}.json"
+    variants = list_variants(load_config(config))
+    for name in chosen.points.split(",") if chosen.points else variants:
+        path = chosen.out / f"ours-{name}-seed-{chosen.seed}.json"
         if path.exists():
             continue
         history: list[dict[str, Any]] = []
-        trained = train_anticipator(
-            material,
-            variant,
-            seed=chosen.seed,
-            on_epoch=lambda report, history=history: history.append(asdict(report)),
-        )
-        remember(path, {"config": asdict(variant), "best": trained.notes["best"], "history": history})
+
+        def keep(report: EpochReport, history: list[dict[str, Any]] = history) -> None:
+            history.append(asdict(report))
+
+        trained = train_anticipator(material, variants[name], seed=chosen.seed, on_epoch=keep)
+        remember(path, {"config": asdict(variants[name]), "best": trained.notes["best"], "history": history})
 
 
 def main() -> None:
@@ -246,7 +253,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--part", choices=("entitynlm", "ablation", "ours"), required=True)
     parser.add_argument(
-        "--points", help="only these, in this order: numbers of the grid, or names of the ablation"
+        "--points",
+        help="only these, in this order: numbers of the grid, or names of the ablation or of variants of ours",
     )
     parser.add_argument(
         "--rungs", default=RUNGS, help=f"epochs that points of the grid have had at each rung ({RUNGS})"
