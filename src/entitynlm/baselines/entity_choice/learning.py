@@ -27,7 +27,7 @@ class LearningConfig:
     :param smoothing: how much of the answer's probability is to be spread over all candidates.
     """
 
-    epochs: int = 6
+    epochs: int = 10
     batch_size: int = 128
     rate: float = 0.003
     decay: float = 0.03
