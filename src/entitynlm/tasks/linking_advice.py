@@ -16,7 +16,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import QUANTITIES, find_bucket
 from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.tables import WordTables
-from entitynlm.tasks.linking_features import NOBODY
+from entitynlm.tasks.linking_cast import NOBODY
 
 WordSpan = tuple[int, int, int]
 """First word, end and kind of a mention, in the model's words."""

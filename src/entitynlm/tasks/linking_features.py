@@ -1,27 +1,28 @@
 """What a mention's words say about who is meant: the evidence that a vocabulary of 16,000 words can't see.
 
 Names of a new text are unknown words to a language model, all alike. Whether two mentions are spelt alike, whether "she" fits
-someone who was called "he", whether "I" is said in the same quotation: all that can be read off the page. :class:`Cast` follows a
-text mention by mention, keeps what was said of every entity so far, and describes a mention's possible referents as rows of
-numbers, one per entity and one for "somebody new".
+someone who was called "he", whether "I" is said in the same quotation: all that can be read off the page. :func:`describe`
+tells a mention's possible referents as rows of numbers, one per entity of the :class:`~entitynlm.tasks.linking_cast.Cast` and one
+for "somebody new".
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.baselines.ranker.attributes import NAME, NOUN, PRONOUN, MentionView, view_mentions
-from entitynlm.baselines.ranker.english import DETERMINERS, FEMALE, MALE, NEUTER, PLURAL, SINGULAR, UNKNOWN
-from entitynlm.baselines.ranker.syntax import CandidateMention, guess_head
-from entitynlm.data.document import Document, Span
+from entitynlm.baselines.ranker.attributes import NAME, NOUN, PRONOUN, MentionView
+from entitynlm.baselines.ranker.english import DETERMINERS, UNKNOWN
+from entitynlm.tasks.linking_cast import GENDERED, NOBODY, Cast, Member, Place
 
-REMEMBERED = 80  # entities mentioned longest ago are candidates only if a word of theirs comes up again
-NOBODY = -1
+NEAR, WIDE = 2, 12  # sentences back in which mentions are counted
+DISAGREES = -0.3  # product of two leanings under which they contradict each other
+BEING = frozenset("is was are were be been being am became become 's 're 'm".split())
+COMMA, COPULA = ",", "to be"
 
 FORMS = ("i", "you", "he", "she", "it", "we", "they", "this", "that", "who", NAME, NOUN)
 DETERMINER_KINDS = ("definite", "indefinite", "demonstrative", "possessive", "none", "bare")
@@ -29,254 +30,281 @@ OF_MENTION = (
     *(f"form {name}" for name in FORMS),
     "form other",
     *(f"determiner {name}" for name in DETERMINER_KINDS),
-    "quoted",
-    "opens sentence",
-    "length",
-    "inside another",
-)
-OF_REFERENT = (
-    "new", "distance", "same sentence", "sentence before", "two or three sentences", "ten sentences", "far",
+    "quoted", "opens sentence", "length", "inside another", "objective", "possessive", "reflexive", "after preposition",
+    "after comma", "leaning", "speaker known",
+)  # fmt: skip
+OF_OLD = (
+    "distance", "same sentence", "sentence before", "two or three sentences", "ten sentences", "far",
     "mentions since", "last mentioned", "last but one", "last but two", "long since", "count", "most mentioned",
     "share of form", "has form", "last of form", "most of form", "gender agrees", "gender differs", "gender unknown",
     "number agrees", "number differs", "same text", "same head", "last of head", "shared words", "all words",
     "adds words", "other name", "other head", "has name", "pronouns only", "same quoting", "same quotation",
     "says I here", "says you here", "said I before", "said you before", "type agrees", "type differs",
     "last was pronoun", "last was name", "last opened sentence", "contains mention", "adjacent",
-    "new: text seen", "new: head seen", "new: word seen", "new: entities", "new: form seen", "new: agreeing",
+    "joined by comma", "joined by being", "leaning agrees", "leaning differs", "agreeing 1st", "agreeing 2nd", "agreeing 3rd",
+    "agreeing later", "mentions near", "mentions wide", "share of wide", "share opened", "last after preposition",
+    "last possessive", "last inside", "same clause", "speaks here", "spoke before", "spoke two before", "given names differ",
+    "titles differ", "similar head", "very similar head", "most similar head",
 )  # fmt: skip
-FEATURES = (*OF_MENTION, *OF_REFERENT)
-_NEW_ROW = {name: column for column, name in enumerate(OF_REFERENT)}
-
-
-@dataclass
-class _Member:
-    """All that was said of one entity."""
-
-    number: int
-    type: str | None = None
-    count: int = 0
-    last: int = -1
-    view: MentionView | None = None
-    opened: bool = False
-    forms: Counter[str] = field(default_factory=Counter)
-    texts: set[str] = field(default_factory=set)
-    lemmas: set[str] = field(default_factory=set)
-    words: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    genders: Counter[str] = field(default_factory=Counter)
-    numbers: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def gender(self) -> str:
-        known = [(n, g) for g, n in self.genders.items() if g in (MALE, FEMALE, NEUTER)]
-        return max(known)[1] if known else UNKNOWN
-
-    @property
-    def grammatical_number(self) -> str:
-        known = [(n, g) for g, n in self.numbers.items() if g in (SINGULAR, PLURAL)]
-        return max(known)[1] if known else UNKNOWN
+OF_NEW = (
+    "new", "new: text seen", "new: head seen", "new: word seen", "new: entities", "new: form seen", "new: agreeing",
+    "new: speaker new", "new: joined by comma", "new: joined by being", "new: agreeing wide", "new: most similar",
+)  # fmt: skip
+FEATURES = (*OF_MENTION, *OF_OLD, *OF_NEW)
 
 
 @dataclass(frozen=True)
 class Described:
-    """A mention's possible referents: entity numbers, the last one :data:`NOBODY` for a new one, and a row of features each."""
+    """A mention's possible referents: entity numbers, the last one ``NOBODY`` for a new one, and a row of features each."""
 
     candidates: list[int]
     features: np.ndarray
 
 
-def view_spans(document: Document, spans: Sequence[Span]) -> list[MentionView]:
-    """The mentions' words, looked at once."""
-    found = [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
-    return view_mentions(document, found)
+@dataclass(frozen=True)
+class _Field:
+    """What is compared across all candidates of a mention."""
+
+    members: list[Member]
+    agrees: list[bool]
+    wide: list[int]  # mentions in the last sentences
+    similarities: list[float]
+    most: int
+    most_of_form: int
+    most_similar: float
+    all_wide: int
+    turns: tuple[int | None, int | None]
 
 
-class Cast:
-    """The entities of a text so far. ``describe`` a mention, decide, then ``add`` it."""
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.members: list[_Member] = []
-        self.mentions = 0
-        self._last_form: dict[tuple[str, bool], int] = {}
-        self._last_head: dict[str, int] = {}
-        self._of_word: dict[str, set[int]] = {}
-        self._recent: list[int] = []  # entity numbers, the last mentioned last
-        self._speakers: dict[int, dict[str, int]] = {}  # quotation → who says I, who is you
-        self._earlier: dict[str, int] = {}  # the same of the quotation before
-        self._most = (
-            0  # mentions of the candidate that has most, and how many of them are of the form in question
+def describe(cast: Cast, view: MentionView, type: str | None = None) -> Described:
+    """Rows for all entities that may be meant, the last mentioned first, and for a new one."""
+    place = cast.locate(view)
+    candidates = cast.find_candidates(view)
+    field = _survey(cast, view, place, type, [cast.members[n] for n in candidates])
+    table = np.zeros((len(candidates) + 1, len(FEATURES)), dtype=np.float32)
+    table[:, : len(OF_MENTION)] = _describe_mention(cast, view, place)
+    old = slice(len(OF_MENTION), len(OF_MENTION) + len(OF_OLD))
+    earlier = 0
+    for rank, member in enumerate(field.members):
+        table[rank, old] = _describe_member(cast, view, type, member, rank, field) + _describe_fit(
+            cast, view, place, member, rank, earlier, field
         )
-        self._most_of_form = 0
+        earlier += field.agrees[rank]
+    table[-1, old.stop :] = _describe_new(cast, view, field)
+    return Described([*candidates, NOBODY], table)
 
-    def describe(self, view: MentionView, type: str | None = None) -> Described:
-        """Rows for all entities that may be meant, the last mentioned first, and for a new one."""
-        candidates = self._find_candidates(view)
-        about = self._describe_mention(view)
-        self._most = max((self.members[n].count for n in candidates), default=0)
-        self._most_of_form = max((self.members[n].forms[view.form] for n in candidates), default=0)
-        rows = [self._describe_member(view, type, self.members[n], rank) for rank, n in enumerate(candidates)]
-        rows.append(self._describe_new(view, candidates))
-        table = np.array(rows, dtype=np.float32).reshape(len(rows), len(OF_REFERENT))
-        return Described(
-            [*candidates, NOBODY], np.concatenate([np.tile(about, (len(rows), 1)), table], axis=1)
-        )
 
-    def add(self, view: MentionView, entity: int, type: str | None = None) -> int:
-        """Note a mention of an entity (:data:`NOBODY`: of a new one); the entity's number."""
-        if entity == NOBODY:
-            entity = len(self.members)
-            self.members.append(_Member(entity, type))
-        else:
-            self._recent.remove(entity)
-        self._recent.append(entity)
-        member = self.members[entity]
-        self.mentions += 1
-        member.count += 1
-        member.last, member.view = self.mentions, view
-        member.opened = self._opens(view)
-        member.forms[view.form] += 1
-        member.genders[view.gender] += 1
-        member.numbers[view.number] += 1
-        self._last_form[view.form, view.quote > 0] = entity
-        if view.kind == PRONOUN:
-            self._note_speaker(view, entity)
-        else:
-            member.texts.add(view.text)
-            member.lemmas.add(view.lemma)
-            member.words |= view.content
-            if view.kind == NAME:
-                member.names |= view.content
-            self._last_head[view.lemma] = entity
-            for word in (*view.content, view.lemma):
-                self._of_word.setdefault(word, set()).add(entity)
-        return entity
+def _survey(cast: Cast, view: MentionView, place: Place, type: str | None, members: list[Member]) -> _Field:
+    agrees = [_agrees(view, place, type, member) for member in members]
+    wide = [_count_since(member, view.sentence - WIDE) for member in members]
+    similarities = _compare_heads(cast, view, members)
+    return _Field(
+        members,
+        agrees,
+        wide,
+        similarities,
+        most=max((member.count for member in members), default=0),
+        most_of_form=max((member.forms[view.form] for member in members), default=0),
+        most_similar=max((s for s, fits in zip(similarities, agrees, strict=True) if fits), default=0.0),
+        all_wide=max(1, sum(count for count, fits in zip(wide, agrees, strict=True) if fits)),
+        turns=cast.find_turns(view.quote) if view.quote else (None, None),
+    )
 
-    def _note_speaker(self, view: MentionView, entity: int) -> None:
-        if not view.quote or view.form not in ("i", "you"):
-            return
-        if view.quote not in self._speakers and self._speakers:
-            self._earlier = self._speakers[max(self._speakers)]
-            self._speakers = {}
-        self._speakers.setdefault(view.quote, {})[view.form] = entity
 
-    def _find_candidates(self, view: MentionView) -> list[int]:
-        recent = self._recent[-REMEMBERED:][::-1]
-        if len(self._recent) <= REMEMBERED or view.kind == PRONOUN:
-            return recent
-        near = set(recent)
-        words = (*view.content, view.lemma)
-        far = {n for word in words for n in self._of_word.get(word, ())} - near
-        return recent + sorted(far, key=lambda n: -self.members[n].last)[:REMEMBERED]
+def _agrees(view: MentionView, place: Place, type: str | None, member: Member) -> bool:
+    """Whether nothing speaks against it: type, number, gender."""
+    if None not in (type, member.type) and type != member.type:
+        return False
+    if UNKNOWN not in (view.number, member.grammatical_number) and view.number != member.grammatical_number:
+        return False
+    if view.gender in GENDERED and member.gender not in (UNKNOWN, view.gender):
+        return False
+    return place.leaning * member.leaning > DISAGREES
 
-    def _opens(self, view: MentionView) -> bool:
-        return view.mention.start == self.document.sentences[view.sentence][0]
 
-    def _describe_mention(self, view: MentionView) -> np.ndarray:
-        first = self.document.tokens[view.mention.start].lower()
-        length = view.mention.end - view.mention.start
-        determiner = DETERMINERS.get(first, "none") if length > 1 else "bare"
-        last = self.members[self._recent[-1]].view if self._recent else None
-        values = [float(view.form == form) for form in FORMS]
-        values.append(float(view.form not in FORMS))
-        values += [float(determiner == kind) for kind in DETERMINER_KINDS]
-        values += [float(view.quote > 0), float(self._opens(view)), math.log(length)]
-        values.append(float(last is not None and last.mention.end >= view.mention.end))
-        return np.array(values, dtype=np.float32)
+def _count_since(member: Member, sentence: int) -> int:
+    return len(member.sentences) - bisect_left(member.sentences, sentence)
 
-    def _describe_member(
-        self, view: MentionView, type: str | None, member: _Member, rank: int
-    ) -> list[float]:
-        last = member.view
-        assert last is not None
-        distance = max(0, view.mention.start - last.mention.end + 1)
-        sentences = view.sentence - last.sentence
-        return [
-            0.0,
-            math.log1p(distance) / 5,
-            sentences == 0,
-            sentences == 1,
-            1 < sentences <= 3,
-            3 < sentences <= 10,
-            sentences > 10,
-            math.log1p(self.mentions + 1 - member.last) / 4,
-            rank == 0,
-            rank == 1,
-            rank == 2,
-            rank > 5,
-            math.log(member.count) / 3,
-            member.count >= self._most,
-            member.forms[view.form] / member.count,
-            view.form in member.forms,
-            self._last_form.get((view.form, view.quote > 0)) == member.number,
-            member.forms[view.form] > 0 and member.forms[view.form] >= self._most_of_form,
-            *self._compare_agreement(view, member),
-            *self._compare_words(view, member),
-            bool(member.names),
-            not member.texts,
-            (view.quote > 0) == (last.quote > 0),
-            view.quote > 0 and view.quote == last.quote,
-            self._speakers.get(view.quote, {}).get("i") == member.number,
-            self._speakers.get(view.quote, {}).get("you") == member.number,
-            view.quote > 0 and self._said_before("i", view.quote) == member.number,
-            view.quote > 0 and self._said_before("you", view.quote) == member.number,
-            type is not None and type == member.type,
-            type is not None and member.type is not None and type != member.type,
-            last.kind == PRONOUN,
-            last.kind == NAME,
-            member.opened,
-            last.mention.end >= view.mention.end,
-            0 < distance <= 2,
-            *([0.0] * 6),
-        ]
 
-    def _said_before(self, form: str, quote: int) -> int | None:
-        """Who said (or was told) so in the quotation before this one."""
-        if self._speakers and quote not in self._speakers:
-            return self._speakers[max(self._speakers)].get(form)
-        return self._earlier.get(form)
+def _compare_heads(cast: Cast, view: MentionView, members: Sequence[Member]) -> list[float]:
+    """For a noun, how near its vector is to those of each member's heads."""
+    vector = cast.lexicon.find_vector(view.head) if view.kind == NOUN else None
+    if vector is None:
+        return [0.0] * len(members)
+    return [max((float(other @ vector) for other in m.heads.values()), default=0.0) for m in members]
 
-    @staticmethod
-    def _compare_agreement(view: MentionView, member: _Member) -> list[float]:
-        gender, number = member.gender, member.grammatical_number
-        known = view.gender in (MALE, FEMALE, NEUTER) and gender != UNKNOWN
-        numbered = UNKNOWN not in (view.number, number)
-        return [
-            float(known and view.gender == gender),
-            float(known and view.gender != gender),
-            float(not known),
-            float(numbered and view.number == number),
-            float(numbered and view.number != number),
-        ]
 
-    def _compare_words(self, view: MentionView, member: _Member) -> list[float]:
-        if view.kind == PRONOUN:
-            return [0.0] * 8
-        shared = len(view.content & member.words)
-        return [
-            float(view.text in member.texts),
-            float(view.lemma in member.lemmas),
-            float(self._last_head.get(view.lemma) == member.number),
-            shared / max(1, len(view.content)),
-            float(bool(view.content) and view.content <= member.words),
-            float(shared > 0 and not view.content <= member.words),
-            float(view.kind == NAME and bool(member.names) and not view.content & member.names),
-            float(bool(member.lemmas) and view.lemma not in member.lemmas),
-        ]
+def _describe_mention(cast: Cast, view: MentionView, place: Place) -> list[float]:
+    first = cast.document.tokens[view.mention.start].lower()
+    length = view.mention.end - view.mention.start
+    determiner = DETERMINERS.get(first, "none") if length > 1 else "bare"
+    return [
+        *(view.form == form for form in FORMS),
+        view.form not in FORMS,
+        *(determiner == kind for kind in DETERMINER_KINDS),
+        view.quote > 0,
+        place.opened,
+        math.log(length),
+        place.inside,
+        place.objective,
+        place.possessive,
+        place.reflexive,
+        place.preposition,
+        place.comma,
+        abs(place.leaning),
+        cast.voices.get(view.quote, NOBODY) != NOBODY,
+    ]
 
-    def _describe_new(self, view: MentionView, candidates: Sequence[int]) -> list[float]:
-        row = [0.0] * len(OF_REFERENT)
-        plain = view.kind != PRONOUN
-        agreeing = sum(not self._compare_agreement(view, self.members[n])[1] for n in candidates)
-        values = {
-            "new": 1.0,
-            "new: text seen": float(plain and any(view.text in self.members[n].texts for n in candidates)),
-            "new: head seen": float(plain and view.lemma in self._last_head),
-            "new: word seen": float(plain and any(word in self._of_word for word in view.content)),
-            "new: entities": math.log1p(len(self.members)) / 4,
-            "new: form seen": float((view.form, view.quote > 0) in self._last_form),
-            "new: agreeing": math.log1p(agreeing) / 4,
-        }
-        for name, value in values.items():
-            row[_NEW_ROW[name]] = value
-        return row
+
+def _describe_member(
+    cast: Cast, view: MentionView, type: str | None, member: Member, rank: int, field: _Field
+) -> list[float]:
+    """How far away, how often, how alike, who spoke."""
+    last, place = member.view, member.place
+    assert last is not None and place is not None
+    distance = max(0, view.mention.start - last.mention.end + 1)
+    sentences = view.sentence - last.sentence
+    quoted, number = view.quote > 0, member.number
+    return [
+        math.log1p(distance) / 5,
+        sentences == 0,
+        sentences == 1,
+        1 < sentences <= 3,
+        3 < sentences <= 10,
+        sentences > 10,
+        math.log1p(cast.mentions + 1 - member.last) / 4,
+        rank == 0,
+        rank == 1,
+        rank == 2,
+        rank > 5,
+        math.log(member.count) / 3,
+        member.count >= field.most,
+        member.forms[view.form] / member.count,
+        view.form in member.forms,
+        cast.last_form.get((view.form, quoted)) == number,
+        0 < member.forms[view.form] >= field.most_of_form,
+        *_compare_agreement(view, member),
+        *_compare_words(cast, view, member),
+        bool(member.names),
+        not member.texts,
+        quoted == (last.quote > 0),
+        quoted and view.quote == last.quote,
+        cast.find_talker("i", view.quote) == number,
+        cast.find_talker("you", view.quote) == number,
+        quoted and cast.find_earlier_talker("i", view.quote) == number,
+        quoted and cast.find_earlier_talker("you", view.quote) == number,
+        type is not None and type == member.type,
+        None not in (type, member.type) and type != member.type,
+        last.kind == PRONOUN,
+        last.kind == NAME,
+        place.opened,
+        last.mention.end >= view.mention.end,
+        0 < distance <= 2,
+    ]
+
+
+def _describe_fit(
+    cast: Cast, view: MentionView, place: Place, member: Member, rank: int, earlier: int, field: _Field
+) -> list[float]:
+    """What joins the two, and how the entity stands among those that agree; ``earlier`` of them were mentioned later."""
+    last = member.place
+    assert last is not None
+    joint = _find_joint(cast, view, member)
+    leaning = place.leaning * member.leaning
+    agrees, similarity = field.agrees[rank], field.similarities[rank]
+    return [
+        joint == COMMA,
+        joint == COPULA,
+        max(0.0, leaning),
+        max(0.0, -leaning),
+        agrees and earlier == 0,
+        agrees and earlier == 1,
+        agrees and earlier == 2,
+        agrees and earlier > 2,
+        math.log1p(_count_since(member, view.sentence - NEAR)) / 2,
+        math.log1p(field.wide[rank]) / 3,
+        agrees * field.wide[rank] / field.all_wide,
+        member.openings / member.count,
+        last.preposition,
+        last.possessive,
+        last.inside,
+        _share_clause(cast, view, member),
+        view.quote > 0 and cast.voices.get(view.quote) == member.number,
+        field.turns[0] == member.number,
+        field.turns[1] == member.number,
+        _differs(place.given_name, member.given_names.get(place.surname or "")),
+        _differs(place.title, member.titles.get(place.surname or "")),
+        similarity,
+        max(0.0, similarity - 0.5),
+        0 < similarity >= field.most_similar,
+    ]
+
+
+def _differs(name: str | None, known: set[str] | None) -> bool:
+    return name is not None and bool(known) and name not in (known or ())
+
+
+def _find_joint(cast: Cast, view: MentionView, member: Member) -> str | None:
+    """Whether the last mention and this one are an apposition ("Anne, the maid") or a predicate ("Anne was the maid")."""
+    assert member.view is not None
+    between = cast.document.tokens[member.view.mention.end : view.mention.start]
+    if not 0 < len(between) <= 3:
+        return None
+    if between == (",",):
+        return COMMA
+    return COPULA if any(token.lower() in BEING for token in between) else None
+
+
+def _share_clause(cast: Cast, view: MentionView, member: Member) -> bool:
+    assert member.view is not None
+    end, start = member.view.mention.end, view.mention.start
+    return member.view.sentence == view.sentence and start >= end and cast.borders[start] == cast.borders[end]
+
+
+def _compare_agreement(view: MentionView, member: Member) -> list[float]:
+    gender, number = member.gender, member.grammatical_number
+    known = view.gender in GENDERED and gender != UNKNOWN
+    numbered = UNKNOWN not in (view.number, number)
+    return [
+        known and view.gender == gender,
+        known and view.gender != gender,
+        not known,
+        numbered and view.number == number,
+        numbered and view.number != number,
+    ]
+
+
+def _compare_words(cast: Cast, view: MentionView, member: Member) -> list[float]:
+    if view.kind == PRONOUN:
+        return [0.0] * 8
+    shared = len(view.content & member.words)
+    return [
+        view.text in member.texts,
+        view.lemma in member.lemmas,
+        cast.last_head.get(view.lemma) == member.number,
+        shared / max(1, len(view.content)),
+        bool(view.content) and view.content <= member.words,
+        shared > 0 and not view.content <= member.words,
+        view.kind == NAME and bool(member.names) and not view.content & member.names,
+        bool(member.lemmas) and view.lemma not in member.lemmas,
+    ]
+
+
+def _describe_new(cast: Cast, view: MentionView, field: _Field) -> list[float]:
+    plain = view.kind != PRONOUN
+    joints = {_find_joint(cast, view, member) for member in field.members[:4]}
+    there = sum(fits and count > 0 for fits, count in zip(field.agrees, field.wide, strict=True))
+    return [
+        1.0,
+        plain and any(view.text in member.texts for member in field.members),
+        plain and view.lemma in cast.last_head,
+        plain and any(word in cast.of_word for word in view.content),
+        math.log1p(len(cast.members)) / 4,
+        (view.form, view.quote > 0) in cast.last_form,
+        math.log1p(sum(field.agrees)) / 4,
+        view.quote > 0 and cast.voices.get(view.quote) == NOBODY,
+        COMMA in joints,
+        COPULA in joints,
+        math.log1p(there) / 3,
+        field.most_similar,
+    ]
