@@ -43,11 +43,11 @@ class Terminal:
 
     def print(self, *things: Any, **options: Any) -> None:
         """For people, on standard output; silent when ``--json -`` claims that for itself."""
-        self.out.print(*things, **options)
+        self.out.print(*things, **_keep_lines(things, options))
 
     def remark(self, *things: Any, **options: Any) -> None:
         """A word on what is going on, on standard error; silent with ``--quiet``."""
-        self.err.print(*things, **options)
+        self.err.print(*things, **_keep_lines(things, options))
 
     def write_json(self, figures: Any) -> None:
         """The figures as JSON where ``--json`` asked for them."""
@@ -90,3 +90,8 @@ def print_path(path: str | Path) -> str:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """A path must be fit to be copied: lines of plain text are broken by the terminal, if at all, and not by us."""
+    return {"soft_wrap": all(isinstance(thing, str) for thing in things), **options}
