@@ -59,6 +59,10 @@ def make_split(name: str, documents: Sequence[Document], *, singletons: bool) ->
     return KeyedSplit(name, documents, [clean(document) for document in documents], singletons)
 
 
+OnLists = Callable[[str, KeyedSplit, Sequence[ScoredList]], None]
+"""Told the method of making lists, the split, and the lists with the model's scores."""
+
+
 @dataclass(frozen=True)
 class Row:
     """One system on one split."""
@@ -131,11 +135,13 @@ def measure_block(
     options: Reranking | None = None,
     *,
     on_document: OnDocument = lambda step, done, total: None,
+    on_lists: OnLists = lambda method, split, lists: None,
 ) -> Block:
     """A block of the table.
 
     :param ranked: per split, in the order of its documents, antecedent scores or k-best lists.
     :param bundle: the model; without one the block has the baseline and the oracle only.
+    :param on_lists: told every split's scored lists.
     """
     options = options or Reranking()
     for split in splits:
@@ -156,6 +162,7 @@ def measure_block(
         if bundle is not None:
             for split in splits:
                 scored[split.name] = _score_split(bundle, split, lists[split.name], method, on_document)
+                on_lists(method, split, scored[split.name])
             new = _search(bundle, splits, scored, options)
             found |= {f"{method}: {name}": item for name, item in new.items()}
             for split in splits:
@@ -207,13 +214,18 @@ def _search(
         count_candidates(key, item.kbest.candidates)
         for key, item in zip(development.keys, lists, strict=True)
     ]
-    found = {"P + baseline": search_weights(lists, counts, ["P"])}
-    if options.extra:
-        parts = ["P.r", "P.e", "P.l", "P.x"]
-        found["parts of P + baseline"] = search_weights(lists, counts, parts)
-        proposals = [name for name in list_networks(bundle) if name != "P"]
+    wanted = list_combinations(list(list_networks(bundle)), extra=options.extra)
+    return {name: search_weights(lists, counts, features) for name, features in wanted.items()}
+
+
+def list_combinations(networks: Sequence[str], *, extra: bool) -> dict[str, list[str]]:
+    """What is combined with the baseline's score, by the name of the row."""
+    found = {"P + baseline": ["P"]}
+    if extra:
+        found["parts of P + baseline"] = ["P.r", "P.e", "P.l", "P.x"]
+        proposals = [name for name in networks if name != "P"]
         if proposals:
-            found["P, Q + baseline"] = search_weights(lists, counts, ["P", *proposals])
+            found["P, Q + baseline"] = ["P", *proposals]
     return found
 
 

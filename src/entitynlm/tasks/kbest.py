@@ -152,7 +152,9 @@ class Oracle:
     counts: CorpusCounts
 
 
-def count_candidates(key: Document, candidates: Iterable[Candidate]) -> CorpusCounts:
+def count_candidates(
+    key: Document, candidates: Iterable[Candidate], metrics: Iterable[str] | None = (CONLL,)
+) -> CorpusCounts:
     """The counts of each candidate of one document against its key; equal clusters are counted once."""
     chains = list_chains(key)
     rows: list[int] = []
@@ -160,7 +162,7 @@ def count_candidates(key: Document, candidates: Iterable[Candidate]) -> CorpusCo
     for candidate in candidates:
         rows.append(distinct.setdefault(candidate.clusters, len(distinct)))
     counts = count_alignments(
-        [key.id] * len(distinct), [align_chains(chains, clusters) for clusters in distinct], [CONLL]
+        [key.id] * len(distinct), [align_chains(chains, clusters) for clusters in distinct], metrics
     )
     return counts.take(rows)
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -43,15 +44,28 @@ class ScoredList:
         """(k,) the values of one name (see the module's text)."""
         if name == BASELINE:
             return np.array([candidate.score for candidate in self.kbest.candidates])
-        network, _, part = name.partition(".")
-        if network not in self.parts or (part and part not in PARTS):
-            raise ConfigError(
-                f"there is no score {name!r}; this model gives {BASELINE}, "
-                + ", ".join(f"{known} ({known}.r, {known}.e, …)" for known in self.parts)
-            )
-        values = self.parts[network]
-        found: np.ndarray = values[:, PARTS.index(part)] if part else values.sum(axis=1)
-        return found
+        return find_feature(self.parts, name)
+
+
+class Weighable(Protocol):
+    """Candidates of a document whose scores have names."""
+
+    def __len__(self) -> int: ...
+
+    def feature(self, name: str) -> np.ndarray: ...
+
+
+def find_feature(parts: Mapping[str, np.ndarray], name: str) -> np.ndarray:
+    """(k,) what the network called ``name`` gives each candidate, in all or in one part."""
+    network, _, part = name.partition(".")
+    if network not in parts or (part and part not in PARTS):
+        raise ConfigError(
+            f"there is no score {name!r}; this model gives {BASELINE}, "
+            + ", ".join(f"{known} ({known}.r, {known}.e, …)" for known in parts)
+        )
+    values = parts[network]
+    found: np.ndarray = values[:, PARTS.index(part)] if part else values.sum(axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -65,14 +79,14 @@ class Combination:
             if not math.isfinite(weight):
                 raise ConfigError(f"the weight of {name!r} is not a finite number")
 
-    def score(self, scored: ScoredList) -> np.ndarray:
+    def score(self, scored: Weighable) -> np.ndarray:
         """(k,) the combined score of each candidate."""
         total = np.zeros(len(scored))
         for name, weight in self.weights.items():
             total += weight * scored.feature(name)
         return total
 
-    def choose(self, scored: ScoredList) -> int:
+    def choose(self, scored: Weighable) -> int:
         """The best candidate; of several, the one that the baseline has first."""
         return int(np.argmax(self.score(scored)))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from entitynlm.errors import ConfigError
 from entitynlm.scoring.coreference import CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.tasks.reranking import BASELINE, Combination, ScoredList
+from entitynlm.tasks.reranking import BASELINE, Combination, Weighable
 
 GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))
 ROUNDS = 6
@@ -29,9 +29,7 @@ class Found:
     tried: int
 
 
-def search_weights(
-    lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
-) -> Found:
+def search_weights(lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]) -> Found:
     """The weights of ``names`` beside the baseline's that give the best CoNLL score.
 
     :param counts: per document, the counts of each of its candidates against the key.
@@ -74,7 +72,7 @@ class _Space:
     """All lists as one padded array, so that a hundred settings are tried at once."""
 
     def __init__(
-        self, lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
+        self, lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]
     ) -> None:
         size = max(len(scored) for scored in lists)
         self.values = np.zeros((len(lists), size, 1 + len(names)))

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from entitynlm.baselines.ranker.model import Ranker
     from entitynlm.data.document import Document
     from entitynlm.model.bundle import Bundle
-    from entitynlm.tasks.coref_table import Block, Reranking
+    from entitynlm.tasks.coref_folds import Fold
+    from entitynlm.tasks.coref_pooling import Lists
+    from entitynlm.tasks.coref_table import Block, KeyedSplit, OnLists, Reranking
+    from entitynlm.tasks.reranking import ScoredList
     from entitynlm.training.settings import Settings
 
 
@@ -191,11 +194,21 @@ class Workshop:
             raise typer.Exit(130)
         return bundle
 
-    def measure(self, title: str, splits: Any, ranked: Any, bundle: Bundle, options: Reranking) -> Block:
+    def measure(
+        self,
+        title: str,
+        splits: Any,
+        ranked: Any,
+        bundle: Bundle,
+        options: Reranking,
+        on_lists: OnLists = lambda method, split, lists: None,
+    ) -> Block:
         from entitynlm.tasks.coref_table import measure_block
 
         with self.terminal.progress() as progress:
-            return measure_block(title, splits, ranked, bundle, options, on_document=follow(progress))
+            return measure_block(
+                title, splits, ranked, bundle, options, on_document=follow(progress), on_lists=on_lists
+            )
 
     def measure_alone(self, bundle: Bundle, splits: Any, samples: int) -> dict[str, Any]:
         from entitynlm.tasks.coref_alone import measure_alone
@@ -220,11 +233,13 @@ def _run_folds(
     trials: int,
 ) -> dict[str, Any]:
     """The second block's table over all documents."""
-    from entitynlm.tasks.coref_blocks import load_block, save_block
-    from entitynlm.tasks.coref_folds import Fold, cross_validate
-    from entitynlm.tasks.coref_table import make_split
+    from entitynlm.tasks.coref_blocks import load_block
+    from entitynlm.tasks.coref_folds import cross_validate
+    from entitynlm.tasks.coref_pooling import load_lists, pool_folds
+    from entitynlm.tasks.coref_table import Block
 
     terminal = workshop.terminal
+    tested: list[Lists] = []
 
     def measure(fold: Fold) -> Block:
         folder = out / f"fold-{fold.number}"
@@ -235,24 +250,46 @@ def _run_folds(
             "parts": list(workshop.parts),
             "documents": [[d.id for d in part] for part in (fold.train, fold.development, fold.test)],
         }
-        block = load_block(folder / "block.json", made_with)
-        if block is None:
+        block, lists = load_block(folder / "block.json", made_with), load_lists(folder / "lists.json")
+        if block is None or lists is None:
             terminal.remark(f"fold {fold.number + 1} of {count}: {len(fold.train)} documents to train on")
-            ranker = workshop.make_ranker(fold.train, folder / "ranker")
-            bundle = workshop.make_model(fold.train, fold.development, folder / "model")
-            splits = [
-                make_split(name, found, singletons=ranker.singletons)
-                for name, found in (("dev", fold.development), ("test", fold.test))
-            ]
-            ranked = {s.name: rank(ranker, s, terminal) for s in splits}
-            block = workshop.measure(f"fold {fold.number}", splits, ranked, bundle, options)
-            save_block(block, folder / "block.json", made_with)
+            block, lists = _measure_fold(workshop, fold, folder, options, made_with)
+        tested.append(lists)
         best = ", ".join(f"{row.name} {row.conll:.2f}" for row in block.rows["test"])
         terminal.remark(f"fold {fold.number + 1} of {count}: {best}")
         return block
 
     joined, blocks = cross_validate(documents, count, measure)
+    pooled = pool_folds(tested, extra=options.extra)
+    joined = Block(joined.title, {**joined.rows, "test": [*joined.rows["test"], *pooled]}, joined.found)
     described = joined.to_json(trials=trials, seed=workshop.seed)
     print_block(joined, described, terminal)
     combinations = [block.to_json(trials=1)["combinations"] for block in blocks]
     return {"folds": count, "blocks": [described], "combinations": combinations}
+
+
+def _measure_fold(
+    workshop: Workshop, fold: Fold, folder: Path, options: Reranking, made_with: dict[str, Any]
+) -> tuple[Block, Lists]:
+    """Train what a fold needs, measure it, and store both."""
+    from entitynlm.tasks.coref_blocks import save_block
+    from entitynlm.tasks.coref_pooling import count_list, save_lists
+    from entitynlm.tasks.coref_table import make_split
+
+    ranker = workshop.make_ranker(fold.train, folder / "ranker")
+    bundle = workshop.make_model(fold.train, fold.development, folder / "model")
+    splits = [
+        make_split(name, found, singletons=ranker.singletons)
+        for name, found in (("dev", fold.development), ("test", fold.test))
+    ]
+    ranked = {s.name: rank(ranker, s, workshop.terminal) for s in splits}
+    lists: dict[str, Any] = {}
+
+    def keep(method: str, split: KeyedSplit, scored: Sequence[ScoredList]) -> None:
+        if split.name == "test":
+            lists[method] = [count_list(key, item) for key, item in zip(split.keys, scored, strict=True)]
+
+    block = workshop.measure(f"fold {fold.number}", splits, ranked, bundle, options, keep)
+    save_lists(lists, folder / "lists.json")
+    save_block(block, folder / "block.json", made_with)
+    return block, lists
