@@ -1,8 +1,8 @@
 """The search behind the entity-prediction table: EntityNLM over the paper's grid, its ablation, and the steps of our own row.
 
 Row 4 is chosen by the development objective, as the paper does, and, in a second line, by development accuracy; test stories are
-never read. Every point is stored below --out with a checkpoint, so the search can be stopped, goes on where it was, and a point
-that gets more epochs goes on from those that it had.
+never read. The two are stored as models, for ``entitynlm evaluate entity --model``. Every point is stored below --out with a
+checkpoint, so the search can be stopped, goes on where it was, and a point that gets more epochs goes on from those that it had.
 
 The paper's grid is too large to be trained to the end at every point, so it is halved: all points get a few epochs (--rungs), the
 best go on (--keep; the best by objective, and the best one by accuracy).
@@ -39,7 +39,7 @@ from entitynlm.config import to_dict
 from entitynlm.data.corpora import open_corpus
 from entitynlm.data.document import Document
 from entitynlm.files import write_atomically
-from entitynlm.model.bundle import Bundle
+from entitynlm.model.bundle import Bundle, save_bundle
 from entitynlm.tasks.entity_prediction import measure_row
 from entitynlm.tasks.entity_slots import collect_slots, find_similar_slots
 from entitynlm.tasks.next_entity import NetworkChooser
@@ -167,6 +167,15 @@ class Bench:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
 
+    def store(self, found: Mapping[str, Any], folder: Path) -> None:
+        """A point that was measured as a model, for ``evaluate entity`` on test stories."""
+        changes = {**found["changes"], "training.epochs": found["epochs"]}
+        bundle, training = self._train(found["name"], load_settings(self.config, changes))
+        notes = {"model": to_dict(bundle.get("generative").config), "training": to_dict(training.config)}
+        best = {"best_epoch": found["best_epoch"], "best_dev_loss": found["dev_loss"]}
+        bundle.notes["training"] = {"generative": {**notes, "seed": self.seed, **best}}
+        save_bundle(bundle, folder)
+
     def _train(self, name: str, settings: Settings) -> tuple[Bundle, Training]:
         """Go on with a point until it has had its epochs; its best weights are in the bundle."""
         bundle, corpus = prepare_bundle(self.train, self.development, settings)
@@ -210,7 +219,9 @@ def search_entitynlm(chosen: argparse.Namespace, bench: Bench) -> None:
         points = {name: changes for name, changes in points.items() if name in going_on}
     for found in (*ranked, most_accurate):
         found.pop("history")
-    best = {"by objective": ranked[0], "by accuracy": most_accurate}
+    best = {"by-objective": ranked[0], "by-accuracy": most_accurate}
+    for name, found in best.items():
+        bench.store(found, chosen.out / f"entitynlm-{name}")
     remember(chosen.out / "entitynlm-best.json", best)
 
 

@@ -51,7 +51,7 @@ ROW_4: Mapping[str, Any] = {
     "training.optimizer": "adagrad",
     "training.learning_rate": 0.1,
     "training.batch_size": 1,
-    "training.epochs": 20,
+    "training.epochs": 15,
     "training.patience": 3,
 }
 """EntityNLM on InScript as the paper has it, at the best point of its grid: configs/paper-inscript.toml, word for word."""
