@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
@@ -106,3 +107,31 @@ def test_errors_are_one_readable_message(files: dict[str, str], tmp_path: Path) 
         assert words in result.stderr
         assert "Traceback" not in result.stderr
     assert run(files["key"], str(half), "--lenient")
+
+
+def test_a_verb_can_be_had_without_the_others() -> None:
+    from entitynlm.interfaces.cli import keep_verb
+
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    for name in ("one", "two"):
+        app.command(name)(lambda: None)
+    app.add_typer(typer.Typer(), name="three")
+    keep_verb(app, ["four"])
+    assert len(app.registered_commands) == 2
+    assert len(app.registered_groups) == 1
+    keep_verb(app, ["two", "--help"])
+    assert [command.name for command in app.registered_commands] == ["two"]
+    assert app.registered_groups == []
+
+
+def test_scoring_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
+    path = tmp_path / "key.conll"
+    path.write_text("#begin document (d); part 000\nd\t0\t0\tAnna\t(1)\nd\t0\t1\tshe\t(1)\n\n#end document\n")
+    code = (
+        "import sys; from entitynlm.interfaces.cli import app; "
+        f"app(['score', {str(path)!r}, {str(path)!r}], standalone_mode=False); "
+        "print([name for name in ('torch', 'scipy', 'spacy', 'numba') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
