@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.conll2012_quick import read_quickly
+from entitynlm.data.formats.conll2012_quick import read_chains, read_quickly
 from entitynlm.data.formats.registry import read_documents, write_documents
+from entitynlm.scoring.alignment import align_documents, list_chains
 
 
 def read_carefully(path: Path) -> list[Document]:
@@ -44,6 +45,17 @@ def test_what_is_read_quickly_is_right(tmp_path: Path, written: tuple[Document, 
         assert found is None
     else:
         assert found == read_carefully(path)
+
+
+@given(documents("d"))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_chains_come_in_the_order_of_the_official_scorer(tmp_path: Path, written: Document) -> None:
+    path = tmp_path / "a.conll"
+    write_documents([written], path, "conll2012")
+    texts = read_chains(path)
+    if texts is not None:
+        assert list_chains(texts[0]) == list_chains(texts[0].to_document())
+        assert align_documents(texts[0], written) == align_documents(*read_carefully(path), written)
 
 
 ROW = "d\t0\t{number}\t{word}\t{cell}\n"
