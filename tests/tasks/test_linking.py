@@ -194,7 +194,7 @@ def test_advice_counts_by_its_weight_and_no_more_than_unlikely() -> None:
     linker = Linker(3, advice_weight=0.5).eval()
     rows = np.zeros((3, len(FEATURES)), dtype=np.float32)
     plain = linker.score(rows)
-    assert np.allclose(linker.score(rows, np.array([0.0, -2.0, -99.0])) - plain, [0.0, -1.0, -6.0])
+    assert np.allclose(linker.score(rows, np.array([0.0, -2.0, -99.0])) - plain, [0.0, -1.0, -3.0])
 
 
 def test_advice_is_not_asked_for_before_its_turn() -> None:
@@ -239,7 +239,9 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
     assert (given.advice <= 0).all() and not (plain.advice != 0).any()
     found = make_found_example(bundle, document, Leanings({}), hidden=0.5, seed=1)
     again = make_found_example(bundle, document, Leanings({}), hidden=0.5, seed=1)
-    assert torch.equal(found.features, again.features)
+    assert torch.equal(found.features, again.features) and torch.equal(found.advice, again.advice)
+    blind = make_found_example(bundle, document, Leanings({}), hidden=0.5, advice_too=True, seed=1)
+    assert torch.equal(found.features, blind.features) and not torch.equal(found.advice, blind.advice)
     assert found.features.shape == (len(found.owners), len(FEATURES)) and len(found.advice) == len(
         found.owners
     )
