@@ -61,7 +61,14 @@ def evaluate_entity(
     from entitynlm.data.corpora import open_corpus
     from entitynlm.model.bundle import load_bundle
     from entitynlm.tasks.entity_prediction import describe_table, measure_row
-    from entitynlm.tasks.entity_reproduction import NEEDS_TRAINING, OURS, Teller, Workshop, choose_rows
+    from entitynlm.tasks.entity_reproduction import (
+        NEEDS_MODEL,
+        NEEDS_TRAINING,
+        OURS,
+        Teller,
+        Workshop,
+        choose_rows,
+    )
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch(device, threads)
@@ -75,7 +82,8 @@ def evaluate_entity(
         name: list(opened.documents(name)) if learns and name in opened.splits else []
         for name in ("train", "dev")
     }
-    bundle = load_bundle(model, device=device) if model is not None and "entitynlm" in names else None
+    asks_model = any(name in NEEDS_MODEL for name in names)
+    bundle = load_bundle(model, device=device) if model is not None and asks_model else None
     with terminal.progress() as progress:
         show = follow_steps(progress)
         workshop = Workshop(
