@@ -60,18 +60,20 @@ def test_reproduce_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dic
     assert (out / "seed-2" / "ours" / "anticipator.safetensors").is_file()
 
 
+@pytest.mark.parametrize("names", [["entitynlm", "ours"], ["ensemble"]])
 def test_evaluate_finds_the_stored_models_and_gets_the_same(
-    corpus: Path, reproduced: tuple[Path, dict[str, object]]
+    corpus: Path, reproduced: tuple[Path, dict[str, object]], names: list[str]
 ) -> None:
     out, figures = reproduced
     result = run(
-        "evaluate", "entity", "--corpus", corpus, "--model", out / "seed-1", "--rows", "entitynlm,ours",
+        "evaluate", "entity", "--corpus", corpus, "--model", out / "seed-1", "--rows", ",".join(names),
         "--quiet", "--threads", 1, "--json", "-",
     )  # fmt: skip
     found = json.loads(result.stdout)
     assert isinstance(figures["rows"], dict)
     assert found["slots"] == figures["slots"]
-    for name in ("entitynlm", "ours"):
+    assert list(found["rows"]) == names
+    for name in names:
         assert found["rows"][name] == figures["rows"][name]
 
 
