@@ -54,7 +54,7 @@ SamplesOption = Annotated[
 TrialsOption = Annotated[int, typer.Option("--trials", min=1, help="Shuffles of the randomisation test.")]
 
 METRICS = ("muc", "b3", "ceafm", "ceafe", "blanc", "lea")
-WIDTH = 112  # of the table: nine figures and names beside them; a narrower window wraps its lines
+WIDTH = 130  # of the table: nine figures and names beside them; a narrower window wraps its lines
 TITLES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA"}
 
 
