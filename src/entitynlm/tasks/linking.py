@@ -23,7 +23,7 @@ from entitynlm.tasks.linking_features import FEATURES, Described, describe
 from entitynlm.tasks.linking_speech import find_speakers
 
 HIDDEN = 48
-UNLIKELY = -6.0  # the proposal may think less of an entity, but does not get more weight for it (LitBank dev: of −3 to −12 the best)
+UNLIKELY = -6.0  # the proposal may think less of an entity and gets no more weight for it; of −3 to −12 the best on LitBank dev
 Advice = Callable[[int, Sequence[int]], np.ndarray]
 """Log-probabilities of a mention's candidates from elsewhere, given the mention's number and the entities it may belong to."""
 Choice = Callable[[int, Described, bool], int]
