@@ -60,6 +60,20 @@ def test_reproduce_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dic
     assert (out / "seed-2" / "ours" / "anticipator.safetensors").is_file()
 
 
+def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_process(
+    corpus: Path, reproduced: tuple[Path, dict[str, object]]
+) -> None:
+    out, figures = reproduced
+    again = out / "again.json"
+    run(
+        "reproduce", "entity", "--corpus", corpus, "--out", out, "--threads", 1, "--jobs", 1, *TINY, "--quiet",
+        "--ours-config", out / "ours.toml", "--rows", "always-new,entitynlm,ours", "--json", again,
+    )  # fmt: skip
+    assert isinstance(figures["rows"], dict)
+    for name, row in json.loads(again.read_text())["rows"].items():
+        assert row == figures["rows"][name]
+
+
 @pytest.mark.parametrize("names", [["entitynlm", "ours"], ["ensemble"]])
 def test_evaluate_finds_the_stored_models_and_gets_the_same(
     corpus: Path, reproduced: tuple[Path, dict[str, object]], names: list[str]
