@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from entitynlm.baselines.ranker.english import PRONOUNS
+from entitynlm.baselines.ranker.english import FUNCTION_WORDS, PRONOUNS
 from entitynlm.data.document import Document, Mention
 
 LONGEST_NAME = 60  # characters; a longer description is cut where it is shown
@@ -14,14 +14,15 @@ LONGEST_NAME = 60  # characters; a longer description is cut where it is shown
 def choose_names(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, Mention]:
     """The best naming mention of each entity, in order of first mention.
 
-    A mention with a capital that is no pronoun is better than one without, and that better than a pronoun; among equals the
-    words that are used most often, then those that come first.
+    A mention with a name in it is better than one without, and that better than a pronoun; among equals the words that are used
+    most often, then those that come first.
     """
     mentions = tuple(document.mentions if mentions is None else mentions)
+    known = frozenset(document.tokens)
     uses = Counter((m.entity, _fold(document, m)) for m in mentions)
     best: dict[str, tuple[tuple[int, int], Mention]] = {}
     for mention in mentions:
-        rating = (rate_name(document, mention), uses[mention.entity, _fold(document, mention)])
+        rating = (rate_name(document, mention, known), uses[mention.entity, _fold(document, mention)])
         if mention.entity not in best or rating > best[mention.entity][0]:
             best[mention.entity] = (rating, mention)
     return {entity: mention for entity, (_, mention) in best.items()}
@@ -33,12 +34,19 @@ def show_name(document: Document, mention: Mention) -> str:
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
 
 
-def rate_name(document: Document, mention: Mention) -> int:
-    """2: with a capital and no pronoun, 1: no pronoun, 0: a pronoun."""
+def rate_name(document: Document, mention: Mention, known: frozenset[str]) -> int:
+    """2: with a name, 1: without one, 0: a pronoun.
+
+    A name has a capital that is not just that of a sentence's first word: the text has not got it in lower case, and it is
+    no word like "My".
+
+    :param known: the document's tokens.
+    """
     words = document.tokens[mention.start : mention.end]
     if " ".join(words).lower() in PRONOUNS:
         return 0
-    return 2 if any(word[0].isupper() for word in words) else 1
+    capitals = (word.lower() for word in words if word[0].isupper())
+    return 2 if any(word not in known and word not in FUNCTION_WORDS for word in capitals) else 1
 
 
 def _fold(document: Document, mention: Mention) -> str:
