@@ -212,7 +212,9 @@ class ContextStatistics:
             probs[level] = (counts + STRENGTH * shorter) / (total + STRENGTH)
         shown = probs[list(SHOWN)]
         place = {name: number for number, name in enumerate(names)}
-        rows = [shown[:, [place[h] for h in set(c.heads)]].sum(axis=1) for c in situation.candidates]
+        rows = [
+            shown[:, [place[h] for h in dict.fromkeys(c.heads)]].sum(axis=1) for c in situation.candidates
+        ]
         return np.array([*rows, 1 - shown.sum(axis=1)]).clip(0, 1)
 
     def _guess_types(self, situation: Situation, scenario: str, own: _Own | None) -> np.ndarray:
@@ -222,7 +224,10 @@ class ContextStatistics:
         table = self._beliefs if own is None else own.beliefs
         logs = np.stack(
             [
-                sum((self._guess_word(h, scenario, own, table) for h in set(c.heads)), start=np.float32(0))
+                sum(
+                    (self._guess_word(h, scenario, own, table) for h in dict.fromkeys(c.heads)),
+                    start=np.float32(0),
+                )
                 for c in situation.candidates
             ]
         )
