@@ -74,7 +74,11 @@ def test_a_linker_learns_its_story(linker: Linker) -> None:
 
 def test_a_linker_is_stored_and_found_again(linker: Linker, bundle: Bundle) -> None:
     again = get_linker(bundle)
-    assert again is not None
+    assert again is not None and get_linker(bundle) is again
+    other, _ = make_bundle()
+    other.notes["linker"] = {**linker.to_dict(), "advice_weight": 0.125}
+    found = get_linker(other)
+    assert found is not None and found.advice_weight == 0.125 and get_linker(bundle) is not found
     rows = torch.rand(5, len(FEATURES))
     with torch.no_grad():
         nothing = torch.zeros(5)

@@ -32,6 +32,7 @@ Links = Literal["weighed", "network"]
 POSSESSIVES = frozenset("my your his her our their".split())
 PARTICLES = 50  # for confidences, where the number of samples is not given
 CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
+_last_linker: list[tuple[object, Linker]] = []  # with the entry of the notes that it was made of
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,13 @@ def choose_proposal(bundle: Bundle) -> EntityNetwork:
 
 
 def get_linker(bundle: Bundle) -> Linker | None:
-    """The linker that came with a model, if one did."""
+    """The linker that came with a model, if one did; the last one is kept, since many short texts are read by one model."""
     stored = bundle.notes.get("linker")
-    return Linker.from_dict(stored) if stored else None
+    if not stored:
+        return None
+    if not _last_linker or _last_linker[0][0] is not stored:
+        _last_linker[:] = [(stored, Linker.from_dict(stored))]
+    return _last_linker[0][1]
 
 
 def make_lexicon(bundle: Bundle, proposal: EntityNetwork, leanings: Leanings) -> Lexicon:
