@@ -10,7 +10,12 @@ import torch
 from small_networks import make_network, make_words
 
 from entitynlm.data.annotation import Analysis
-from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, sample_analyses
+from entitynlm.inference.analyses import (
+    WeightedAnalyses,
+    decode_greedy,
+    find_best_sample,
+    sample_analyses,
+)
 from entitynlm.inference.enumeration import list_analyses, score_analyses
 from entitynlm.inference.marginal import METHODS, Method
 from entitynlm.inference.weights import normalise
@@ -51,6 +56,19 @@ def test_filtered_paths_share_their_past() -> None:
     samples = sample_analyses(model, proposal, make_words(60), particles=20, **HARD)
     different = [len(np.unique(samples.births[:t], axis=1).T) for t in (5, 60)]
     assert different[0] < different[1]
+
+
+def test_the_best_sample_is_one_of_the_proposals_own() -> None:
+    model, proposal = make_network("generative"), make_network("lookahead", seed=1)
+    document = make_words(30)
+    drawn = sample_analyses(
+        model, proposal, document, particles=12, method="importance", seed=5, prior_share=0.0
+    )
+    best = find_best_sample(model, proposal, document, samples=12, seed=5)
+    (log_p,) = score_analyses(model, document, [best])
+    assert log_p == pytest.approx(drawn.log_p.max()) and drawn.log_p.max() > drawn.log_p.min()
+    paths = np.concatenate([drawn.kind, drawn.entity, drawn.remaining]).T
+    assert len(np.unique(paths, axis=0)) == 12  # nothing was resampled
 
 
 @pytest.fixture(scope="module")

@@ -131,6 +131,20 @@ class WeightedAnalyses:
         return dict(zip(values.tolist(), totals.tolist(), strict=True))
 
 
+def find_best_sample(
+    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, samples: int, seed: int = 0
+) -> Analysis:
+    """Of so many analyses drawn from the proposal alone, the one that is most probable under P.
+
+    Not from the posterior's particles: those are led away, word by word, to whatever explains the words so far, which is good
+    for sums over analyses and bad for a single one (LitBank dev, 20 samples: mention F1 53 against 79).
+    """
+    drawn = sample_analyses(
+        model, proposal, document, particles=samples, method="importance", seed=seed, prior_share=0.0
+    )
+    return drawn.best()
+
+
 def sample_analyses(
     model: EntityNetwork,
     proposal: EntityNetwork,

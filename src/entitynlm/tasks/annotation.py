@@ -17,7 +17,7 @@ from entitynlm.data.annotation import OTHER, Analysis
 from entitynlm.data.document import Document, Mention, Span
 from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
-from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, sample_analyses
+from entitynlm.inference.analyses import WeightedAnalyses, decode_greedy, find_best_sample, sample_analyses
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
 from entitynlm.model.bundle import Bundle
 from entitynlm.model.entitynlm import EntityNetwork
@@ -30,7 +30,7 @@ from entitynlm.tasks.mention_types import TypeGuesser
 
 Links = Literal["weighed", "network"]
 POSSESSIVES = frozenset("my your his her our their".split())
-PARTICLES = 50  # for confidences, where the number of samples is not given
+PARTICLES = 50  # for confidences, at least
 CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
 _last_linker: list[tuple[object, Linker]] = []  # with the entry of the notes that it was made of
 
@@ -39,8 +39,8 @@ _last_linker: list[tuple[object, Linker]] = []  # with the entry of the notes th
 class Options:
     """How a text is annotated.
 
-    :param samples: 0 takes the proposal's best choice at every step; N draws so many analyses and takes the one that is most
-        probable under P.
+    :param samples: 0 takes the proposal's best choice at every step; N draws so many analyses from the proposal and takes the one
+        that is most probable under P.
     :param links: ``weighed`` links the mentions by the proposal and the words together (a model without a linker can't);
         ``network`` leaves the links as they were drawn.
     :param scores: find how confident the model is of each mention and each link, from weighted samples.
@@ -79,14 +79,10 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     encoded = bundle.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(()) if not options.keep_mentions else document
-    samples = draw_samples(bundle, proposal, encoded, options)
     if options.keep_mentions:
         found = take_given(bundle, proposal, document)
     else:
-        if options.samples and samples:
-            analysis = samples.best()
-        else:
-            analysis = decode_mentions(bundle, proposal, encoded)
+        analysis = choose_analysis(bundle, proposal, encoded, options)
         found = take_analysis(bundle, document, encoded, analysis)
     found = guess_types(bundle, proposal, encoded, found)
     linker = get_linker(bundle)
@@ -98,7 +94,16 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     elif options.keep_mentions:
         raise ConfigError("this model has no linker, and mentions that are given can't be linked without one")
     annotated = _put_mentions(document, found)
-    return add_confidences(annotated, encoded, samples) if options.scores and samples else annotated
+    if not options.scores:
+        return annotated
+    samples = sample_analyses(
+        bundle.get("generative"),
+        proposal,
+        encoded,
+        particles=max(PARTICLES, options.samples),
+        seed=options.seed,
+    )
+    return add_confidences(annotated, encoded, samples)
 
 
 def choose_proposal(bundle: Bundle) -> EntityNetwork:
@@ -121,14 +126,15 @@ def make_lexicon(bundle: Bundle, proposal: EntityNetwork, leanings: Leanings) ->
     return Lexicon(leanings, HeadVectors(proposal, bundle.encoder.vocabulary).find)
 
 
-def draw_samples(
+def choose_analysis(
     bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
-) -> WeightedAnalyses | None:
-    """Weighted analyses, where the options need any."""
-    if not options.samples and not options.scores:
-        return None
-    count = options.samples or PARTICLES
-    return sample_analyses(bundle.get("generative"), proposal, encoded, particles=count, seed=options.seed)
+) -> Analysis:
+    """The proposal's greedy one, or the best of samples by P."""
+    if not options.samples:
+        return decode_mentions(bundle, proposal, encoded)
+    return find_best_sample(
+        bundle.get("generative"), proposal, encoded, samples=options.samples, seed=options.seed
+    )
 
 
 # -- mentions ---------------------------------------------------------------------------------------------------------------

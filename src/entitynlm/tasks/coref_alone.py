@@ -13,7 +13,7 @@ from functools import partial
 from entitynlm.data.document import Document
 from entitynlm.data.kbest_lists import Clusters
 from entitynlm.errors import ConfigError
-from entitynlm.inference.analyses import decode_greedy, sample_analyses
+from entitynlm.inference.analyses import decode_greedy, find_best_sample
 from entitynlm.model.bundle import Bundle
 from entitynlm.tasks.coref_table import KeyedSplit, OnDocument, Row
 
@@ -46,10 +46,10 @@ def analyse_by_samples(
     encoded = bundle.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(())
-    drawn = sample_analyses(
-        bundle.get("generative"), bundle.get(proposal), encoded, particles=samples, seed=seed
+    best = find_best_sample(
+        bundle.get("generative"), bundle.get(proposal), encoded, samples=samples, seed=seed
     )
-    return bundle.encoder.decode(drawn.best(), document)
+    return bundle.encoder.decode(best, document)
 
 
 def list_answer(document: Document, *, singletons: bool) -> Clusters:
