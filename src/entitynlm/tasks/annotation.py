@@ -261,23 +261,23 @@ def _put_mentions(document: Document, found: Sequence[Found]) -> Document:
 def add_confidences(document: Document, encoded: EncodedDocument, samples: WeightedAnalyses) -> Document:
     """Each mention with the probability that it is one, and that it belongs with the entity's mention before it.
 
-    Both are weighted counts over samples from the posterior. A possessive inside of another mention has none, since the model
-    does not see it.
+    Both are weighted counts over samples from the posterior, 0 for a mention that none of them has. A possessive inside of
+    another mention has none, since the model does not see it.
     """
     word_of = {int(token): word for word, token in enumerate(encoded.origin.tolist()) if token >= 0}
     spans = samples.span_posterior()
     latest: dict[str, int] = {}
     scored = []
+    covered = 0
     for mention in document.mentions:
         start, end = word_of.get(mention.start), word_of.get(mention.end - 1)
         attributes = list(mention.attributes)
-        visible = start is not None and end is not None and (start, end + 1) in spans
-        if visible:
-            assert start is not None and end is not None
-            attributes.append((CONFIDENCE, f"{min(1.0, spans[start, end + 1]):.3f}"))
+        if start is not None and end is not None and mention.end > covered:
+            attributes.append((CONFIDENCE, f"{min(1.0, spans.get((start, end + 1), 0.0)):.3f}"))
             if mention.entity in latest:
                 link = samples.link_posterior(latest[mention.entity], start)
                 attributes.append((LINK_CONFIDENCE, f"{min(1.0, link):.3f}"))
             latest[mention.entity] = start
+        covered = max(covered, mention.end)
         scored.append(dataclasses.replace(mention, attributes=tuple(attributes)))
     return document.with_mentions(scored, document.entity_types)
