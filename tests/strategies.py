@@ -78,8 +78,7 @@ def mentions_in(
     head = fill.choice(inside) if heads and fill.random() < 0.5 else None
     extra: tuple[tuple[str, str], ...] = ()
     if attributes and fill.random() < 0.3:
-        names = fill.sample(ATTRIBUTES, fill.randint(1, 2))  # a header's column holds one value of a name
-        extra = tuple((name, fill.choice(VALUES)) for name in names)
+        extra = tuple((fill.choice(ATTRIBUTES), fill.choice(VALUES)) for _ in range(fill.randint(1, 2)))
     return Mention(edges[0], edges[-1], entity, parts if len(parts) > 1 else (), head, extra)
 
 

@@ -306,6 +306,13 @@ def test_unusable_rows_say_where_and_what(text: str, line: int) -> None:
     assert "ten columns" in (error.value.expected or "")
 
 
+def test_two_values_of_one_name_are_kept_where_the_header_has_room_for_one() -> None:
+    mention = Mention(0, 1, "e", attributes=(("label", "3.1"), ("label", "o_o")))
+    document = Document("d", ("a",), mentions=(mention,), meta={"global.Entity": "x-label-head"})
+    (back,) = read(write(document))
+    assert sorted(back.mentions[0].attributes) == [("label", "3.1"), ("label", "o_o")]
+
+
 # -- properties ------------------------------------------------------------------------------------------------------
 
 COLUMNS = ("pos", "upos", "lemma", "feats", "deprel", "speaker", "addressee", "ner", "my column=|")

@@ -22,9 +22,15 @@ def choose_header(document: Document) -> list[str]:
         header.append("etype")
     if "head" not in header and any(mention.head is not None for mention in document.mentions):
         header.append("head")
-    if "other" not in header and not attributes <= named:
+    if "other" not in header and (not attributes <= named or any(map(_repeats_names, document.mentions))):
         header.append("other")
     return header
+
+
+def _repeats_names(mention: Mention) -> bool:
+    """A field of the header holds one value of its name; more of them stand in ``other``."""
+    names = [name for name, _ in mention.attributes]
+    return len(set(names)) < len(names)
 
 
 def _has_types(document: Document) -> bool:
