@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -201,9 +203,9 @@ def test_advice_is_not_asked_for_before_its_turn() -> None:
     document = split("Anne met Tom . “ I am late , ” said Anne .")
     asked: list[int] = []
 
-    def advise(number: int, candidates: object) -> np.ndarray:
+    def advise(number: int, candidates: Sequence[int]) -> np.ndarray:
         asked.append(number)
-        return np.zeros(len(candidates))  # type: ignore[arg-type]
+        return np.zeros(len(candidates))
 
     link_mentions(
         Linker(3, advice_weight=1.0).eval(),
