@@ -6,9 +6,9 @@ What is stored are the counts of every document, not the scores: blocks of sever
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from entitynlm.scoring.coreference import CorpusCounts
 from entitynlm.tasks.coref_table import Block, Row
 from entitynlm.tasks.reranking import Combination
 from entitynlm.tasks.reranking_search import Found
+
+Stored = TypeVar("Stored")
 
 
 def save_block(block: Block, path: str | Path, made_with: Mapping[str, Any]) -> None:
@@ -38,8 +40,8 @@ def save_block(block: Block, path: str | Path, made_with: Mapping[str, Any]) -> 
 
 def load_block(path: str | Path, made_with: Mapping[str, Any]) -> Block | None:
     """The block that lies at ``path``; None if there is none, or one that was made with other options."""
-    try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
+
+    def restore(values: Mapping[str, Any]) -> Block | None:
         if values["made_with"] != json.loads(json.dumps(dict(made_with))):
             return None
         rows = {split: [_restore(row) for row in found] for split, found in values["rows"].items()}
@@ -48,11 +50,19 @@ def load_block(path: str | Path, made_with: Mapping[str, Any]) -> Block | None:
             for name, item in values["found"].items()
         }
         return Block(values["title"], rows, found)
+
+    return read_fold_file(path, restore, "figures")
+
+
+def read_fold_file(path: str | Path, restore: Callable[[Any], Stored | None], what: str) -> Stored | None:
+    """What ``restore`` makes of a fold's JSON file; None if there is no file. A broken one is named, with what to do."""
+    try:
+        return restore(json.loads(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"these figures of a fold can't be read ({error})",
+            f"these {what} of a fold can't be read ({error})",
             path=path,
             hint="remove the file, and the fold is measured again",
         ) from error

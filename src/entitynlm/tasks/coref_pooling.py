@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from entitynlm.data.document import Document
-from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
 from entitynlm.scoring.coreference import CorpusCounts
+from entitynlm.tasks.coref_blocks import read_fold_file
 from entitynlm.tasks.coref_table import Row, list_combinations
 from entitynlm.tasks.kbest import count_candidates, join_counts
 from entitynlm.tasks.reranking import BASELINE, ScoredList, find_feature
@@ -79,17 +79,11 @@ def save_lists(lists: Lists, path: str | Path) -> None:
 
 def load_lists(path: str | Path) -> Lists | None:
     """The lists that lie at ``path``, or None if there are none."""
-    try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
+
+    def restore(values: Mapping[str, Any]) -> Lists:
         return {method: [_restore(item) for item in found] for method, found in values.items()}
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"these lists of a fold can't be read ({error})",
-            path=path,
-            hint="remove the file, and the fold is measured again",
-        ) from error
+
+    return read_fold_file(path, restore, "lists")
 
 
 def _describe(item: CountedList) -> dict[str, Any]:
