@@ -11,8 +11,8 @@ from benchmarks.data import Material, count_tokens
 from benchmarks.lstm import Padded, PlainLanguageModel
 from benchmarks.timing import Contestant
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import cut_windows, score_documents, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.training.loop import make_optimizer, weigh_loss

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.document import Document
-from entitynlm.data.encoding import EncodedDocument, Encoder
-from entitynlm.data.preprocessing import INSCRIPT_RECIPE, Recipe
-from entitynlm.data.stories import generate_stories
-from entitynlm.data.word_classes import WordClasses, assign_classes
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE, Recipe
+from entitynlm.model.encoding.word_classes import WordClasses, assign_classes
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document
+from entitynlm.text.stories import generate_stories
 
 STORIES = 400
 STORY_SEED = 7

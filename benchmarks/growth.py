@@ -12,8 +12,8 @@ from benchmarks.data import cut_pieces, join_documents, load_ontogum
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, Lap, measure_peak, race, start_memory
 from entitynlm.config import ModelConfig
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import cut_windows, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_windows
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 

@@ -12,8 +12,8 @@ from benchmarks.data import Material, cut_pieces, join_documents, load_ontogum, 
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_ratio, race
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.inference.marginal import estimate_log_prob
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
 NAME = "inference"

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.data.word_classes import WordClasses
-from entitynlm.model.reader import draw_mask, initialise
+from entitynlm.model.backbones.lstm import draw_mask, initialise
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import make_softmax
 
 

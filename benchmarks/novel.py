@@ -10,8 +10,8 @@ from benchmarks.data import Material, join_documents, load_ontogum
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import measure_peak, start_memory
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.tasks.scoring import score_document
+from entitynlm.inference.scoring import score_document
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.training.loop import Training
 from entitynlm.training.trainable import TrainableEntityNetwork
 

@@ -13,12 +13,12 @@ from benchmarks.data import load_ontogum, make_batches
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_ratio, race
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.document import Document
-from entitynlm.data.encoding import EncodedDocument, Encoder
-from entitynlm.data.kbest_lists import Clusters
-from entitynlm.data.preprocessing import Recipe
+from entitynlm.coref.candidates.kbest_lists import Clusters
+from entitynlm.coref.reranking.scores import score_candidates
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.tasks.reranking_scores import score_candidates
+from entitynlm.text.document import Document
 
 NAME = "reranking"
 CANDIDATES = 100

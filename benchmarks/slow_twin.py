@@ -9,7 +9,7 @@ from benchmarks.data import load_ontogum, make_batches
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_rate, median_ratio, race
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.encoding import EncodedDocument
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.reference import SlowTwin

@@ -12,10 +12,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.registry import write_documents
-from entitynlm.scoring.filters import clean_key
+from entitynlm.coref.metrics.filters import clean_key
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.registry import write_documents
 
 SPLITS = ("train", "dev", "test")
 

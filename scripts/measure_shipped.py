@@ -16,18 +16,18 @@ from typing import Any
 
 import torch
 
-from entitynlm.baselines.ngram import estimate_ngrams
-from entitynlm.baselines.ranker.head_match import match_heads
-from entitynlm.baselines.ranker.mentions import MentionSource, find_mentions
-from entitynlm.data.document import Document
+from entitynlm.coref.annotation import Options, annotate_document
+from entitynlm.coref.candidates.kbest import decode_best
+from entitynlm.coref.metrics.alignment import align_documents
+from entitynlm.coref.metrics.coreference import count_alignments
+from entitynlm.coref.metrics.filters import drop_repetitions
+from entitynlm.coref.ranker.head_match import match_heads
+from entitynlm.coref.ranker.mentions import MentionSource, find_mentions
 from entitynlm.inference.marginal import estimate_log_prob
-from entitynlm.model.bundle import Bundle, load_bundle
+from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.model.noise import FixedNoise
-from entitynlm.scoring.alignment import align_documents
-from entitynlm.scoring.coreference import count_alignments
-from entitynlm.scoring.filters import drop_repetitions
-from entitynlm.tasks.annotation import Options, annotate_document
-from entitynlm.tasks.kbest import decode_best
+from entitynlm.model.pretrained import Bundle, load_bundle
+from entitynlm.text.document import Document
 from train_shipped import read_gum, read_litbank, read_words
 
 

@@ -27,22 +27,22 @@ from typing import Any
 
 import torch
 
-from entitynlm.baselines.entity_choice.anticipator import (
+from entitynlm.config import to_dict
+from entitynlm.files import write_atomically
+from entitynlm.model.pretrained import Bundle, save_bundle
+from entitynlm.prediction.evaluation import measure_row
+from entitynlm.prediction.network.learning import EpochReport
+from entitynlm.prediction.network.predictor import (
     AnticipatorConfig,
     load_config,
     prepare_material,
     train_anticipator,
 )
-from entitynlm.baselines.entity_choice.learning import EpochReport
-from entitynlm.baselines.entity_choice.statistics import ContextStatistics
-from entitynlm.config import to_dict
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.document import Document
-from entitynlm.files import write_atomically
-from entitynlm.model.bundle import Bundle, save_bundle
-from entitynlm.tasks.entity_prediction import measure_row
-from entitynlm.tasks.entity_slots import collect_slots, find_similar_slots
-from entitynlm.tasks.next_entity import NetworkChooser
+from entitynlm.prediction.network.statistics import ContextStatistics
+from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.prediction.slots import collect_slots, find_similar_slots
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Training

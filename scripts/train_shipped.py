@@ -25,23 +25,23 @@ import numpy as np
 import torch
 
 from entitynlm.config import Mode
-from entitynlm.data.annotation import select_mentions
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.document import Document
-from entitynlm.data.embeddings import read_packaged
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.data.formats.registry import read_documents
+from entitynlm.coref.annotation import POSSESSIVES, annotate_document
+from entitynlm.coref.linking.gender_prior import Leanings, count_pronouns, learn_leanings
+from entitynlm.coref.linking.linker import join_linkers, train_linker
+from entitynlm.coref.linking.training_examples import make_found_example, make_given_example
+from entitynlm.coref.mention_types import TypeGuesser, read_ends, train_types
+from entitynlm.coref.metrics.alignment import align_documents
+from entitynlm.coref.metrics.coreference import count_alignments
+from entitynlm.coref.metrics.filters import drop_repetitions
 from entitynlm.files import write_atomically
-from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
-from entitynlm.model.shipped import DEFAULT, FOLDER, find_model, write_manifest
-from entitynlm.scoring.alignment import align_documents
-from entitynlm.scoring.coreference import count_alignments
-from entitynlm.scoring.filters import drop_repetitions
-from entitynlm.tasks.annotation import POSSESSIVES, annotate_document
-from entitynlm.tasks.leanings import Leanings, count_pronouns, learn_leanings
-from entitynlm.tasks.linking import join_linkers, train_linker
-from entitynlm.tasks.linking_examples import make_found_example, make_given_example
-from entitynlm.tasks.mention_types import TypeGuesser, read_ends, train_types
+from entitynlm.model.encoding.embeddings import read_packaged
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.variables import select_mentions
+from entitynlm.model.packaged import DEFAULT, FOLDER, find_model, write_manifest
+from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import read_documents
 from entitynlm.training.loop import Event
 from entitynlm.training.recipe import EncodedCorpus, Listener, prepare_bundle, train_bundle, train_part
 from entitynlm.training.settings import Settings, load_settings

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from entitynlm.data.corpora.example import RUNNING_EXAMPLE
-from entitynlm.data.encoding import Encoder
-from entitynlm.data.formats.base import Oddity, Source
-from entitynlm.data.preprocessing import Recipe
 from entitynlm.errors import DataError
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.text.corpora.example import RUNNING_EXAMPLE
+from entitynlm.text.formats.base import Oddity, Source
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

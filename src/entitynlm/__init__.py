@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from entitynlm.data.document import Document, Entity, Mention
+from entitynlm.text.document import Document, Entity, Mention
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.api import EntityNLM, load

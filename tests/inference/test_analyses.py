@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_networks import make_network, make_words
 
-from entitynlm.data.annotation import Analysis
-from entitynlm.inference.analyses import (
+from entitynlm.inference.enumeration import list_analyses, score_analyses
+from entitynlm.inference.marginal import METHODS, Method
+from entitynlm.inference.posterior import (
     WeightedAnalyses,
     decode_greedy,
     find_best_sample,
     sample_analyses,
 )
-from entitynlm.inference.enumeration import list_analyses, score_analyses
-from entitynlm.inference.marginal import METHODS, Method
 from entitynlm.inference.weights import normalise
+from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.reference import SlowTwin
+from support.small_networks import make_network, make_words
 
 HARD: dict[str, Any] = {"check_every": 2, "resample_threshold": 1.0, "prior_share": 0.0}
 

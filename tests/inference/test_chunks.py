@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_networks import make_network, make_words
 
 from entitynlm.inference import population
 from entitynlm.inference.chunks import CHUNK, cut, read_chunks
 from entitynlm.inference.enumeration import list_analyses
-from entitynlm.inference.filtering import Stride, Walk
 from entitynlm.inference.marginal import estimate_log_prob
+from entitynlm.inference.particle_filter import Stride, Walk
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.entitynlm import EntityNetwork
+from support.small_networks import make_network, make_words
 
 
 def walk_in_chunks(

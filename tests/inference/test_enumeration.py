@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_networks import make_network, make_words
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference.enumeration import (
@@ -20,9 +19,10 @@ from entitynlm.inference.enumeration import (
     weigh_analyses,
 )
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.model.reference import SlowTwin
+from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [
     {"word_states": 2, "kinds": 2},

@@ -9,12 +9,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_networks import make_network, make_words
 
 from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.filtering import Stride, Walk
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
-from entitynlm.inference.words import ClassWordScorer, WordScorer, _score_classes, shift_and_exponentiate
+from entitynlm.inference.particle_filter import Stride, Walk
+from entitynlm.inference.word_scorer import (
+    ClassWordScorer,
+    WordScorer,
+    _score_classes,
+    shift_and_exponentiate,
+)
+from support.small_networks import make_network, make_words
 
 
 @given(st.integers(1, 9), st.integers(1, 12))

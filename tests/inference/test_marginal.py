@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_networks import make_network, make_words
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
-from entitynlm.inference.analyses import sample_analyses
 from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from entitynlm.inference.marginal import (
     METHODS,
@@ -19,9 +17,11 @@ from entitynlm.inference.marginal import (
     estimate_error,
     estimate_log_prob,
 )
+from entitynlm.inference.posterior import sample_analyses
 from entitynlm.inference.resampling import SCHEMES, Scheme
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.noise import DrawnNoise
+from support.small_networks import make_network, make_words
 
 
 def assert_unbiased(ratios: np.ndarray) -> None:

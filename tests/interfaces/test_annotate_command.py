@@ -9,10 +9,10 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.data.formats.registry import read_documents
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app
-from interfaces.small_model import STORY, store_model
+from entitynlm.text.formats.registry import read_documents
+from support.small_model import STORY, store_model
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import entitynlm
-from entitynlm.data.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
 from entitynlm.errors import ConfigError, ModelError
-from interfaces.small_model import STORY, store_model
+from support.small_model import STORY, store_model
 
 
 @pytest.fixture(scope="module")

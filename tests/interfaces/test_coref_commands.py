@@ -12,12 +12,12 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.data.antecedents import read_antecedent_scores
-from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.registry import read_documents, write_documents
-from entitynlm.data.kbest_lists import write_kbest_lists
+from entitynlm.coref.candidates.antecedents import read_antecedent_scores
+from entitynlm.coref.candidates.kbest import decode_swaps
+from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
 from entitynlm.interfaces.cli import app, main
-from entitynlm.tasks.kbest import decode_swaps
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.registry import read_documents, write_documents
 
 TINY = (
     "--set preprocessing.vocabulary_size=100 --set model.hidden_size=6 --set model.embedding_size=6 "

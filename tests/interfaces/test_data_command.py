@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from entitynlm.data.corpora.catalogue import CATALOGUE, Offer
-from entitynlm.data.corpora.download import hash_file
-from entitynlm.data.corpora.example import RUNNING_EXAMPLE
-from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.registry import read_documents, write_documents
 from entitynlm.interfaces.cli import main
+from entitynlm.text.corpora.catalogue import CATALOGUE, Offer
+from entitynlm.text.corpora.download import hash_file
+from entitynlm.text.corpora.example import RUNNING_EXAMPLE
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.registry import read_documents, write_documents
 
 STATISTICS = {
     "documents",
@@ -256,7 +256,7 @@ def test_get_takes_a_checked_copy(
     files = {path.name: hash_file(path) for path in corpus.iterdir()}
     offer = Offer("tiny", "three files", 3, "none", "nowhere")
     offer.__dict__["files"] = files
-    monkeypatch.setattr("entitynlm.data.corpora.catalogue.CATALOGUE", {"tiny": offer})
+    monkeypatch.setattr("entitynlm.text.corpora.catalogue.CATALOGUE", {"tiny": offer})
     result = run("data", "get", "tiny", "--from", corpus, "--out", tmp_path / "tiny", "--json", "-")
     assert result.code == 0, result.err
     assert result.json == {

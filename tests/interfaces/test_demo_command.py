@@ -8,7 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
-from interfaces.small_model import store_model
+from support.small_model import store_model
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,15 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.data.corpora import open_corpus
-from entitynlm.data.corpora.conversion import plan_conversion, run_step
-from entitynlm.data.corpora.corpus import Corpus
-from entitynlm.data.formats.registry import write_documents
-from entitynlm.data.stories import generate_stories
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.commands.train import choose_parts
-from entitynlm.model.bundle import load_bundle
+from entitynlm.model.pretrained import load_bundle
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.corpora.conversion import plan_conversion, run_step
+from entitynlm.text.corpora.corpus import Corpus
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories import generate_stories
 
 TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "

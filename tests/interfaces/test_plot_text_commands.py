@@ -10,14 +10,14 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.data.document import Document
-from entitynlm.data.formats.registry import write_documents
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.figures_text import average
-from entitynlm.tasks.calibration import group_predictions, measure_calibration
-from interfaces.small_model import STORY, store_model
-from tasks.small_bundles import make_bundle, make_documents
+from entitynlm.interfaces.figures.text import average
+from entitynlm.prediction.calibration import group_predictions, measure_calibration
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import write_documents
+from support.small_bundles import make_bundle, make_documents
+from support.small_model import STORY, store_model
 
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from entitynlm.data.document import Document, Mention
-from entitynlm.data.formats.registry import read_documents, write_documents
-from entitynlm.data.kbest_lists import read_kbest_lists
+from entitynlm.coref.candidates.kbest_lists import read_kbest_lists
 from entitynlm.interfaces.cli import app
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.registry import read_documents, write_documents
 
 
 def make_documents() -> list[Document]:

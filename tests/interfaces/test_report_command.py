@@ -12,16 +12,16 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.data.document import Document, Mention
 from entitynlm.errors import DataError
-from entitynlm.interfaces import report_page
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.report_drawings import average_in_bins, place_nodes
-from entitynlm.interfaces.report_page import find_level, write_page
-from entitynlm.tasks.report import make_report
-from entitynlm.tasks.surprisal import measure_surprisal
-from interfaces.small_model import STORY, store_model
-from tasks.small_bundles import make_bundle
+from entitynlm.interfaces.report import page as report_page
+from entitynlm.interfaces.report.contents import make_report
+from entitynlm.interfaces.report.drawings import average_in_bins, place_nodes
+from entitynlm.interfaces.report.page import find_level, write_page
+from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.text.document import Document, Mention
+from support.small_bundles import make_bundle
+from support.small_model import STORY, store_model
 
 VOID = {"meta", "br", "input", "hr", "line", "rect", "circle", "polyline"}
 NASTY = "</script><script>alert('x')</script>"

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError
+from entitynlm.experiments.paper_tables import PaperRow, PaperTable, from_coref, from_entity, from_lm
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.paper_report import draw_paper_table, write_html, write_markdown
-from entitynlm.tasks.paper_tables import PaperRow, PaperTable, from_coref, from_entity, from_lm
 
 LM = {
     "corpus": {"name": "stories"},

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.cli import app
-from interfaces.small_model import store_model
+from support.small_model import store_model
 
 FILES: dict[str, bytes] = {
     "empty": b"",

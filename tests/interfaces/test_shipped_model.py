@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import entitynlm
-from entitynlm.model.shipped import DEFAULT, FOLDER, check_files, list_models
+from entitynlm.model.packaged import DEFAULT, FOLDER, check_files, list_models
 
 TEXT = (
     "Anna lost her key on the way home. She called Bob, who lived in London. "

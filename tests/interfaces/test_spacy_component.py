@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interfaces.small_model import store_model
+from support.small_model import store_model
 
 spacy = pytest.importorskip("spacy")
 

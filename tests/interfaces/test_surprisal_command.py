@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
-from interfaces.small_model import STORY, store_model
+from support.small_model import STORY, store_model
 
 LM_ZOO = ["sentence_id", "token_id", "token", "surprisal"]
 

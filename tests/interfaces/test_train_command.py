@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from entitynlm.data.formats.registry import write_documents
-from entitynlm.data.stories import generate_stories
 from entitynlm.interfaces.cli import main
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories import generate_stories
 
 SMALL = ["--set", "model.hidden_size=8", "--set", "model.embedding_size=8", "--set", "training.epochs=2"]
 

@@ -6,9 +6,6 @@ import pytest
 from rich.color import Color, ColorSystem
 from rich.console import Console
 
-from entitynlm.data.corpora.example import RUNNING_EXAMPLE
-from entitynlm.data.corpora.statistics import measure_documents
-from entitynlm.data.document import Document, Mention
 from entitynlm.interfaces.views import (
     COLOURS,
     colour_of,
@@ -17,6 +14,9 @@ from entitynlm.interfaces.views import (
     tabulate_sequences,
     tabulate_statistics,
 )
+from entitynlm.text.corpora.example import RUNNING_EXAMPLE
+from entitynlm.text.corpora.statistics import measure_documents
+from entitynlm.text.document import Document, Mention
 
 
 def printed(thing: object, *, colour: bool = False) -> str:

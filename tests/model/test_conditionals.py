@@ -7,14 +7,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import WORDS, assert_close, encoded_documents, make_network
 
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import choose_lengths
-from entitynlm.model.layout import lay_out
+from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.batch.entity_choice import segment_log_softmax
+from entitynlm.model.batch.scores import choose_lengths
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.pairs import segment_log_softmax
 from entitynlm.model.reference import SlowTwin
+from support.small_models import WORDS, assert_close, encoded_documents, make_network
 
 ONES = torch.ones(6, dtype=torch.float64)
 

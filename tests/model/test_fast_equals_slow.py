@@ -8,7 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import (
+
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise, Noise
+from entitynlm.model.reference import SlowTwin
+from support.small_models import (
     VARIABLES,
     assert_close,
     encoded_documents,
@@ -17,12 +23,6 @@ from small_models import (
     model_options,
     part,
 )
-
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import score_documents
-from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.noise import FixedNoise, Noise
-from entitynlm.model.reference import SlowTwin
 
 
 def score_slowly(

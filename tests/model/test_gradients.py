@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_models import CLASSES, assert_close, make_document, make_network
 from torch.autograd import gradcheck
 
-from entitynlm.data.word_classes import WordClasses
 from entitynlm.model import softmax as softmax_module
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.entity_choice import Pairs, log_prob_chosen, segment_log_softmax
+from entitynlm.model.batch.rows import add_rows, take_rows
+from entitynlm.model.batch.scan import Steps, scan_states
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.pairs import Pairs, log_prob_chosen, segment_log_softmax
-from entitynlm.model.rows import add_rows, take_rows
-from entitynlm.model.scan import Steps, scan_states
 from entitynlm.model.softmax import ClassSoftmax, pick_log_softmax
+from support.small_models import CLASSES, assert_close, make_document, make_network
 
 
 def parameter(*shape: int, seed: int) -> torch.Tensor:

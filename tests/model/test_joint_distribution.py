@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_models import assert_close, enumerate_analyses, make_network, with_words
 
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.reference import SlowTwin, _Story
+from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
 ONE = torch.ones((), dtype=torch.float64)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_models import make_document
 
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
+from entitynlm.model.batch.document_index import Layout, lay_out
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import EDGES, find_bucket, make_feature_set
-from entitynlm.model.layout import Layout, lay_out
+from support.small_models import make_document
 
 SENTENCES = [0] * 12 + [1] * 10
 

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from small_models import make_document
 
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.data.encoding import EncodedDocument, Encoder
-from entitynlm.data.preprocessing import INSCRIPT_RECIPE
-from entitynlm.data.stories import split_stories
-from entitynlm.data.word_classes import assign_classes
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE
+from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.text.stories import split_stories
 from entitynlm.training.loop import Training
 from entitynlm.training.trainable import TrainableEntityNetwork
+from support.small_models import make_document
 
 
 def running_example() -> EncodedDocument:

@@ -9,7 +9,11 @@ import numpy as np
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from small_models import (
+
+from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.noise import FixedNoise
+from support.small_models import (
     VARIABLES,
     WORDS,
     assert_close,
@@ -20,10 +24,6 @@ from small_models import (
     model_options,
     part,
 )
-
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import cut_windows, score_documents, score_windows
-from entitynlm.model.noise import FixedNoise
 
 ALL_MODES = ("generative", "causal", "lookahead")
 

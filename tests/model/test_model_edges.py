@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 import torch
-from small_models import VARIABLES, assert_close, make_document, make_network
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch import score_documents
+from entitynlm.inference.word_tables import make_tables
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.reference import SlowTwin
-from entitynlm.model.tables import make_tables
+from support.small_models import VARIABLES, assert_close, make_document, make_network
 
 MODES = ["generative", "causal", "lookahead"]
 OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}, {"restart_sentences": True}]

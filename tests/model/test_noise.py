@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from small_models import assert_close, make_document, make_network
 
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.noise import DrawnNoise, FixedNoise
+from support.small_models import assert_close, make_document, make_network
 
 POSITIONS = st.lists(st.integers(0, 10**6), max_size=8)
 

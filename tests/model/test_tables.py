@@ -10,15 +10,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax, logsumexp
-from small_models import assert_close, encoded_documents, make_network, model_options, part
 
-from entitynlm.data.echoes import SpokenWords
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import score_documents
+from entitynlm.inference.word_tables import WordTables, make_tables
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.copying import SpokenWords
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import EDGES, SETS, find_bucket
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.tables import WordTables, make_tables
+from support.small_models import assert_close, encoded_documents, make_network, model_options, part
 
 NOISE = FixedNoise(4)
 

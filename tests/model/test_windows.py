@@ -10,7 +10,20 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_models import (
+
+from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.batch.scores import (
+    Carried,
+    Window,
+    compare_mentions,
+    cut_windows,
+    score_documents,
+    score_windows,
+)
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise
+from support.small_models import (
     VARIABLES,
     assert_close,
     encoded_documents,
@@ -19,19 +32,6 @@ from small_models import (
     model_options,
     part,
 )
-
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import (
-    Carried,
-    Window,
-    compare_mentions,
-    cut_windows,
-    score_documents,
-    score_windows,
-)
-from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.layout import lay_out
-from entitynlm.model.noise import FixedNoise
 
 NOISE = FixedNoise(2)
 

@@ -10,13 +10,13 @@ import torch
 from typer.testing import CliRunner
 
 from entitynlm.config import ModelConfig
-from entitynlm.data.document import Document
-from entitynlm.data.formats.registry import write_documents
-from entitynlm.data.stories import generate_stories
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app
-from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
-from entitynlm.model.shipped import find_model, list_models, write_manifest
+from entitynlm.model.packaged import find_model, list_models, write_manifest
+from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import choose_documents
 from entitynlm.training.recipe import train_bundle
 from entitynlm.training.settings import Settings

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm import EntityNLM
-from entitynlm.data.document import Document
-from entitynlm.data.stories import generate_stories
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.bundle import load_bundle
+from entitynlm.model.pretrained import load_bundle
+from entitynlm.text.document import Document
+from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import make_batches, make_even_batches
 from entitynlm.training.loop import Event
 from entitynlm.training.recipe import Listener, train_bundle

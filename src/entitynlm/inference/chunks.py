@@ -16,11 +16,11 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
+from entitynlm.inference.word_tables import WordTables, make_tables
+from entitynlm.model.backbones.lstm import LstmState
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.reader import LstmState
-from entitynlm.model.tables import WordTables, make_tables
 
 CHUNK = 8_192
 MARGIN = 512

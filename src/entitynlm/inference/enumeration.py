@@ -12,14 +12,14 @@ from functools import cache
 import numpy as np
 import torch
 
-from entitynlm.data.annotation import Analysis
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.filtering import Stride, Walk
 from entitynlm.inference.marginal import IMPORTANCE_WORDS, check_networks
+from entitynlm.inference.particle_filter import Stride, Walk
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.model.batch import score_documents
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
 

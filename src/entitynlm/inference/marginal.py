@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.filtering import Stride, Walk
+from entitynlm.inference.particle_filter import Stride, Walk
 from entitynlm.inference.resampling import SCHEMES, Scheme
 from entitynlm.inference.weights import FloatArray, log_mean_exp
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
 Method = Literal["importance", "particle-filter"]

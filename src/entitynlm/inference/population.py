@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from entitynlm.inference.particles import COLUMNS, MODEL_ROW, PROPOSAL_ROW, Particles
-from entitynlm.inference.states import StateTable
-from entitynlm.model.tables import WordTables
+from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.word_tables import WordTables
 
 TIDY_ABOVE = 4_096
 """Rows of a state table below which nobody looks for ones that are no longer needed; small tables stay in the cache."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from entitynlm.data.echoes import compare_words
+from entitynlm.inference.entity_rows import give_birth, multiply, remember, update_row
 from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.particles import (
     COUNT,
@@ -36,8 +36,8 @@ from entitynlm.inference.particles import (
     Particles,
     Segment,
 )
-from entitynlm.inference.rows import give_birth, multiply, remember, update_row
-from entitynlm.inference.states import Rows, Side
+from entitynlm.inference.state_tables import Rows, Side
+from entitynlm.model.encoding.copying import compare_words
 
 
 @numba.njit(cache=True, nogil=True)

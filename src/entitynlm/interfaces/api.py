@@ -4,7 +4,7 @@
 >>> model = entitynlm.load()  # doctest: +SKIP
 >>> document = model.annotate("Anna lost her key. She called Bob.")  # doctest: +SKIP
 
-Everything takes a raw text or a :class:`~entitynlm.data.document.Document`; seeds are arguments, and the same seed gives the same
+Everything takes a raw text or a :class:`~entitynlm.text.document.Document`; seeds are arguments, and the same seed gives the same
 answer. Answers are plain objects of the package: documents with mentions, tables of rows, lists.
 """
 
@@ -14,20 +14,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from entitynlm.baselines.entity_choice.choices import Choice
-from entitynlm.data.document import Document, Span
-from entitynlm.data.kbest_lists import Candidate, KBestList
-from entitynlm.data.segmentation import segment_text
+from entitynlm.coref.annotation import Links, Options, annotate_document
+from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
 from entitynlm.errors import ConfigError
-from entitynlm.model.bundle import Bundle, load_bundle, save_bundle
-from entitynlm.model.shipped import DEFAULT
-from entitynlm.tasks.annotation import Links, Options, annotate_document
-from entitynlm.tasks.next_entity import NetworkChooser
-from entitynlm.tasks.scoring import DocumentScore, score_document
+from entitynlm.inference.scoring import DocumentScore, score_document
+from entitynlm.model.packaged import DEFAULT
+from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.prediction.choices import Choice
+from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.text.document import Document, Span
+from entitynlm.text.segmentation import segment_text
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.storytelling import Continuation
-    from entitynlm.tasks.surprisal import Surprisal
+    from entitynlm.generation.continuations import Continuation
+    from entitynlm.lm.surprisal import Surprisal
 
 
 class EntityNLM:
@@ -101,7 +101,7 @@ class EntityNLM:
         :param samples: particles per repeat; the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
         """
-        from entitynlm.tasks.surprisal import measure_surprisal
+        from entitynlm.lm.surprisal import measure_surprisal
 
         return measure_surprisal(
             self.bundle,
@@ -148,7 +148,7 @@ class EntityNLM:
         :param next_entity: how the one is called that the next mention shall be of.
         :param new_entities: whether others may come up.
         """
-        from entitynlm.tasks.storytelling import Request, tell_stories
+        from entitynlm.generation.continuations import Request, tell_stories
 
         request = Request(
             words=words,
@@ -174,7 +174,7 @@ class EntityNLM:
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
         :param weights: of ``baseline`` (the list's own scores), ``P``, ``P.e``, ``causal`` …; default: by P alone.
         """
-        from entitynlm.tasks.reranking import BY_MODEL, Combination, list_needed, score_list
+        from entitynlm.coref.reranking.combination import BY_MODEL, Combination, list_needed, score_list
 
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))

@@ -14,8 +14,8 @@ from entitynlm.files import STANDARD
 from entitynlm.interfaces.console import Terminal
 
 if TYPE_CHECKING:
-    from entitynlm.data.document import Document
-    from entitynlm.data.formats.base import Oddity
+    from entitynlm.text.document import Document
+    from entitynlm.text.formats.base import Oddity
 
 FilesArgument = Annotated[
     list[str] | None,
@@ -47,7 +47,7 @@ def read_inputs(
     files: Sequence[str], terminal: Terminal, *, format: str | None = None
 ) -> Iterator[tuple[str, Document]]:
     """The documents of all files, one at a time, with the file each is from; oddities are remarked upon."""
-    from entitynlm.data.formats.registry import read_documents
+    from entitynlm.text.formats.registry import read_documents
 
     def remark(oddity: Oddity) -> None:
         terminal.remark(f"remark: {oddity}", markup=False)
@@ -59,7 +59,7 @@ def read_inputs(
 
 def name_of(file: str) -> str:
     """What outputs made from a file are called after."""
-    from entitynlm.data.formats.base import ENDINGS
+    from entitynlm.text.formats.base import ENDINGS
 
     name = Path(file).name
     for ending in ENDINGS:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table as RichTable
 
-from entitynlm.scoring.language import LanguageComparison
-from entitynlm.tasks.perplexity_rows import PAPER, Row, SeedSpread, Table, compare_rows
+from entitynlm.lm.perplexity import LanguageComparison
+from entitynlm.lm.rows import PAPER, Row, SeedSpread, Table, compare_rows
 
 PAPER_HEADING = "paper (CoNLL-2012 test)"
 NOT_COMPARABLE = "not comparable with a language model's perplexity"

@@ -9,8 +9,8 @@ from importlib import resources
 from rich.table import Table
 from rich.text import Text
 
+from entitynlm.experiments.paper_tables import PaperTable
 from entitynlm.interfaces.console import Terminal
-from entitynlm.tasks.paper_tables import PaperTable
 
 NOTICE = (
     "The paper's figures are of CoNLL-2012 and InScript. Where ours are of another corpus, compare the order of the systems and "

@@ -21,11 +21,11 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from entitynlm.baselines.ranker.english import PRONOUNS
-from entitynlm.data.document import Document
-from entitynlm.data.formats.spacy_tokens import read_tokens
-from entitynlm.data.segmentation import segment_text
 from entitynlm.interfaces.api import EntityNLM
+from entitynlm.text.document import Document
+from entitynlm.text.english import PRONOUNS
+from entitynlm.text.formats.spacy_tokens import read_tokens
+from entitynlm.text.segmentation import segment_text
 
 PREFIX = "coref_clusters"
 POSSESSIVES = frozenset("my your his her its our their mine yours hers ours theirs".split())

@@ -14,10 +14,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from entitynlm.data.annotation import analyse, select_mentions
-from entitynlm.data.corpora.statistics import SplitStatistics
-from entitynlm.data.document import Document, Mention, Span
-from entitynlm.data.preprocessing import Recipe, prepare_words
+from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
+from entitynlm.model.encoding.variables import analyse, select_mentions
+from entitynlm.text.corpora.statistics import SplitStatistics
+from entitynlm.text.document import Document, Mention, Span
 
 COLOURS = (  # of the sixteen that every terminal has, so that no two of them are shown as one
     "red", "green", "blue", "magenta", "cyan", "yellow",

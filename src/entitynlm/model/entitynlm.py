@@ -27,11 +27,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.data.echoes import AHEAD, LIKENESSES
-from entitynlm.data.word_classes import WordClasses
+from entitynlm.model.backbones.lstm import WordReader, initialise
+from entitynlm.model.batch.scan import SMALLEST_NORM
+from entitynlm.model.encoding.copying import AHEAD, LIKENESSES
+from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.features import count_word_states, make_feature_set
-from entitynlm.model.reader import WordReader, initialise
-from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
 ECHO_EDGES = (1, 2, 3, 5, 9)

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.data.echoes import COMMON, FREQUENT, KEPT, OPENING
-from entitynlm.data.encoding import EncodedDocument
 from entitynlm.errors import ConfigError
+from entitynlm.model.batch.scan import SMALLEST_NORM
+from entitynlm.model.encoding.copying import COMMON, FREQUENT, KEPT, OPENING
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
-from entitynlm.model.scan import SMALLEST_NORM
 from entitynlm.model.softmax import ClassSoftmax
 
 

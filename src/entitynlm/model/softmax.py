@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.data.word_classes import WordClasses
 from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.word_classes import WordClasses
 
 CHUNK = 256  # positions whose scores are computed at once
 LARGEST = 2**26  # numbers kept for the backward pass; what would need more is computed once more instead

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, to_dict
-from entitynlm.data.document import Document
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.bundle import CARD, Bundle, load_bundle
+from entitynlm.model.pretrained import CARD, Bundle, load_bundle
+from entitynlm.text.document import Document
 from entitynlm.training.recipe import Listener, train_bundle
 from entitynlm.training.settings import Settings
 

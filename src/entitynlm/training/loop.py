@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import TrainingConfig
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import Carried, Scores, Window
+from entitynlm.model.batch.scores import Carried, Scores, Window
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.training.batching import choose_documents, derive_seed, make_batches, make_even_batches
 from entitynlm.training.trainable import Trainable

@@ -11,14 +11,14 @@ from typing import Any
 import torch
 
 from entitynlm.config import Mode, ModelConfig, to_dict
-from entitynlm.data.document import Document
-from entitynlm.data.embeddings import load_pretrained, project
-from entitynlm.data.encoding import EncodedDocument, Encoder
-from entitynlm.data.word_classes import assign_classes
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
-from entitynlm.model.bundle import Bundle, Network, save_bundle
-from entitynlm.model.language_model import LanguageModel
+from entitynlm.model.encoding.embeddings import load_pretrained, project
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.word_classes import assign_classes
+from entitynlm.model.pretrained import Bundle, Network, save_bundle
+from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.text.document import Document
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Event, Training

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, to_dict
-from entitynlm.data.annotation import Singletons
-from entitynlm.data.preprocessing import Recipe
 from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.model.encoding.variables import Singletons
 
 PARTS = ("causal", "lookahead", "rnnlm")
 SECTIONS = ("preprocessing", "data", "model", "training", *PARTS)

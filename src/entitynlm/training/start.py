@@ -8,8 +8,8 @@ text hands all of it on; what is about entities starts from Glorot's rule, as al
 from __future__ import annotations
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.bundle import Network
-from entitynlm.model.language_model import LanguageModel
+from entitynlm.model.pretrained import Network
+from entitynlm.model.rnnlm import LanguageModel
 
 
 def copy_word_side(source: LanguageModel, network: Network) -> list[str]:

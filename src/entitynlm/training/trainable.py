@@ -7,8 +7,15 @@ from typing import Protocol
 
 from torch import nn
 
-from entitynlm.data.encoding import EncodedDocument
-from entitynlm.model.batch import BatchScores, Carried, Window, check_windows, cut_windows, score_windows
+from entitynlm.model.batch.scores import (
+    BatchScores,
+    Carried,
+    Window,
+    check_windows,
+    cut_windows,
+    score_windows,
+)
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import Noise
 

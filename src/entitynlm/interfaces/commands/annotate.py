@@ -27,8 +27,8 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.data.document import Document
-    from entitynlm.data.formats.base import Format
+    from entitynlm.text.document import Document
+    from entitynlm.text.formats.base import Format
 
 
 def annotate(
@@ -99,9 +99,9 @@ def annotate(
       entitynlm annotate story.txt --samples 100 --with-scores --to jsonl
       entitynlm annotate mentions.conll --keep-mentions --to conll2012
     """
-    from entitynlm.data.formats.registry import parse_format
+    from entitynlm.coref.annotation import Options, annotate_document
     from entitynlm.interfaces.api import EntityNLM
-    from entitynlm.tasks.annotation import Options, annotate_document
+    from entitynlm.text.formats.registry import parse_format
 
     form = parse_format(to)[0] if to else None
     if form is not None and not form.writable:
@@ -151,7 +151,7 @@ def annotate(
 
 def _choose_format(out: str) -> tuple[str, Format]:
     """The format that the ending of a file asks for; JSON lines for a folder."""
-    from entitynlm.data.formats.registry import FORMATS
+    from entitynlm.text.formats.registry import FORMATS
 
     if is_folder(out):
         return "jsonl", FORMATS["jsonl"]
@@ -185,7 +185,7 @@ def write(
     terminal: Terminal,
 ) -> None:
     """All texts into one file, or one file per text in a folder."""
-    from entitynlm.data.formats.registry import write_documents
+    from entitynlm.text.formats.registry import write_documents
 
     if out == STANDARD or not is_folder(out) or form.write_folder is not None:
         write_documents((document for _, document in annotated), out, to)

@@ -13,11 +13,11 @@ from entitynlm.errors import ConfigError, DataError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from entitynlm.baselines.ranker.model import Ranker
-    from entitynlm.data.candidate_files import Ranked
-    from entitynlm.data.corpora.corpus import Corpus
+    from entitynlm.coref.candidates.files import Ranked
+    from entitynlm.coref.ranker.model import Ranker
+    from entitynlm.experiments.coref_table import Block, KeyedSplit, Row
     from entitynlm.interfaces.console import Terminal
-    from entitynlm.tasks.coref_table import Block, KeyedSplit, Row
+    from entitynlm.text.corpora.corpus import Corpus
 
 CorpusOption = Annotated[
     Path,
@@ -60,9 +60,9 @@ TITLES = {"muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blan
 
 def read_splits(corpus: Corpus, names: Sequence[str], *, singletons: bool | None) -> list[KeyedSplit]:
     """The documents of some splits with their keys; whether singletons count is seen from the documents if it is not said."""
-    from entitynlm.baselines.ranker.learning import annotates_singletons
-    from entitynlm.scoring.filters import drop_repetitions
-    from entitynlm.tasks.coref_table import make_split
+    from entitynlm.coref.metrics.filters import drop_repetitions
+    from entitynlm.coref.ranker.learning import annotates_singletons
+    from entitynlm.experiments.coref_table import make_split
 
     documents = {name: list(corpus.documents(name)) for name in names}
     everything = [document for found in documents.values() for document in found]
@@ -96,7 +96,7 @@ def find_files(folder: Path, splits: Sequence[KeyedSplit]) -> dict[str, Path]:
 
 def read_ranked(path: Path, split: KeyedSplit) -> list[Ranked]:
     """Scores or lists of a split, in the order of its documents."""
-    from entitynlm.data.candidate_files import read_candidates
+    from entitynlm.coref.candidates.files import read_candidates
 
     documents = {document.id: document for document in split.documents}
     found = {item.doc_id: item for _, item in read_candidates(path, documents)}
@@ -117,7 +117,7 @@ def rank(ranker: Ranker, split: KeyedSplit, terminal: Terminal) -> list[Ranked]:
 
 def split_methods(text: str) -> tuple[str, ...]:
     """``swaps,samples`` as names that are known."""
-    from entitynlm.tasks.kbest import get_decoder
+    from entitynlm.coref.candidates.kbest import get_decoder
 
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in names:

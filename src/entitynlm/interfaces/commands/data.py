@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from rich.markup import escape
 
-from entitynlm.data.document import Document
-from entitynlm.data.formats.base import Oddity
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces.commands.data_sources import get_corpus, list_corpora
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import ColourOption, FormatOption, JsonOption, QuietOption
+from entitynlm.text.document import Document
+from entitynlm.text.formats.base import Oddity
 
 if TYPE_CHECKING:
-    from entitynlm.data.corpora.conversion import Layout, Step
-    from entitynlm.data.corpora.corpus import Corpus
+    from entitynlm.text.corpora.conversion import Layout, Step
+    from entitynlm.text.corpora.corpus import Corpus
 
 app = typer.Typer(
     help="Corpora and annotated files: list, get, stats, convert, check, show.", no_args_is_help=True
@@ -53,9 +53,9 @@ def stats(
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the
     number of distinct word forms as they are spelt.
     """
-    from entitynlm.data.corpora.corpus import open_corpus
-    from entitynlm.data.corpora.statistics import measure_corpus
     from entitynlm.interfaces.views import tabulate_statistics
+    from entitynlm.text.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.statistics import measure_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json)
     corpus = open_corpus(path, format=format)
@@ -103,8 +103,8 @@ def convert(
     quiet: QuietOption = False,
 ) -> None:
     """Convert a file or a whole corpus into another format; splits are kept."""
-    from entitynlm.data.corpora.conversion import run_step
-    from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.conversion import run_step
+    from entitynlm.text.corpora.corpus import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json)
     if STANDARD in (target, json) and target == json:
@@ -132,8 +132,8 @@ def _plan(
     corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: str | None
 ) -> list[Step]:
     """One step for one file, a plan for a corpus; what can't be meant is refused."""
-    from entitynlm.data.corpora.conversion import Step, plan_conversion
-    from entitynlm.data.formats.registry import get_format
+    from entitynlm.text.corpora.conversion import Step, plan_conversion
+    from entitynlm.text.formats.registry import get_format
 
     if layout not in (None, "merged", "folders"):
         raise ConfigError(f"--layout is 'merged' or 'folders', not {layout!r}")
@@ -167,7 +167,7 @@ def check(
     The exit code is 0 if all can be used, 1 with --strict if anything was odd, 2 if a file can't be read;
     the other files are still checked then.
     """
-    from entitynlm.data.corpora.checks import FileReport, check_files
+    from entitynlm.text.corpora.checks import FileReport, check_files
 
     terminal = Terminal(quiet=quiet, json_path=json)
     files, unknown = _expand(paths, format)
@@ -201,7 +201,7 @@ def check(
 
 def _expand(paths: Iterable[str], format: str | None) -> tuple[list[Path], list[tuple[str, DataError]]]:
     """The files behind the named paths, and the paths that are nothing we know."""
-    from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.corpus import open_corpus
 
     files: list[Path] = []
     unknown: list[tuple[str, DataError]] = []
@@ -228,8 +228,8 @@ def show(
     colour: ColourOption = None,
 ) -> None:
     """Show a document with its mentions in the colours of their entities."""
-    from entitynlm.data.corpora.corpus import open_corpus
     from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
+    from entitynlm.text.corpora.corpus import open_corpus
 
     terminal = Terminal(colour=colour)
     corpus = open_corpus(path, format=format)

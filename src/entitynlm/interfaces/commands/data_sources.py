@@ -14,7 +14,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
-    from entitynlm.data.corpora.catalogue import Offer
+    from entitynlm.text.corpora.catalogue import Offer
 
 DataFolderOption = Annotated[
     Path,
@@ -27,7 +27,7 @@ def list_corpora(
     data: DataFolderOption = DEFAULT_FOLDER, json: JsonOption = None, quiet: QuietOption = False
 ) -> None:
     """List the known corpora: what they are, their licence, how to get them, whether they are here."""
-    from entitynlm.data.corpora.catalogue import CATALOGUE
+    from entitynlm.text.corpora.catalogue import CATALOGUE
 
     terminal = Terminal(quiet=quiet, json_path=json)
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -87,7 +87,7 @@ def get_corpus(
 ) -> None:
     """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
     terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.data.corpora.catalogue import get_offer
+    from entitynlm.text.corpora.catalogue import get_offer
 
     offer = get_offer(name)
     target = out or data / name
@@ -102,7 +102,7 @@ def get_corpus(
 
 
 def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, source: Path | None) -> None:
-    from entitynlm.data.corpora import acquisition
+    from entitynlm.text.corpora import acquisition
 
     with terminal.progress() as progress:
         task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
@@ -123,8 +123,8 @@ def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, sour
 
 
 def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
-    from entitynlm.data.corpora.generated import make_stories
     from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
+    from entitynlm.text.corpora.generated import make_stories
 
     with terminal.progress() as progress:
         task = progress.add_task("generating stories", total=documents, note="")

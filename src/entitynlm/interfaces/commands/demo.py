@@ -14,7 +14,7 @@ from entitynlm.interfaces.options import ColourOption, JsonOption, QuietOption, 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from entitynlm.tasks.report import Report
+    from entitynlm.interfaces.report.contents import Report
 
 STORY, TITLE = "captain-reed.txt", "The Captain's Visitor"
 ENOUGH_STORIES = 100
@@ -58,8 +58,8 @@ def demo(
 
 def show_running_example(terminal: Terminal) -> None:
     """The two sentences that the paper explains itself with, and its sequences X, R, E, L."""
-    from entitynlm.data.corpora.example import RUNNING_EXAMPLE
     from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
+    from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 
     terminal.print("[bold]The paper's running example[/bold]: each colour is an entity\n")
     terminal.print(render_document(RUNNING_EXAMPLE))
@@ -77,15 +77,15 @@ def show_story(terminal: Terminal, model: str, out: Path, threads: int | None) -
     """The shipped model on a story of our own: who is in it, what was surprising, and the report."""
     from importlib import resources
 
-    from entitynlm.data.document import Document
-    from entitynlm.data.segmentation import segment_text
     from entitynlm.files import write_atomically
     from entitynlm.interfaces.api import EntityNLM
     from entitynlm.interfaces.commands.report import measure_report
     from entitynlm.interfaces.commands.surprisal import summarise
     from entitynlm.interfaces.commands.train import prepare_torch
-    from entitynlm.interfaces.report_page import write_page
+    from entitynlm.interfaces.report.page import write_page
     from entitynlm.interfaces.views import list_entities, render_document
+    from entitynlm.text.document import Document
+    from entitynlm.text.segmentation import segment_text
 
     prepare_torch("cpu", threads)
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
@@ -134,9 +134,9 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
     """The generated corpus: one story, the counts, and how hard it is to guess who comes next."""
-    from entitynlm.data.corpora.generated import make_stories
-    from entitynlm.data.stories.generator import generate_stories
     from entitynlm.interfaces.views import describe_difficulty, render_document, tabulate_statistics
+    from entitynlm.text.corpora.generated import make_stories
+    from entitynlm.text.stories.generator import generate_stories
 
     first = next(generate_stories(1, seed=seed))
     terminal.print(
@@ -155,11 +155,11 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
 
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
     """A model from nothing in a minute, and the paper's three tables in small."""
-    from entitynlm.data.corpora.generated import NAME
-    from entitynlm.data.stories.generator import generate_stories
+    from entitynlm.experiments.small_tables import QUICK, Stories, measure_small_tables, train_quickly
     from entitynlm.interfaces.commands.train import follow_training
     from entitynlm.interfaces.paper_report import print_paper_table
-    from entitynlm.tasks.small_tables import QUICK, Stories, measure_small_tables, train_quickly
+    from entitynlm.text.corpora.generated import NAME
+    from entitynlm.text.stories.generator import generate_stories
     from entitynlm.training.settings import load_settings
 
     splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]

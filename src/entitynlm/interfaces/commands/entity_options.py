@@ -14,9 +14,9 @@ from rich.table import Table
 from entitynlm.interfaces.console import Terminal
 
 if TYPE_CHECKING:
-    from entitynlm.data.corpora.corpus import Corpus
-    from entitynlm.tasks.entity_prediction import Row
-    from entitynlm.tasks.entity_slots import SlottedStory
+    from entitynlm.prediction.evaluation import Row
+    from entitynlm.prediction.slots import SlottedStory
+    from entitynlm.text.corpora.corpus import Corpus
 
 RowsOption = Annotated[
     str | None,
@@ -39,7 +39,7 @@ CorpusOption = Annotated[
 
 def read_slots(corpus: Corpus, split: str) -> list[SlottedStory]:
     """The slots of a split, people's where the corpus has their guesses."""
-    from entitynlm.tasks.entity_slots import GUESSES, collect_slots, read_guesses
+    from entitynlm.prediction.slots import GUESSES, collect_slots, read_guesses
 
     path = corpus.path / GUESSES
     guesses = read_guesses(path) if path.is_file() else None
@@ -60,8 +60,8 @@ def follow_steps(progress: Progress) -> Callable[[str, int, int], None]:
 
 def draw_rows(rows: Sequence[Row], title: str) -> Table:
     """Accuracy with its interval, the paper's beside it, and agreement with people where there are any."""
-    from entitynlm.tasks.entity_agreement import measure_agreement
-    from entitynlm.tasks.entity_prediction import PAPER
+    from entitynlm.prediction.agreement import measure_agreement
+    from entitynlm.prediction.evaluation import PAPER
 
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
     human = any(answer.slot.guesses for answer in rows[0].answers)
@@ -85,7 +85,7 @@ def draw_rows(rows: Sequence[Row], title: str) -> Table:
 
 def print_rows(rows: Sequence[Row], title: str, terminal: Terminal) -> None:
     """The table, what its columns mean, and the judgements below it."""
-    from entitynlm.tasks.entity_prediction import compare_rows
+    from entitynlm.prediction.evaluation import compare_rows
 
     terminal.print(draw_rows(rows, title))
     terminal.print(

@@ -79,13 +79,13 @@ def evaluate_coref(
       entitynlm evaluate coref --corpus ../shared/data/litbank --ranker runs/ranker --model runs/litbank --json -
       entitynlm evaluate coref --corpus conll-2012/v4/data --model runs/conll --split dev,test
     """
-    from entitynlm.baselines.ranker.model import load_ranker
-    from entitynlm.data.corpora import open_corpus
+    from entitynlm.coref.ranker.model import load_ranker
+    from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.errors import ConfigError
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.coref_alone import list_rows, measure_alone
-    from entitynlm.tasks.coref_table import PAPER, Reranking, measure_block
-    from entitynlm.tasks.reranking import save_combination
+    from entitynlm.experiments.coref_alone import list_rows, measure_alone
+    from entitynlm.experiments.coref_table import PAPER, Reranking, measure_block
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     if model is None and scores is None and ranker is None:

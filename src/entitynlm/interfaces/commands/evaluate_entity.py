@@ -57,11 +57,7 @@ def evaluate_entity(
       entitynlm evaluate entity --corpus ../shared/data/inscript --rows always-new,shallow,modi,human
       entitynlm evaluate entity --corpus ../shared/data/inscript --model runs/inscript --json -
     """
-    from entitynlm.baselines.entity_choice.anticipator import load_config
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.entity_prediction import describe_table, measure_row
-    from entitynlm.tasks.entity_reproduction import (
+    from entitynlm.experiments.entity_reproduction import (
         NEEDS_MODEL,
         NEEDS_TRAINING,
         OURS,
@@ -69,6 +65,10 @@ def evaluate_entity(
         Workshop,
         choose_rows,
     )
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.prediction.evaluation import describe_table, measure_row
+    from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch(device, threads)

@@ -37,9 +37,9 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.data.corpora.corpus import Corpus
-    from entitynlm.model.bundle import Bundle
-    from entitynlm.tasks.language_modelling import Contenders
+    from entitynlm.lm.evaluation import Contenders
+    from entitynlm.model.pretrained import Bundle
+    from entitynlm.text.corpora.corpus import Corpus
 
 
 def evaluate_lm(
@@ -76,11 +76,11 @@ def evaluate_lm(
       entitynlm evaluate lm --corpus ../shared/data/ontogum --model runs/ontogum
       entitynlm evaluate lm --corpus stories --model runs/stories --samples 20 --readings marginal --split test --json -
     """
-    from entitynlm.data.corpora import open_corpus
     from entitynlm.interfaces.lm_tables import draw_table, list_cells, list_remarks
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.language_modelling import measure_table
-    from entitynlm.tasks.perplexity_rows import PAPER
+    from entitynlm.lm.evaluation import measure_table
+    from entitynlm.lm.rows import PAPER
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     sampling = make_sampling(
@@ -131,9 +131,9 @@ def gather(
     corpus: Corpus, bundle: Bundle, *, rnnlm: Path | None, ngram: bool, device: str, terminal: Terminal
 ) -> Contenders:
     """All models of the table; what is missing is said, not passed over."""
-    from entitynlm.baselines.ngram import estimate_ngrams
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.language_modelling import Contenders, check_encoders
+    from entitynlm.lm.evaluation import Contenders, check_encoders
+    from entitynlm.lm.ngram import estimate_ngrams
+    from entitynlm.model.pretrained import load_bundle
 
     baseline = bundle.language_model
     if rnnlm is not None:

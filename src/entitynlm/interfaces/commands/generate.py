@@ -23,8 +23,8 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.data.document import Document
-    from entitynlm.tasks.storytelling import Continuation
+    from entitynlm.generation.continuations import Continuation
+    from entitynlm.text.document import Document
 
 
 def generate(
@@ -82,8 +82,8 @@ def generate(
       entitynlm generate story.txt --next-entity Anna --no-new-entities
       echo "The captain looked at the sea." | entitynlm generate - --plain
     """
+    from entitynlm.generation.continuations import Request, tell_stories
     from entitynlm.interfaces.api import EntityNLM
-    from entitynlm.tasks.storytelling import Request, tell_stories
 
     terminal = Terminal(quiet=quiet, json_path=json_path, colour=colour)
     request = Request(

@@ -11,8 +11,8 @@ from entitynlm.errors import ConfigError
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from entitynlm.data.corpora.corpus import Corpus
-    from entitynlm.tasks.language_modelling import OnDocument, Sampling
+    from entitynlm.lm.evaluation import OnDocument, Sampling
+    from entitynlm.text.corpora.corpus import Corpus
 
 SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="N: samples per document and repeat.")]
 RepeatsOption = Annotated[
@@ -88,7 +88,7 @@ def make_sampling(
 ) -> Sampling:
     """The options as the task wants them; the task itself says what is wrong with them."""
     from entitynlm.inference.marginal import PRIOR_SHARE
-    from entitynlm.tasks.language_modelling import Sampling
+    from entitynlm.lm.evaluation import Sampling
 
     return Sampling(
         samples,

@@ -32,7 +32,7 @@ def training(
 
     Example: entitynlm plot training runs/stories --out curves.svg
     """
-    from entitynlm.interfaces.figures import draw_training, save_figure
+    from entitynlm.interfaces.figures.drawing import draw_training, save_figure
 
     save_figure(draw_training(read_log(model)), out)
     Terminal(quiet=quiet).print(f"wrote {out}")

@@ -22,7 +22,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption, ThreadsOption
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.marginal_curve import CurvePoint
+    from entitynlm.lm.marginal_curve import CurvePoint
 
 
 def marginal(
@@ -58,8 +58,8 @@ def marginal(
       entitynlm plot marginal runs/ontogum --corpus ../shared/data/ontogum --json curve.json --out curve.svg
       entitynlm plot marginal curve.json --out curve.pdf
     """
-    from entitynlm.interfaces.figures import save_figure
-    from entitynlm.interfaces.figures_lm import draw_marginal_curve
+    from entitynlm.interfaces.figures.drawing import save_figure
+    from entitynlm.interfaces.figures.lm import draw_marginal_curve
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     if source.is_dir():
@@ -96,11 +96,11 @@ def measure(
     model: Path, corpus: Path, split: str, terminal: Terminal, *, format: str | None, **options: Any
 ) -> tuple[list[CurvePoint], dict[str, float]]:
     """The points, and the LSTM's perplexity on the same words where the model has one."""
-    from entitynlm.baselines.rnnlm import score_words
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.scoring.language import to_perplexity
-    from entitynlm.tasks.marginal_curve import trace_curve
+    from entitynlm.lm.marginal_curve import trace_curve
+    from entitynlm.lm.perplexity import to_perplexity
+    from entitynlm.lm.rnnlm import score_words
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.text.corpora import open_corpus
 
     bundle = load_bundle(model)
     documents = [
@@ -117,7 +117,7 @@ def measure(
 
 def read_curve(path: Path) -> tuple[list[CurvePoint], dict[str, float]]:
     """Figures that were written before."""
-    from entitynlm.tasks.marginal_curve import CurvePoint
+    from entitynlm.lm.marginal_curve import CurvePoint
 
     try:
         found = json.loads(path.read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption
 from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption, ThreadsOption
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.report import Report
+    from entitynlm.interfaces.report.contents import Report
 
 FileArgument = Annotated[str, typer.Argument(help="A text in any readable format; '-': standard input.")]
 DocumentOption = Annotated[
@@ -55,8 +55,8 @@ def surprisal(
 
     Example: entitynlm plot surprisal story.txt --out curve.svg
     """
-    from entitynlm.interfaces.figures import save_figure
-    from entitynlm.interfaces.figures_text import draw_surprisal
+    from entitynlm.interfaces.figures.drawing import save_figure
+    from entitynlm.interfaces.figures.text import draw_surprisal
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     report = _measure(file, document, format, terminal, model, mentions, samples, base, seed, threads)
@@ -86,8 +86,8 @@ def timeline(
 
     Example: entitynlm plot timeline chapter.txt --entities 10 --out timeline.pdf
     """
-    from entitynlm.interfaces.figures import save_figure
-    from entitynlm.interfaces.figures_text import draw_entities
+    from entitynlm.interfaces.figures.drawing import save_figure
+    from entitynlm.interfaces.figures.text import draw_entities
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     report = _measure(file, document, format, terminal, model, mentions, samples, "2", seed, threads)
@@ -112,11 +112,11 @@ def calibration(
 
     Example: entitynlm plot calibration ../shared/data/litbank --split dev --out calibration.svg
     """
-    from entitynlm.data.corpora import open_corpus
     from entitynlm.interfaces.api import EntityNLM
-    from entitynlm.interfaces.figures import save_figure
-    from entitynlm.interfaces.figures_text import draw_calibration
-    from entitynlm.tasks.calibration import measure_calibration
+    from entitynlm.interfaces.figures.drawing import save_figure
+    from entitynlm.interfaces.figures.text import draw_calibration
+    from entitynlm.prediction.calibration import measure_calibration
+    from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch("cpu", threads)

@@ -20,8 +20,8 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.baselines.entity_choice.choices import Chooser
-    from entitynlm.data.document import Document
+    from entitynlm.prediction.choices import Chooser
+    from entitynlm.text.document import Document
 
 HEADING = (
     "document", "sentence", "token", "word", "entity", "is_new", "best", "probability", "surprisal", "entropy",
@@ -53,12 +53,12 @@ def predict_entity(
       entitynlm predict-entity story.conllu --model runs/inscript > story.tsv
       entitynlm predict-entity stories.jsonl --model runs/inscript --out expectations.tsv --json summary.json
     """
-    from entitynlm.baselines.entity_choice.anticipator import Anticipator
-    from entitynlm.data.formats.registry import read_documents
+    from entitynlm.experiments.entity_reproduction import OURS
     from entitynlm.files import write_atomically
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.entity_reproduction import OURS
-    from entitynlm.tasks.next_entity import NetworkChooser
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.prediction.network.predictor import Anticipator
+    from entitynlm.prediction.network_choice import NetworkChooser
+    from entitynlm.text.formats.registry import read_documents
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch(device, threads)
@@ -80,8 +80,8 @@ def predict_entity(
 
 def expect_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
     """The lines of one document, and its means."""
-    from entitynlm.baselines.entity_choice.choices import NEW
-    from entitynlm.tasks.entity_slots import find_all_slots
+    from entitynlm.prediction.choices import NEW
+    from entitynlm.prediction.slots import find_all_slots
 
     slotted = find_all_slots(document)
     lines: list[tuple[Any, ...]] = []

@@ -15,9 +15,9 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption
 
 if TYPE_CHECKING:
-    from entitynlm.baselines.ranker.model import Ranker
-    from entitynlm.data.antecedents import AntecedentScores
-    from entitynlm.data.document import Document
+    from entitynlm.coref.candidates.antecedents import AntecedentScores
+    from entitynlm.coref.ranker.model import Ranker
+    from entitynlm.text.document import Document
 
 app = typer.Typer(
     help="A coreference baseline that ranks antecedents: train, apply, kbest.", no_args_is_help=True
@@ -73,9 +73,9 @@ def train(
 ) -> None:
     """Train a ranker on annotated documents (OntoGUM's 177 take about a minute)."""
     terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.baselines.ranker.learning import learn_types, train_ranker
-    from entitynlm.baselines.ranker.mentions import MentionSource
-    from entitynlm.baselines.ranker.model import RankerSettings
+    from entitynlm.coref.ranker.learning import learn_types, train_ranker
+    from entitynlm.coref.ranker.mentions import MentionSource
+    from entitynlm.coref.ranker.model import RankerSettings
 
     documents = list(_read(corpus, format, split or "train", required=split is not None))
     lexicon = learn_types(_read(types, None, "train", required=False)) if types else None
@@ -126,11 +126,11 @@ def apply(
 ) -> None:
     """Find and link the mentions of documents; writes documents, antecedent scores, or both."""
     terminal = Terminal(quiet=quiet)
-    from entitynlm.baselines.ranker.mentions import MentionSource
-    from entitynlm.baselines.ranker.model import load_ranker
-    from entitynlm.data.antecedents import write_antecedent_scores
-    from entitynlm.data.formats.registry import write_documents
+    from entitynlm.coref.candidates.antecedents import write_antecedent_scores
+    from entitynlm.coref.ranker.mentions import MentionSource
+    from entitynlm.coref.ranker.model import load_ranker
     from entitynlm.errors import ConfigError
+    from entitynlm.text.formats.registry import write_documents
 
     if out is None and scores is None:
         raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
@@ -169,10 +169,10 @@ def kbest(
 ) -> None:
     """Make k-best lists from antecedent scores, for ``entitynlm rerank`` or your own reranker."""
     terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.data.antecedents import read_antecedent_scores
-    from entitynlm.data.kbest_lists import write_kbest_lists
-    from entitynlm.scoring.filters import clean_key, drop_repetitions
-    from entitynlm.tasks.kbest import count_candidates, find_oracle, get_decoder, join_counts
+    from entitynlm.coref.candidates.antecedents import read_antecedent_scores
+    from entitynlm.coref.candidates.kbest import count_candidates, find_oracle, get_decoder, join_counts
+    from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
+    from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
     decode = get_decoder(method.value)
@@ -192,14 +192,14 @@ def kbest(
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool) -> Iterator[Document]:
-    from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.corpus import open_corpus
 
     corpus = open_corpus(path, format=format)
     return corpus.documents(split if required or split in corpus.splits else None)
 
 
 def _link(ranker: Ranker, documents: list[Document], found: list[AntecedentScores]) -> Iterator[Document]:
-    from entitynlm.tasks.kbest import decode_best
+    from entitynlm.coref.candidates.kbest import decode_best
 
     for document, scores in zip(documents, found, strict=True):
         yield document.with_clusters(decode_best(scores, singletons=ranker.singletons))

@@ -23,9 +23,9 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.data.document import Document
-    from entitynlm.model.bundle import Bundle
-    from entitynlm.tasks.report import Report
+    from entitynlm.interfaces.report.contents import Report
+    from entitynlm.model.pretrained import Bundle
+    from entitynlm.text.document import Document
 
 
 def report(
@@ -63,7 +63,7 @@ def report(
       entitynlm report chapter.conllu --title "Chapter 1" --mentions given
     """
     from entitynlm.interfaces.api import EntityNLM
-    from entitynlm.interfaces.report_page import write_page
+    from entitynlm.interfaces.report.page import write_page
 
     unit = parse_base(base)
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -102,8 +102,8 @@ def choose_document(file: str, wanted: str | None, format: str | None, terminal:
 
 def measure_report(bundle: Bundle, document: Document, terminal: Terminal, **options: Any) -> Report:
     """Surprisal and all that is made from it, with progress."""
-    from entitynlm.tasks.report import make_report
-    from entitynlm.tasks.surprisal import measure_surprisal
+    from entitynlm.interfaces.report.contents import make_report
+    from entitynlm.lm.surprisal import measure_surprisal
 
     with follow_words(terminal, document.id) as on_words:
         tables = measure_surprisal(bundle, document, on_words=on_words, **options)

@@ -18,7 +18,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import JsonOption, QuietOption, ThreadsOption
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.paper_tables import PaperTable
+    from entitynlm.experiments.paper_tables import PaperTable
 
 TASKS = ("lm", "coref", "entity")
 OUT = Path("runs/reproduce")
@@ -91,8 +91,8 @@ def reproduce_all(
 
 def generate(folder: Path, documents: int, seed: int, terminal: Terminal) -> Path:
     """The generated corpus, made unless it is there."""
-    from entitynlm.data.corpora.corpus import CARD
-    from entitynlm.data.corpora.generated import make_stories
+    from entitynlm.text.corpora.corpus import CARD
+    from entitynlm.text.corpora.generated import make_stories
 
     if not (folder / CARD).exists():
         with terminal.progress() as progress:
@@ -105,7 +105,7 @@ def generate(folder: Path, documents: int, seed: int, terminal: Terminal) -> Pat
 
 def list_quick_changes() -> list[str]:
     """The small settings as the verbs take them."""
-    from entitynlm.tasks.small_tables import QUICK
+    from entitynlm.experiments.small_tables import QUICK
 
     return [f"{name}={json.dumps(value)}" for name, value in QUICK.items()]
 
@@ -167,7 +167,7 @@ def make_verbs(
 
 def run_task(task: str, verb: Callable[[str], None], figures: Path, terminal: Terminal) -> PaperTable:
     """One verb, and its figures as a table."""
-    from entitynlm.tasks.paper_tables import TITLES, from_coref, from_entity, from_lm
+    from entitynlm.experiments.paper_tables import TITLES, from_coref, from_entity, from_lm
 
     terminal.remark(f"── {TITLES[task]}")
     verb(str(figures))

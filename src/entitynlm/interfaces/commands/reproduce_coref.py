@@ -40,13 +40,13 @@ from entitynlm.interfaces.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from entitynlm.baselines.ranker.model import Ranker
-    from entitynlm.data.document import Document
-    from entitynlm.model.bundle import Bundle
-    from entitynlm.tasks.coref_folds import Fold
-    from entitynlm.tasks.coref_pooling import Lists
-    from entitynlm.tasks.coref_table import Block, KeyedSplit, OnLists, Reranking
-    from entitynlm.tasks.reranking import ScoredList
+    from entitynlm.coref.ranker.model import Ranker
+    from entitynlm.coref.reranking.combination import ScoredList
+    from entitynlm.experiments.coref_folds import Fold
+    from entitynlm.experiments.coref_pooling import Lists
+    from entitynlm.experiments.coref_table import Block, KeyedSplit, OnLists, Reranking
+    from entitynlm.model.pretrained import Bundle
+    from entitynlm.text.document import Document
     from entitynlm.training.settings import Settings
 
 
@@ -102,8 +102,8 @@ def reproduce_coref(
       entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
       entitynlm reproduce coref --corpus ../shared/data/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
     """
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.tasks.coref_table import PAPER, Reranking
+    from entitynlm.experiments.coref_table import PAPER, Reranking
+    from entitynlm.text.corpora import open_corpus
     from entitynlm.training.settings import load_settings
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -161,8 +161,8 @@ class Workshop:
         self.terminal = terminal
 
     def make_ranker(self, train: Sequence[Document], folder: Path) -> Ranker:
-        from entitynlm.baselines.ranker.learning import train_ranker
-        from entitynlm.baselines.ranker.model import RankerSettings, load_ranker
+        from entitynlm.coref.ranker.learning import train_ranker
+        from entitynlm.coref.ranker.model import RankerSettings, load_ranker
 
         if (folder / "ranker.json").exists():
             return load_ranker(folder)
@@ -203,7 +203,7 @@ class Workshop:
         options: Reranking,
         on_lists: OnLists = lambda method, split, lists: None,
     ) -> Block:
-        from entitynlm.tasks.coref_table import measure_block
+        from entitynlm.experiments.coref_table import measure_block
 
         with self.terminal.progress() as progress:
             return measure_block(
@@ -211,7 +211,7 @@ class Workshop:
             )
 
     def measure_alone(self, bundle: Bundle, splits: Any, samples: int) -> dict[str, Any]:
-        from entitynlm.tasks.coref_alone import measure_alone
+        from entitynlm.experiments.coref_alone import measure_alone
 
         found = {}
         for keyed in splits:
@@ -233,10 +233,10 @@ def _run_folds(
     trials: int,
 ) -> dict[str, Any]:
     """The second block's table over all documents."""
-    from entitynlm.tasks.coref_blocks import load_block
-    from entitynlm.tasks.coref_folds import cross_validate
-    from entitynlm.tasks.coref_pooling import load_lists, pool_folds
-    from entitynlm.tasks.coref_table import Block
+    from entitynlm.experiments.coref_blocks import load_block
+    from entitynlm.experiments.coref_folds import cross_validate
+    from entitynlm.experiments.coref_pooling import load_lists, pool_folds
+    from entitynlm.experiments.coref_table import Block
 
     terminal = workshop.terminal
     tested: list[Lists] = []
@@ -272,9 +272,9 @@ def _measure_fold(
     workshop: Workshop, fold: Fold, folder: Path, options: Reranking, made_with: dict[str, Any]
 ) -> tuple[Block, Lists]:
     """Train what a fold needs, measure it, and store both."""
-    from entitynlm.tasks.coref_blocks import save_block
-    from entitynlm.tasks.coref_pooling import count_list, save_lists
-    from entitynlm.tasks.coref_table import make_split
+    from entitynlm.experiments.coref_blocks import save_block
+    from entitynlm.experiments.coref_pooling import count_list, save_lists
+    from entitynlm.experiments.coref_table import make_split
 
     ranker = workshop.make_ranker(fold.train, folder / "ranker")
     bundle = workshop.make_model(fold.train, fold.development, folder / "model")

@@ -24,8 +24,8 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import DeviceOption, FormatOption, JsonOption, QuietOption, ThreadsOption
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.entity_prediction import Row
-    from entitynlm.tasks.entity_reproduction import Workshop
+    from entitynlm.experiments.entity_reproduction import Workshop
+    from entitynlm.prediction.evaluation import Row
     from entitynlm.training.recipe import Listener
     from entitynlm.training.settings import Settings
 
@@ -73,11 +73,11 @@ def reproduce_entity(
       entitynlm reproduce entity --corpus ../shared/data/inscript --rows ours,human --seeds 1,2,3,4,5 --json table.json
       entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --out runs/stories
     """
-    from entitynlm.baselines.entity_choice.anticipator import load_config
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.tasks.entity_ensemble import join_rows
-    from entitynlm.tasks.entity_prediction import describe_table
-    from entitynlm.tasks.entity_reproduction import OURS, ROW_4, Counts, Workshop, choose_rows
+    from entitynlm.experiments.entity_reproduction import OURS, ROW_4, Counts, Workshop, choose_rows
+    from entitynlm.prediction.ensemble import join_rows
+    from entitynlm.prediction.evaluation import describe_table
+    from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.text.corpora import open_corpus
     from entitynlm.training.settings import load_settings
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -138,7 +138,7 @@ class Maker:
 
     def make_rows(self, names: Sequence[str], known: Mapping[str, Row]) -> list[Row]:
         """The rows in the order asked for; those ``known`` are not measured again."""
-        from entitynlm.tasks.entity_reproduction import NEEDS_MODEL, Teller
+        from entitynlm.experiments.entity_reproduction import NEEDS_MODEL, Teller
 
         wanted = [name for name in names if name not in known]
         later = [name for name in wanted if name in NEEDS_MODEL]
@@ -166,7 +166,7 @@ class Maker:
 
     def _train_beside(self, names: Sequence[str], listener: Listener, show: Show) -> dict[str, Row]:
         """Train EntityNLM and make other rows, which are the answer, at the same time or one after the other."""
-        from entitynlm.tasks.entity_companion import Companion
+        from entitynlm.experiments.entity_companion import Companion
         from entitynlm.training.completion import complete_bundle
 
         workshop = self.workshop
@@ -186,7 +186,7 @@ class Maker:
         return found
 
     def _measure(self, names: Sequence[str], show: Show) -> dict[str, Row]:
-        from entitynlm.tasks.entity_prediction import measure_row
+        from entitynlm.prediction.evaluation import measure_row
 
         stories = self.workshop.stories
         return {name: measure_row(name, self.workshop.make(name), stories, on_story=show) for name in names}

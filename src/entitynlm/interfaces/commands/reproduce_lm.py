@@ -40,7 +40,7 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.lm_reproduction import Plan, Reproduction
+    from entitynlm.experiments.lm_reproduction import Plan, Reproduction
     from entitynlm.training.settings import Settings
 
 LOG = "reproduce.log"
@@ -97,8 +97,8 @@ def reproduce_lm(
       entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
       entitynlm reproduce lm --corpus stories -c configs/tiny.toml --seeds 1,2 --samples 20 --out runs/lm-stories
     """
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.tasks.lm_reproduction import Plan, Witness, reproduce
+    from entitynlm.experiments.lm_reproduction import Plan, Witness, reproduce
+    from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     plan = Plan(
@@ -180,7 +180,7 @@ def present(found: Reproduction, plan: Plan, *, corpus: str, path: Path, termina
         list_spread_cells,
         write_markdown,
     )
-    from entitynlm.tasks.perplexity_rows import PAPER, pool_seeds, spread_over_seeds
+    from entitynlm.lm.rows import PAPER, pool_seeds, spread_over_seeds
 
     spreads = {split: spread_over_seeds(found.of_split(split)) for split in plan.splits}
     pooled = {split: pool_seeds(found.of_split(split)) for split in plan.splits}

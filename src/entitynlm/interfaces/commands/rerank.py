@@ -19,10 +19,10 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.data.document import Document
-    from entitynlm.data.kbest_lists import KBestList
-    from entitynlm.model.bundle import Bundle
-    from entitynlm.tasks.reranking import Combination
+    from entitynlm.coref.candidates.kbest_lists import KBestList
+    from entitynlm.coref.reranking.combination import Combination
+    from entitynlm.model.pretrained import Bundle
+    from entitynlm.text.document import Document
 
 
 def rerank(
@@ -80,10 +80,10 @@ def rerank(
       entitynlm rerank --kbest test.jsonl --dev-kbest dev.jsonl --dev-key gold.dev.conll --corpus gold.test.conll
         --model runs/ontogum --out better.conll
     """
-    from entitynlm.data.formats.registry import write_documents
-    from entitynlm.model.bundle import load_bundle
-    from entitynlm.tasks.kbest import get_decoder
-    from entitynlm.tasks.reranking import list_needed, score_list
+    from entitynlm.coref.candidates.kbest import get_decoder
+    from entitynlm.coref.reranking.combination import list_needed, score_list
+    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.text.formats.registry import write_documents
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     get_decoder(method)
@@ -126,10 +126,10 @@ def read_lists(
     singletons: bool,
 ) -> list[tuple[Document, KBestList]]:
     """Texts and lists of a file; antecedent scores become lists."""
-    from entitynlm.data.candidate_files import read_candidates
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.data.kbest_lists import KBestList
-    from entitynlm.tasks.coref_table import GIVEN, make_lists
+    from entitynlm.coref.candidates.files import read_candidates
+    from entitynlm.coref.candidates.kbest_lists import KBestList
+    from entitynlm.experiments.coref_table import GIVEN, make_lists
+    from entitynlm.text.corpora import open_corpus
 
     documents = None
     if corpus is not None:
@@ -143,8 +143,8 @@ def read_lists(
 
 def choose_combination(weight: float | None, weights: Path | None, searched: bool) -> Combination | None:
     """What was asked for; None if it is to be searched."""
+    from entitynlm.coref.reranking.combination import BASELINE, BY_MODEL, Combination, load_combination
     from entitynlm.errors import ConfigError
-    from entitynlm.tasks.reranking import BASELINE, BY_MODEL, Combination, load_combination
 
     if sum((weight is not None, weights is not None, searched)) > 1:
         raise ConfigError("choose one of --weight, --weights, and --dev-kbest with --dev-key")
@@ -167,11 +167,11 @@ def search(
     make: dict[str, Any],
 ) -> tuple[Combination, float]:
     """The weight of log P with the best CoNLL score on development documents."""
+    from entitynlm.coref.candidates.kbest import count_candidates
+    from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
+    from entitynlm.coref.reranking.combination import score_list
+    from entitynlm.coref.reranking.weight_search import search_weights
     from entitynlm.errors import ConfigError
-    from entitynlm.scoring.filters import clean_key, drop_repetitions
-    from entitynlm.tasks.kbest import count_candidates
-    from entitynlm.tasks.reranking import score_list
-    from entitynlm.tasks.reranking_search import search_weights
 
     if kbest is None or key is None:
         raise ConfigError(

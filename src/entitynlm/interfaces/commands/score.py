@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from entitynlm.scoring.alignment import Text
-    from entitynlm.scoring.coreference import CorpusCounts
-    from entitynlm.scoring.significance import Comparison
+    from entitynlm.coref.metrics.alignment import Text
+    from entitynlm.coref.metrics.coreference import CorpusCounts
+    from entitynlm.coref.metrics.significance import Comparison
 
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
 
@@ -91,7 +91,7 @@ def score(
         entitynlm score gold.conll system.conll --versus better.conll
     """
     terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.scoring.coreference import choose_metrics
+    from entitynlm.coref.metrics.coreference import choose_metrics
 
     choose_metrics(metric)
     keys = _filter(_read(key, format, split, required=True), Side.key, drop_singletons, drop_repetitions)
@@ -104,7 +104,7 @@ def score(
     figures = counts.to_json(per_document=per_document)
     comparisons: dict[str, Comparison] = {}
     if versus is not None:
-        from entitynlm.scoring.significance import compare_systems
+        from entitynlm.coref.metrics.significance import compare_systems
 
         comparisons = compare_systems(counts, count(versus), trials=trials, seed=seed)
         figures["versus"] = {
@@ -120,12 +120,12 @@ def score(
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
-    from entitynlm.data.formats.conll2012_quick import read_chains
+    from entitynlm.text.formats.conll2012.fast_reader import read_chains
 
     quickly = format in (None, "conll2012")
     if quickly and split is None and (found := read_chains(path)) is not None:
         return found
-    from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.corpus import open_corpus
 
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
@@ -140,8 +140,8 @@ def _filter(texts: Sequence[Text], side: Side, singletons: Side, repetitions: Si
     steps = (repetitions in (side, Side.both), singletons in (side, Side.both))
     if not any(steps):
         return texts
-    from entitynlm.data.document import Document
-    from entitynlm.scoring import filters
+    from entitynlm.coref.metrics import filters
+    from entitynlm.text.document import Document
 
     documents = [text if isinstance(text, Document) else text.to_document() for text in texts]
     if steps[0]:
@@ -160,9 +160,9 @@ def _count(
     lenient: bool,
     compare_words: bool,
 ) -> CorpusCounts:
-    from entitynlm.scoring.alignment import align_documents
-    from entitynlm.scoring.coreference import count_alignments
-    from entitynlm.scoring.pairing import pair_documents
+    from entitynlm.coref.metrics.alignment import align_documents
+    from entitynlm.coref.metrics.coreference import count_alignments
+    from entitynlm.coref.metrics.pairing import pair_documents
 
     paired = pair_documents(keys, responses, lenient=lenient, compare_words=compare_words)
     alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
@@ -178,7 +178,7 @@ def _count(
 def _tabulate_scores(counts: CorpusCounts) -> Table:
     from rich.table import Table
 
-    from entitynlm.scoring.coreference import METRICS
+    from entitynlm.coref.metrics.coreference import METRICS
 
     table = Table(
         "", box=None, title=f"{len(counts)} document{'s' if len(counts) != 1 else ''}", title_justify="left"
@@ -195,7 +195,7 @@ def _tabulate_scores(counts: CorpusCounts) -> Table:
 def _tabulate_documents(counts: CorpusCounts) -> Table:
     from rich.table import Table
 
-    from entitynlm.scoring.coreference import METRICS
+    from entitynlm.coref.metrics.coreference import METRICS
 
     table = Table("document (F1)", box=None)
     columns = [[f"{s.printed[2]:.2f}" for s in counts.score_documents(name)] for name in counts.by_metric]
@@ -212,7 +212,7 @@ def _tabulate_documents(counts: CorpusCounts) -> Table:
 def _tabulate_comparisons(comparisons: dict[str, Comparison], trials: int) -> Table:
     from rich.table import Table
 
-    from entitynlm.scoring.coreference import METRICS
+    from entitynlm.coref.metrics.coreference import METRICS
 
     table = Table(
         "F1", box=None, title=f"second response against the first, {trials} trials", title_justify="left"

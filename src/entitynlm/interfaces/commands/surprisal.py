@@ -34,8 +34,8 @@ from entitynlm.interfaces.options import (
 )
 
 if TYPE_CHECKING:
-    from entitynlm.tasks.surprisal import Surprisal
-    from entitynlm.tasks.surprisal_sampling import OnWords
+    from entitynlm.lm.surprisal import Surprisal
+    from entitynlm.lm.surprisal_sampling import OnWords
 
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 Table = Literal["tokens", "mentions"]
@@ -101,8 +101,8 @@ def surprisal(
     """
     from entitynlm.interfaces.api import EntityNLM
     from entitynlm.interfaces.row_files import choose_kind
-    from entitynlm.tasks.spelling import SpellingModel
-    from entitynlm.tasks.surprisal import measure_surprisal
+    from entitynlm.lm.spelling import SpellingModel
+    from entitynlm.lm.surprisal import measure_surprisal
 
     unit = parse_base(base)
     if rows not in ("tokens", "mentions"):
@@ -180,7 +180,7 @@ def write_tables(
 ) -> None:
     """One table on standard output, or both as files; they are written as the documents come."""
     from entitynlm.interfaces.row_files import write_rows
-    from entitynlm.tasks.surprisal import MentionRow, TokenRow
+    from entitynlm.lm.surprisal import MentionRow, TokenRow
 
     if out == STANDARD:
         row_type = TokenRow if rows == "tokens" else MentionRow
@@ -223,7 +223,7 @@ def write_pair(measured: Iterator[Surprisal], start: Path, kind: str) -> None:
 def write_both(measured: Iterator[Surprisal], tokens: Path, mentions: Path, kind: str) -> None:
     """Tokens as they come; mentions, of which there are fewer, afterwards."""
     from entitynlm.interfaces.row_files import write_rows
-    from entitynlm.tasks.surprisal import MentionRow, TokenRow
+    from entitynlm.lm.surprisal import MentionRow, TokenRow
 
     kept: list[MentionRow] = []
 

@@ -96,8 +96,8 @@ def train(
       entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
-    from entitynlm.data.corpora import open_corpus
-    from entitynlm.model.bundle import CARD, load_bundle
+    from entitynlm.model.pretrained import CARD, load_bundle
+    from entitynlm.text.corpora import open_corpus
     from entitynlm.training.recipe import train_bundle
     from entitynlm.training.settings import load_settings
 

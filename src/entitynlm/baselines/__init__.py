@@ -1,1 +1,0 @@
-"""Baselines: systems without entities in their words, or without words in their entities."""

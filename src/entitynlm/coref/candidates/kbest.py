@@ -1,0 +1,254 @@
+"""k-best lists from antecedent scores: the paper's one-swap heuristic, and samples from the scores.
+
+An antecedent tree gives each mention one antecedent or none; its chains are the transitive closure.
+Different trees may say the same chains, and what a reranker wants is different chains.
+
+:func:`decode_swaps` is section 5.2 of the paper: one antecedent of the one-best tree is replaced at a time,
+in the order of the score that this costs. :func:`decode_samples` draws whole trees from the distribution
+that the scores define, so that one candidate may differ in many places; its lists leave more room above the
+one-best (``docs/decisions/032``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
+from entitynlm.coref.candidates.kbest_lists import Candidate, Clusters, KBestList
+from entitynlm.coref.metrics.alignment import align_chains, list_chains
+from entitynlm.coref.metrics.coreference import CONLL, CorpusCounts, count_alignments
+from entitynlm.errors import ConfigError
+from entitynlm.text.document import Document, Span
+
+Tree = NDArray[np.int64]  # the antecedent of each mention
+Labels = NDArray[np.int64]  # the first mention of each mention's chain
+
+K = 100
+ATTEMPTS = 4  # trees drawn for each candidate that is wanted, at most
+RELATIVE_TEMPERATURE = 0.075  # of the typical distance between a mention's best and second-best chain
+
+
+def label_chains(tree: Tree) -> Labels:
+    """The transitive closure: every mention gets the index of its chain's first mention."""
+    labels = np.arange(len(tree))
+    for mention, antecedent in enumerate(tree.tolist()):
+        if antecedent != NO_ANTECEDENT:
+            labels[mention] = labels[antecedent]
+    return labels
+
+
+def list_clusters(labels: Labels, mentions: Sequence[Span], *, singletons: bool = False) -> Clusters:
+    """Chains of two and more mentions, in text order; with ``singletons`` also the mentions by themselves."""
+    chains: dict[int, list[Span]] = {}
+    for label, span in zip(labels.tolist(), mentions, strict=True):
+        chains.setdefault(label, []).append(span)
+    return tuple(tuple(chain) for chain in chains.values() if singletons or len(chain) > 1)
+
+
+def decode_best(scores: AntecedentScores, *, singletons: bool = False) -> Clusters:
+    """The system's own analysis."""
+    return list_clusters(label_chains(scores.best), scores.mentions, singletons=singletons)
+
+
+def decode_swaps(
+    scores: AntecedentScores, k: int = K, *, pad: bool = True, singletons: bool = False
+) -> KBestList:
+    """The paper's approximate k-best list.
+
+    Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent;
+    each is put into the one-best tree by itself, and kept if its chains are new. "No antecedent" is a
+    candidate like any other. A list that stays short is padded with its last item.
+    """
+    _check_size(k)
+    best_scores = scores.best_scores
+    total = float(best_scores.sum())
+    anaphors = scores.anaphors
+    losses = best_scores[anaphors] - scores.scores
+    labels = label_chains(scores.best)
+    collected = _Collector(scores, k, singletons)
+    collected.add(labels, total)
+    for pair in np.argsort(losses, kind="stable").tolist():
+        if collected.is_full:
+            break
+        mention, antecedent = int(anaphors[pair]), int(scores.antecedents[pair])
+        if antecedent != scores.best[mention]:
+            collected.add(_move_branch(scores.best, labels, mention, antecedent), total - float(losses[pair]))
+    return collected.finish(pad)
+
+
+def decode_samples(
+    scores: AntecedentScores,
+    k: int = K,
+    *,
+    temperature: float | None = None,
+    seed: int = 0,
+    pad: bool = True,
+    singletons: bool = False,
+) -> KBestList:
+    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best
+    first.
+
+    :param temperature: in units of the scores; by default a fraction of the document's typical margin,
+        because systems differ in scale.
+    """
+    _check_size(k)
+    if temperature is None:
+        temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
+    if temperature <= 0 or len(scores) == 0:
+        return decode_swaps(scores, k, pad=pad, singletons=singletons)
+    generator = np.random.default_rng(seed)
+    collected = _Collector(scores, k, singletons)
+    collected.add(label_chains(scores.best), float(scores.best_scores.sum()))
+    for _ in range(ATTEMPTS * k):
+        if collected.is_full:
+            break
+        tree, total = _draw_tree(scores, temperature, generator)
+        collected.add(label_chains(tree), total)
+    collected.sort_others()
+    return collected.finish(pad)
+
+
+Decoder = Callable[..., KBestList]
+DECODERS: dict[str, Decoder] = {"swaps": decode_swaps, "samples": decode_samples}
+
+
+def get_decoder(name: str) -> Decoder:
+    """The decoder called ``name``, or an error that lists the names there are."""
+    try:
+        return DECODERS[name]
+    except KeyError:
+        raise ConfigError(
+            f"there is no k-best method {name!r}; choose one of {', '.join(DECODERS)}"
+        ) from None
+
+
+def measure_margin(scores: AntecedentScores) -> float:
+    """The median distance between a mention's best score and the best that would put it into another chain."""
+    labels = label_chains(scores.best)
+    anaphors = scores.anaphors
+    own = np.where(scores.best == NO_ANTECEDENT, NO_ANTECEDENT, labels)
+    targets = np.where(scores.antecedents == NO_ANTECEDENT, NO_ANTECEDENT, labels[scores.antecedents])
+    other = targets != own[anaphors]
+    rivals = np.full(len(scores), -np.inf)
+    np.maximum.at(rivals, anaphors[other], scores.scores[other])
+    margins = (scores.best_scores - rivals)[np.isfinite(rivals)]
+    return float(np.median(margins)) if len(margins) else 0.0
+
+
+# -- the oracle ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The best that a reranker could do: per document the candidate with the best CoNLL score of that
+    document.
+    """
+
+    choices: tuple[int, ...]
+    counts: CorpusCounts
+
+
+def count_candidates(
+    key: Document, candidates: Iterable[Candidate], metrics: Iterable[str] | None = (CONLL,)
+) -> CorpusCounts:
+    """The counts of each candidate of one document against its key; equal clusters are counted once."""
+    chains = list_chains(key)
+    rows: list[int] = []
+    distinct: dict[Clusters, int] = {}
+    for candidate in candidates:
+        rows.append(distinct.setdefault(candidate.clusters, len(distinct)))
+    counts = count_alignments(
+        [key.id] * len(distinct), [align_chains(chains, clusters) for clusters in distinct], metrics
+    )
+    return counts.take(rows)
+
+
+def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> Oracle:
+    """Score every candidate of every document, and choose per document (the first of several best)."""
+    choices: list[int] = []
+    chosen: list[CorpusCounts] = []
+    for key, item in zip(keys, lists, strict=True):
+        counts = count_candidates(key, item.candidates)
+        choice = int(np.argmax(counts.conll_documents))
+        choices.append(choice)
+        chosen.append(counts.take([choice]))
+    return Oracle(tuple(choices), join_counts(chosen))
+
+
+def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
+    """The counts of several corpora (or documents) one after the other."""
+    names = list(parts[0].by_metric) if parts else []
+    by_metric = {name: np.concatenate([part.by_metric[name] for part in parts]) for name in names}
+    return CorpusCounts(tuple(doc_id for part in parts for doc_id in part.doc_ids), by_metric)
+
+
+# -- details -------------------------------------------------------------------------------------------------------
+
+
+class _Collector:
+    """Candidates with different chains, up to k of them."""
+
+    def __init__(self, scores: AntecedentScores, k: int, singletons: bool) -> None:
+        self._scores = scores
+        self._k = k
+        self._singletons = singletons
+        self._seen: set[bytes] = set()
+        self._found: list[tuple[float, Labels]] = []
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._found) >= self._k
+
+    def add(self, labels: Labels, total: float) -> None:
+        code = labels.tobytes()
+        if code not in self._seen:
+            self._seen.add(code)
+            self._found.append((total, labels))
+
+    def sort_others(self) -> None:
+        """The one-best stays first, the others follow by score."""
+        self._found[1:] = sorted(self._found[1:], key=lambda pair: -pair[0])
+
+    def finish(self, pad: bool) -> KBestList:
+        candidates = list(self._make_candidates())
+        if pad:
+            candidates += [candidates[-1]] * (self._k - len(candidates))
+        return KBestList(self._scores.doc_id, tuple(candidates), tuple(self._scores.mentions))
+
+    def _make_candidates(self) -> Iterator[Candidate]:
+        for total, labels in self._found:
+            clusters = list_clusters(labels, self._scores.mentions, singletons=self._singletons)
+            yield Candidate(clusters, total)
+
+
+def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
+    """The chains after ``mention``, with all that hangs on it, is moved to ``antecedent`` (or left by
+    itself).
+    """
+    branch = {mention}
+    for other in (np.flatnonzero(labels[mention + 1 :] == labels[mention]) + mention + 1).tolist():
+        if int(tree[other]) in branch:
+            branch.add(other)
+    changed = labels.copy()
+    target = mention if antecedent == NO_ANTECEDENT else int(labels[antecedent])
+    changed[sorted(branch)] = target
+    return changed
+
+
+def _draw_tree(
+    scores: AntecedentScores, temperature: float, generator: np.random.Generator
+) -> tuple[Tree, float]:
+    """A sample by Gumbel noise: the argmax of score / temperature + noise has the softmax distribution."""
+    noisy = scores.scores / temperature + generator.gumbel(size=len(scores.scores))
+    highest = np.maximum.reduceat(noisy, scores.offsets[:-1])
+    chosen = np.flatnonzero(noisy == np.repeat(highest, np.diff(scores.offsets)))
+    return scores.antecedents[chosen], float(scores.scores[chosen].sum())
+
+
+def _check_size(k: int) -> None:
+    if k < 1:
+        raise ConfigError(f"a k-best list needs at least one candidate, not {k}")

@@ -1,0 +1,140 @@
+"""Whether a name or a noun leans to "he" or to "she", learned from plain text.
+
+Annotated stories are too few to know that Emma is a woman. In plain text a name is often followed by the pronoun of whoever bears
+it; the counts are noisy for a single name, but words of one kind lie in one direction of pretrained vectors, so a logistic
+regression from vectors to counts tells it for names that the text never had. What is stored is a list of words with a number
+each: no vectors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from entitynlm.errors import ModelError
+from entitynlm.text.english import FEMALE, GENDERS, MALE
+
+HE = frozenset("he him his himself".split())
+SHE = frozenset("she her hers herself".split())
+REACH = 10  # words from a name to the pronoun that is counted for it
+BREAKS = frozenset(".?!:\"“”‘’'`_") | {"``", "''", "</s>"}
+"""After these a capital need not be a name's."""
+FEWEST = 6  # pronouns that make a name's count worth learning from
+SURE = 30  # pronouns that make it worth as much as any
+WEAKEST = 0.4  # smaller leanings are not stored
+SCALE = 100
+
+
+@dataclass(frozen=True)
+class Leanings:
+    """Words in lower case, from −1 ("she") to 1 ("he"); words that are missing lean nowhere."""
+
+    values: Mapping[str, float]
+
+    def find(self, word: str) -> float:
+        return self.values.get(word.lower(), 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the model's card: the words in one string, their leanings in hundredths."""
+        words = sorted(self.values)
+        return {"words": " ".join(words), "values": [round(SCALE * self.values[word]) for word in words]}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Leanings:
+        words, values = stored["words"].split(), stored["values"]
+        if len(words) != len(values):
+            raise ModelError(
+                "the leanings of names in this model can't be used (words and numbers differ in count)"
+            )
+        return cls({word: value / SCALE for word, value in zip(words, values, strict=True)})
+
+
+def count_pronouns(texts: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:
+    """For each name, how often the next pronoun is a form of "he" and of "she"; another name in between ends the search."""
+    he: Counter[str] = Counter()
+    she: Counter[str] = Counter()
+    for tokens in texts:
+        for start, after in pairwise((*_find_names(tokens), len(tokens))):
+            for token in range(start + 1, min(start + 1 + REACH, after)):
+                word = tokens[token].lower()
+                if word in HE or word in SHE:
+                    (he if word in HE else she)[tokens[start]] += 1
+                    break
+    return {word: (he[word], she[word]) for word in sorted(he | she)}
+
+
+def _find_names(tokens: Sequence[str]) -> list[int]:
+    """Words with a capital that is not that of a sentence's first word."""
+    return [
+        number
+        for number, token in enumerate(tokens)
+        if len(token) > 1
+        and token[0].isupper()
+        and token.isalpha()
+        and number
+        and tokens[number - 1] not in BREAKS
+    ]
+
+
+def learn_leanings(
+    counts: Mapping[str, tuple[int, int]], words: Sequence[str], vectors: np.ndarray
+) -> Leanings:
+    """A logistic regression from the names' vectors to their counts and those of known nouns, told of all words.
+
+    :param words: in lower case, one per row of ``vectors``, (V, D).
+    """
+    rows = {word: row for row, word in enumerate(words)}
+    examples, targets, weights = _choose_examples(counts, rows)
+    if not examples:
+        raise ModelError("no name that is followed by pronouns has a vector; leanings can't be learned")
+    x = torch.from_numpy(np.array(vectors, dtype=np.float32))
+    y, w = torch.tensor(targets), torch.tensor(weights)
+    layer = nn.Linear(x.shape[1], 1)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=200)
+
+    def close() -> torch.Tensor:
+        optimizer.zero_grad()
+        losses = nn.functional.binary_cross_entropy_with_logits(
+            layer(x[examples])[:, 0], y, weight=w, reduction="mean"
+        )
+        loss: torch.Tensor = losses + 0.002 * layer.weight.square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(close)
+    with torch.no_grad():
+        scores = (layer(x)[:, 0] / 2).clamp(-1, 1).tolist()
+    return Leanings(
+        {word: s for word, s in zip(words, scores, strict=True) if abs(s) >= WEAKEST and word.isalpha()}
+    )
+
+
+def _choose_examples(
+    counts: Mapping[str, tuple[int, int]], rows: Mapping[str, int]
+) -> tuple[list[int], list[float], list[float]]:
+    """Rows, how likely "he" is there, and how much each counts."""
+    he, she = (sum(pair[side] for pair in counts.values()) for side in (0, 1))
+    ratio = (she + 1) / (he + 1)
+    examples, targets, weights = [], [], []
+    for word, (males, females) in counts.items():
+        if males + females >= FEWEST and word.lower() in rows:
+            lean = math.log(ratio * (males + 2) / (females + 2 * ratio))
+            examples.append(rows[word.lower()])
+            targets.append(1 / (1 + math.exp(-2 * lean)))
+            weights.append(min(1.0, (males + females) / SURE))
+    for word, gender in GENDERS.items():
+        if gender in (MALE, FEMALE) and word in rows:
+            examples.append(rows[word])
+            targets.append(float(gender == MALE))
+            weights.append(2.0)
+    return examples, targets, weights

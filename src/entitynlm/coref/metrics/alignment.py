@@ -1,0 +1,155 @@
+"""Key and response chains with their mentions numbered, by the conventions of the official CoNLL scorer
+(v8.01).
+
+All metrics see an :class:`Alignment`, so what counts as "the same mention" and what becomes of a span that
+is annotated twice is decided here, once:
+
+- A mention is a span, and two mentions are the same if their spans are.
+- A span that the key has twice stays twice, with one number; "the chain of a mention" is the last one that
+  has it.
+- A span of the response that matches the key counts where it comes first; its repetitions are taken out,
+  and so is a chain that they leave empty. Repetitions of spans that the key doesn't have stay.
+- Singletons count like any other chain, and twinless mentions stay where they are.
+
+The order of chains and mentions is the order in which the official scorer meets them in a file. It decides
+which repetition is "first", and in which order fractions are added up, hence the last printed digit of a
+score.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.conll2012.fast_reader import ChainedText
+
+Chains = Sequence[Sequence[Hashable]]
+"""Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
+
+Text = Document | ChainedText
+"""What can be scored."""
+
+MANY = sys.maxsize
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Numbered chains: equal numbers in key and response are the same mention.
+
+    ``common_mentions`` is the number of distinct mentions in both, ``repeated_in_response`` the number of
+    repetitions that were taken out of the response.
+    """
+
+    key: tuple[tuple[int, ...], ...]
+    response: tuple[tuple[int, ...], ...]
+    key_mentions: int
+    response_mentions: int
+    common_mentions: int
+    repeated_in_key: int = 0
+    repeated_in_response: int = 0
+
+    @cached_property
+    def key_chain_of(self) -> dict[int, int]:
+        """The index of each key mention's chain; the last one if it has several."""
+        return {mention: index for index, chain in enumerate(self.key) for mention in chain}
+
+    @cached_property
+    def response_chain_of(self) -> dict[int, int]:
+        """The index of each response mention's chain; unique for those that the key has too."""
+        return {mention: index for index, chain in enumerate(self.response) for mention in chain}
+
+    @cached_property
+    def has_repetitions(self) -> bool:
+        """Whether some mention stands in the aligned key or in the aligned response more than once."""
+        return any(
+            sum(map(len, chains)) != len(index)
+            for chains, index in ((self.key, self.key_chain_of), (self.response, self.response_chain_of))
+        )
+
+    @cached_property
+    def overlaps(self) -> dict[tuple[int, int], int]:
+        """How many distinct mentions key chain i and response chain j share, for the pairs (i, j) that
+        share any.
+        """
+        table: dict[tuple[int, int], int] = {}
+        response_chain_of = self.response_chain_of
+        for index, chain in enumerate(self.key):
+            for mention in set(chain) if self.repeated_in_key else chain:
+                other = response_chain_of.get(mention)
+                if other is not None:
+                    table[index, other] = table.get((index, other), 0) + 1
+        return table
+
+
+def align_chains(key: Chains, response: Chains) -> Alignment:
+    """Number the mentions of two sets of chains that are in the order of their file."""
+    numbers: dict[Hashable, int] = {}
+    for chain in key:
+        for mention in chain:
+            numbers.setdefault(mention, len(numbers))
+    key_mentions = len(numbers)
+    found: set[Hashable] = set()
+    aligned: list[tuple[int, ...]] = []
+    repeated = 0
+    for chain in response:
+        kept: list[int] = []
+        for mention in chain:
+            number = numbers.setdefault(mention, len(numbers))
+            if number < key_mentions and mention in found:
+                repeated += 1
+                continue
+            found.add(mention)
+            kept.append(number)
+        if kept:
+            aligned.append(tuple(kept))
+    key_chains = tuple(tuple(numbers[mention] for mention in chain) for chain in key if chain)
+    return Alignment(
+        key=key_chains,
+        response=tuple(aligned),
+        key_mentions=key_mentions,
+        response_mentions=len(found),
+        common_mentions=key_mentions + len(found) - len(numbers),
+        repeated_in_key=sum(map(len, key_chains)) - key_mentions,
+        repeated_in_response=repeated,
+    )
+
+
+def list_chains(text: Text) -> list[Sequence[Hashable]]:
+    """A document's entities in the order in which the official scorer would meet them in a CoNLL file.
+
+    It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and
+    notes a mention when it closes (on one line, the one that opened last comes first).
+    """
+    if isinstance(text, ChainedText):
+        return [spans for _, spans in sorted(text.chains.items(), key=_opening)]
+    grouped: dict[str, list[Mention]] = {}
+    for mention in text.mentions:
+        grouped.setdefault(mention.entity, []).append(mention)
+    chains = {entity: [(m.start, m.end) for m in mentions] for entity, mentions in grouped.items()}
+    ordered = [grouped[entity] for entity, _ in sorted(chains.items(), key=_opening)]
+    return [[m.parts or (m.start, m.end) for m in sorted(mentions, key=_closing)] for mentions in ordered]
+
+
+def align_documents(key: Text, response: Text) -> Alignment:
+    """Number the mentions of two analyses of one text."""
+    return align_chains(list_chains(key), list_chains(response))
+
+
+def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
+    entity, spans = item
+    start, end = min(spans)  # the shortest of those that open first
+    longest_first = -MANY if end - start == 1 else start - max(e for s, e in spans if s == start)
+    return start, longest_first, int(entity) if entity.isdecimal() else -1, entity
+
+
+def _closing(mention: Mention) -> tuple[int, int]:
+    return mention.end, -mention.start
+
+
+def count_repetitions(chains: Iterable[Iterable[Hashable]]) -> int:
+    """How many mentions of the chains are repetitions of an earlier one."""
+    mentions = [mention for chain in chains for mention in chain]
+    return len(mentions) - len(set(mentions))

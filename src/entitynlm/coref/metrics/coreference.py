@@ -1,0 +1,185 @@
+"""The coreference metrics in one table: counts per document, scores per corpus, the CoNLL average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from entitynlm.coref.metrics.alignment import Alignment, Chains, Text, align_chains, align_documents
+from entitynlm.coref.metrics.b_cubed import count_b_cubed
+from entitynlm.coref.metrics.blanc import count_blanc, summarise_blanc
+from entitynlm.coref.metrics.ceaf import count_ceaf_entities, count_ceaf_mentions
+from entitynlm.coref.metrics.lea import count_lea
+from entitynlm.coref.metrics.muc import count_muc
+from entitynlm.coref.metrics.ratios import Floats, summarise_counts, to_percent, truncate_percent
+from entitynlm.errors import ConfigError, DataError
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric counts in one document, and how summed counts become (recall, precision, F1)."""
+
+    name: str
+    title: str
+    count: Callable[[Alignment], tuple[float, ...]]
+    summarise: Callable[[Floats], Floats] = summarise_counts
+
+
+def count_mentions(alignment: Alignment) -> tuple[float, ...]:
+    """Identification of mentions: exact spans, whatever their chain."""
+    common = alignment.common_mentions
+    return common, alignment.key_mentions, common, alignment.response_mentions
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("mentions", "Mentions", count_mentions),
+        Metric("muc", "MUC", count_muc),
+        Metric("b3", "B³", count_b_cubed),
+        Metric("ceafm", "CEAF_m", count_ceaf_mentions),
+        Metric("ceafe", "CEAF_e", count_ceaf_entities),
+        Metric("blanc", "BLANC", count_blanc, summarise_blanc),
+        Metric("lea", "LEA", count_lea),
+    )
+}
+CONLL_METRICS = ("muc", "b3", "ceafe")
+CONLL = "conll"
+
+
+@dataclass(frozen=True)
+class Score:
+    """Recall, precision and F1 in percent, not rounded; ``printed`` has them as the official scorer shows
+    them.
+    """
+
+    recall: float
+    precision: float
+    f1: float
+    printed: tuple[float, ...] = ()
+
+    def to_json(self) -> dict[str, float]:
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+
+
+@dataclass(frozen=True)
+class CorpusCounts:
+    """What every metric counted in every document; ``by_metric[name]`` has shape (documents, counts)."""
+
+    doc_ids: tuple[str, ...]
+    by_metric: Mapping[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def score(self, name: str) -> Score:
+        """One metric over the whole corpus."""
+        return _to_score(METRICS[name].summarise(add_documents(self.by_metric[name])))
+
+    def score_documents(self, name: str) -> list[Score]:
+        """One metric for each document by itself."""
+        return [_to_score(row) for row in METRICS[name].summarise(self.by_metric[name])]
+
+    @property
+    def has_conll(self) -> bool:
+        return all(name in self.by_metric for name in CONLL_METRICS)
+
+    @property
+    def conll(self) -> float:
+        """The CoNLL average: the mean F1 of MUC, B³ and CEAF_e, in percent."""
+        return sum(self.score(name).f1 for name in CONLL_METRICS) / len(CONLL_METRICS)
+
+    @property
+    def conll_documents(self) -> list[float]:
+        """The CoNLL average of each document by itself."""
+        scores = [METRICS[name].summarise(self.by_metric[name])[:, 2] for name in CONLL_METRICS]
+        return [to_percent(float(value)) for value in np.mean(scores, axis=0)]
+
+    def take(self, rows: Sequence[int]) -> CorpusCounts:
+        """The counts of some documents (or candidates), in the order of ``rows``."""
+        chosen = {name: counts[list(rows)] for name, counts in self.by_metric.items()}
+        return CorpusCounts(tuple(self.doc_ids[row] for row in rows), chosen)
+
+    def to_json(self, *, per_document: bool = False) -> dict[str, object]:
+        """The figures as the command line writes them."""
+        figures: dict[str, object] = {name: self.score(name).to_json() for name in self.by_metric}
+        if self.has_conll:
+            figures[CONLL] = self.conll
+        if per_document:
+            figures["documents"] = self._describe_documents()
+        return figures
+
+    def _describe_documents(self) -> list[dict[str, object]]:
+        rows: list[dict[str, object]] = [{"id": doc_id} for doc_id in self.doc_ids]
+        for name in self.by_metric:
+            for row, score in zip(rows, self.score_documents(name), strict=True):
+                row[name] = score.to_json()
+        if self.has_conll:
+            for row, value in zip(rows, self.conll_documents, strict=True):
+                row[CONLL] = value
+        return rows
+
+
+def add_documents(counts: Floats) -> Floats:
+    """Sum over documents one by one, as the official scorer does (numpy's pairwise sum rounds otherwise)."""
+    if len(counts) == 0:
+        return np.zeros(counts.shape[1:])
+    total = counts[0].copy()
+    for row in counts[1:]:
+        total += row
+    return total
+
+
+def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
+    """The metrics called ``names`` (all of them for None), or an error that lists the names there are."""
+    if names is None:
+        return tuple(METRICS.values())
+    wanted = list(dict.fromkeys(part for name in names for part in _expand(name)))
+    unknown = [name for name in wanted if name not in METRICS]
+    if unknown:
+        known = ", ".join((*METRICS, CONLL))
+        raise ConfigError(f"there is no metric {unknown[0]!r}; choose from {known}")
+    return tuple(METRICS[name] for name in wanted)
+
+
+def count_alignments(
+    doc_ids: Iterable[str], alignments: Iterable[Alignment], metrics: Iterable[str] | None = None
+) -> CorpusCounts:
+    """Let the metrics count in each aligned document."""
+    chosen = choose_metrics(metrics)
+    rows: dict[str, list[tuple[float, ...]]] = {metric.name: [] for metric in chosen}
+    for alignment in alignments:
+        for metric in chosen:
+            rows[metric.name].append(metric.count(alignment))
+    widths = {metric.name: 8 if metric.name == "blanc" else 4 for metric in chosen}
+    by_metric = {
+        name: np.array(counts, dtype=np.float64).reshape(len(counts), widths[name])
+        for name, counts in rows.items()
+    }
+    return CorpusCounts(tuple(doc_ids), by_metric)
+
+
+def score_chains(key: Chains, response: Chains, metrics: Iterable[str] | None = None) -> CorpusCounts:
+    """Score the chains of one document."""
+    return count_alignments([""], [align_chains(key, response)], metrics)
+
+
+def score_documents(
+    key: Sequence[Text], response: Sequence[Text], metrics: Iterable[str] | None = None
+) -> CorpusCounts:
+    """Score documents against their keys; both sequences are in the same order (see ``pair_documents``)."""
+    if len(key) != len(response):
+        raise DataError(f"{len(response)} documents can't be scored against {len(key)}")
+    alignments = [align_documents(*pair) for pair in zip(key, response, strict=True)]
+    return count_alignments([document.id for document in key], alignments, metrics)
+
+
+def _expand(name: str) -> tuple[str, ...]:
+    return CONLL_METRICS if name == CONLL else tuple(METRICS) if name == "all" else (name,)
+
+
+def _to_score(summary: Floats) -> Score:
+    recall, precision, f1 = (to_percent(float(value)) for value in summary)
+    return Score(recall, precision, f1, tuple(truncate_percent(float(value)) for value in summary))

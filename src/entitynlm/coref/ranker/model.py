@@ -1,0 +1,197 @@
+"""The ranker itself: trained from annotated documents, it scores the antecedents of every mention of a new
+one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
+from entitynlm.coref.metrics.filters import drop_singletons
+from entitynlm.coref.ranker import kernels
+from entitynlm.coref.ranker.attributes import code_attributes, view_mentions
+from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions
+from entitynlm.coref.ranker.relations import Pairs, relate_mentions
+from entitynlm.coref.ranker.spans import SpanFinder
+from entitynlm.coref.ranker.syntax import CandidateMention
+from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.files import write_atomically
+from entitynlm.text.document import Document
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class RankerSettings:
+    """How a ranker learns.
+
+    :param mentions: where mentions come from; None: syntax where the training documents have it, else
+        learned.
+    :param singletons: whether mentions that corefer with nothing are part of the answer; None: as in the
+        training documents.
+    :param costs: for a link that should not be, for no link where one should be, for the wrong link.
+    :param bits: the table of weights has 2^bits places.
+    """
+
+    mentions: MentionSource | None = None
+    singletons: bool | None = None
+    epochs: int = 4
+    rate: float = 0.1
+    costs: tuple[float, float, float] = (0.1, 3.0, 1.0)
+    bits: int = 22
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.rate <= 0 or not 8 <= self.bits <= 28:
+            raise ConfigError("a ranker needs at least one epoch, a positive rate and 8 to 28 bits")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A document ready for the kernels; ``entities`` has the annotated entity of each mention, or -1."""
+
+    mentions: Sequence[CandidateMention]
+    attributes: NDArray[np.int64]
+    pairs: Pairs
+    entities: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """Weights, and all that is needed to apply them to a new document."""
+
+    settings: RankerSettings
+    source: MentionSource
+    singletons: bool
+    weights: NDArray[np.float32]
+    types: Mapping[str, str] = field(default_factory=dict)
+    finder: SpanFinder | None = None
+    threshold: float = LIKELY
+
+    def find_mentions(
+        self, document: Document, source: MentionSource | None = None
+    ) -> list[CandidateMention]:
+        """The candidate mentions of a document."""
+        return find_mentions(document, source or self.source, self.finder, threshold=self.threshold)
+
+    def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
+        """The scores of all possible antecedents; ``mentions=MentionSource.given`` takes the document's own
+        spans.
+        """
+        found = self.find_mentions(document, mentions)
+        example = make_example(document, found, self.types)
+        tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)
+        pairs = example.pairs
+        scores, new_scores = kernels.score_pairs(
+            self.weights, example.attributes, pairs.offsets, pairs.antecedents, pairs.relations, *tables
+        )
+        return collect_scores(document.id, found, pairs, scores, new_scores)
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``ranker.json`` and ``ranker.npz`` into a folder."""
+        folder = Path(folder)
+        settings = {
+            **asdict(self.settings),
+            "mentions": self.settings.mentions and self.settings.mentions.value,
+        }
+        card = {
+            "format": "entitynlm ranker",
+            "version": VERSION,
+            "settings": settings,
+            "source": self.source.value,
+            "singletons": self.singletons,
+            "threshold": self.threshold,
+            "types": dict(self.types),
+        }
+        places = np.flatnonzero(self.weights)
+        arrays: dict[str, Any] = {"places": places.astype(np.uint32), "weights": self.weights[places]}
+        if self.finder is not None:
+            span_places = np.flatnonzero(self.finder.weights)
+            arrays |= {
+                "span_places": span_places.astype(np.uint32),
+                "span_weights": self.finder.weights[span_places],
+            }
+            card["span_size"] = len(self.finder.weights)
+        with write_atomically(folder / "ranker.npz", "wb") as stream:
+            np.savez_compressed(stream, **arrays)
+        with write_atomically(folder / "ranker.json") as stream:
+            json.dump(card, stream, ensure_ascii=False, indent=1)
+
+
+def load_ranker(folder: str | Path) -> Ranker:
+    """Read a ranker that ``Ranker.save`` wrote."""
+    folder = Path(folder)
+    try:
+        card = json.loads((folder / "ranker.json").read_text(encoding="utf-8"))
+        if card.get("format") != "entitynlm ranker" or card.get("version") != VERSION:
+            raise ModelError(f"{folder}: this is not a ranker of version {VERSION}")
+        values = card["settings"]
+        values["mentions"] = values["mentions"] and MentionSource(values["mentions"])
+        settings = RankerSettings(**{**values, "costs": tuple(values["costs"])})
+        with np.load(folder / "ranker.npz", allow_pickle=False) as arrays:
+            weights = _unpack(arrays["places"], arrays["weights"], 1 << settings.bits)
+            finder = None
+            if "span_size" in card:
+                finder = SpanFinder(_unpack(arrays["span_places"], arrays["span_weights"], card["span_size"]))
+    except FileNotFoundError as error:
+        raise ModelError(f"{folder}: there is no ranker here (ranker.json and ranker.npz)") from error
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ModelError(f"{folder}: the ranker is damaged ({error})") from error
+    return Ranker(
+        settings,
+        MentionSource(card["source"]),
+        bool(card["singletons"]),
+        weights,
+        card["types"],
+        finder,
+        float(card["threshold"]),
+    )
+
+
+def _unpack(places: NDArray[np.uint32], values: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    weights = np.zeros(size, dtype=np.float32)
+    weights[places] = values
+    return weights
+
+
+def make_example(
+    document: Document, mentions: Sequence[CandidateMention], types: Mapping[str, str]
+) -> Example:
+    """Attributes, pairs and annotated entities of a document's candidate mentions."""
+    views = view_mentions(document, mentions)
+    entities = {
+        m.span: i for i, entity in enumerate(drop_singletons(document).entities) for m in entity.mentions
+    }
+    owners = np.array([entities.get(mention.span, -1) for mention in mentions], dtype=np.int64)
+    return Example(mentions, code_attributes(document, views, types), relate_mentions(views), owners)
+
+
+def collect_scores(
+    doc_id: str,
+    mentions: Sequence[CandidateMention],
+    pairs: Pairs,
+    scores: NDArray[np.float64],
+    new_scores: NDArray[np.float64],
+) -> AntecedentScores:
+    """Antecedents from the nearest to the farthest, then none; relative to the score of none, which is 0."""
+    size = len(mentions)
+    counts = np.diff(pairs.offsets)
+    offsets = np.concatenate([[0], np.cumsum(counts + 1)]).astype(np.int64)
+    antecedents = np.full(offsets[-1], NO_ANTECEDENT, dtype=np.int64)
+    values = np.zeros(offsets[-1])
+    best = np.full(size, NO_ANTECEDENT, dtype=np.int64)
+    for m in range(size):
+        first, last = pairs.offsets[m], pairs.offsets[m + 1]
+        place = offsets[m]
+        antecedents[place : place + counts[m]] = pairs.antecedents[first:last][::-1]
+        values[place : place + counts[m]] = scores[first:last][::-1] - new_scores[m]
+        best[m] = antecedents[place + int(np.argmax(values[place : offsets[m + 1]]))]
+    return AntecedentScores(doc_id, tuple(m.span for m in mentions), offsets, antecedents, values, best)

@@ -1,0 +1,243 @@
+"""A learned finder of mention spans, for texts without syntax (LitBank, plain text).
+
+Every span of up to :data:`LONGEST` words is a yes-or-no question to a linear model over hashed features:
+the words at its borders, their shapes and endings, its likely head and its length.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from entitynlm.coref.ranker.attributes import hash_text
+from entitynlm.coref.ranker.kernels import Array, score_features, update_features
+from entitynlm.coref.ranker.syntax import CandidateMention
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import AFTER_HEAD
+
+LONGEST = 25
+BITS = 20
+EPOCHS = 6
+RATE = 0.15
+_SEED = np.uint64(5000)
+
+# Attributes of a border token, and of a span; a template names them as m (at the start), a (at the end) and bare.
+BORDER = ("word", "shape", "suffix", "before", "after", "before_shape", "after_shape", "second")
+INSIDE = (
+    "length",
+    "head",
+    "head_suffix",
+    "head_shape",
+    "comma",
+    "preposition",
+    "conjunction",
+    "to_end",
+    "pure",
+)
+TEMPLATES = (
+    "m.word", "m.shape m.word", "m.before m.word", "m.word m.after", "m.before", "a.after", "a.word", "a.suffix",
+    "a.word a.after", "a.suffix a.after", "a.shape a.after_shape", "m.word a.word", "m.word a.after", "m.before a.after",
+    "length", "length m.word", "length m.shape a.shape", "length a.after", "length m.before", "head", "head m.word",
+    "head_suffix m.word", "head_suffix length", "head_shape m.word", "head a.after", "head m.before",
+    "head_suffix m.word a.after", "comma length", "preposition length m.word", "conjunction m.word",
+    "comma preposition conjunction", "comma a.after", "conjunction a.after", "preposition a.after",
+    "to_end length", "pure length", "pure m.before_shape a.after_shape", "pure m.word a.word", "m.shape a.shape m.before a.after",
+    "m.before_shape m.shape a.after_shape", "a.before a.word", "m.word m.second length", "head m.word length",
+    "head head_shape", "m.word preposition a.after", "pure head",
+)  # fmt: skip
+
+
+def compile_span_templates() -> NDArray[np.int64]:
+    """The templates as numbers; see ``templates.compile_templates``."""
+    table = np.full((len(TEMPLATES), 4, 2), -1, dtype=np.int64)
+    for row, template in enumerate(TEMPLATES):
+        for part, name in enumerate(template.split()):
+            side, _, attribute = name.rpartition(".")
+            kind = {"m": 0, "a": 1, "": 2}[side]
+            table[row, part] = (kind, (BORDER if side else INSIDE).index(attribute))
+    return table
+
+
+@dataclass(frozen=True)
+class _Spans:
+    """All spans of a document: numbers of their first and last tokens, attributes of tokens and of spans."""
+
+    starts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    inside: NDArray[np.int64]
+    heads: NDArray[np.int64]
+
+
+class SpanFinder:
+    """The trained finder: weights for hashed features."""
+
+    def __init__(self, weights: NDArray[np.float32]) -> None:
+        self.weights = weights
+        self._table = compile_span_templates()
+
+    def find(self, document: Document, *, threshold: float = 0.0) -> list[CandidateMention]:
+        """Spans whose log-odds exceed the threshold, in text order."""
+        found = [mention for mention, _ in self.find_scored(document, threshold=threshold)]
+        return sorted(found, key=lambda mention: mention.span)
+
+    def find_scored(self, document: Document, *, threshold: float) -> list[tuple[CandidateMention, float]]:
+        """Spans and their log-odds, the likeliest first; of two that cross, the likelier.
+
+        Since likelier spans are settled first, what a higher threshold would find is the beginning of this list.
+        """
+        spans = _list_spans(document)
+        scores = _score_spans(
+            self.weights, spans.tokens, spans.starts, spans.lasts, spans.inside, self._table
+        )
+        likely = np.flatnonzero(scores > threshold)
+        likely = likely[np.argsort(-scores[likely], kind="stable")]
+        free = _drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)
+        return [
+            (
+                CandidateMention(int(spans.starts[i]), int(spans.lasts[i]) + 1, int(spans.heads[i])),
+                float(scores[i]),
+            )
+            for i in likely[free].tolist()
+        ]
+
+
+def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, seed: int = 0) -> SpanFinder:
+    """Learn from the mentions of annotated documents; weights are averaged over the later epochs."""
+    weights = np.zeros(1 << BITS)
+    squares = np.ones(1 << BITS)
+    average = np.zeros(1 << BITS)
+    table = compile_span_templates()
+    prepared = [
+        (spans, _mark_gold(document, spans)) for document in documents if (spans := _list_spans(document))
+    ]
+    order = random.Random(seed)
+    for epoch in range(epochs):
+        order.shuffle(prepared)
+        for spans, gold in prepared:
+            _learn_spans(
+                weights, squares, spans.tokens, spans.starts, spans.lasts, spans.inside, gold, table, RATE
+            )
+        if epoch >= epochs // 2:
+            average += weights / (epochs - epochs // 2)
+    return SpanFinder(average.astype(np.float32))
+
+
+def _mark_gold(document: Document, spans: _Spans) -> NDArray[np.bool_]:
+    gold: set[Span] = {mention.span for mention in document.mentions}
+    pairs = zip(spans.starts.tolist(), spans.lasts.tolist(), strict=True)
+    return np.array([(start, last + 1) in gold for start, last in pairs], dtype=bool)
+
+
+def _list_spans(document: Document) -> _Spans:
+    size = len(document)
+    ends = np.zeros(size, dtype=np.int64)
+    for start, end in document.sentences:
+        ends[start:end] = end
+    reach = np.minimum(ends - np.arange(size), LONGEST)
+    starts = np.repeat(np.arange(size), reach)
+    steps = np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
+    lasts = starts + steps
+    words = [token.lower() for token in document.tokens]
+    heads = _find_heads(words, starts, lasts)
+    codes = np.array([hash_text(word) for word in words], dtype=np.int64)
+    suffixes = np.array([hash_text(word[-3:]) for word in words], dtype=np.int64)
+    shapes = np.array([hash_text(_shape(token)) for token in document.tokens], dtype=np.int64)
+    after = np.concatenate([codes[1:], [0]]) if size else codes
+    before = np.concatenate([[0], codes[:-1]]) if size else codes
+    tokens = np.stack(
+        [codes, shapes, suffixes, before, after, np.roll(shapes, 1), np.roll(shapes, -1), after], axis=1
+    )
+    inside = np.stack(
+        [
+            np.minimum(steps, 9),
+            codes[heads],
+            suffixes[heads],
+            shapes[heads],
+            _count_inside(words, {","}, starts, lasts),
+            _count_inside(words, {"of", "in", "on", "with", "at", "from", "to", "for", "by"}, starts, lasts),
+            _count_inside(words, {"and", "or"}, starts, lasts),
+            (lasts + 1 == ends[starts]).astype(np.int64),
+            _count_inside(words, {w for w in set(words) if not w[0].isalnum()}, starts, lasts),
+        ],
+        axis=1,
+    )
+    return _Spans(starts, lasts, tokens, inside, heads)
+
+
+def _find_heads(
+    words: Sequence[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The last word before a preposition and the like, as ``syntax.guess_head`` has it, for all spans at
+    once.
+    """
+    size = len(words)
+    stop = np.full(size + 1, size, dtype=np.int64)
+    for index in range(size - 1, -1, -1):
+        stop[index] = index if words[index] in AFTER_HEAD else stop[index + 1]
+    following = stop[np.minimum(starts + 1, size)]
+    return np.maximum(np.minimum(lasts, following - 1), starts)
+
+
+def _count_inside(
+    words: Sequence[str], wanted: set[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    running = np.concatenate([[0], np.cumsum([word in wanted for word in words])]).astype(np.int64)
+    return np.minimum(running[lasts + 1] - running[starts], 3)
+
+
+def _shape(token: str) -> str:
+    letters = "".join(
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4]
+    )
+    return letters + ("+" if len(token) > 4 else "")
+
+
+@numba.njit(cache=True)
+def _drop_crossing(starts: Array, ends: Array) -> Array:
+    """Which of the spans cross none of those before them that were kept."""
+    kept = np.ones(len(starts), dtype=np.bool_)
+    for i in range(len(starts)):
+        for j in range(i):
+            if kept[j] and (
+                starts[i] < starts[j] < ends[i] < ends[j] or starts[j] < starts[i] < ends[j] < ends[i]
+            ):
+                kept[i] = False
+                break
+    return kept
+
+
+@numba.njit(cache=True)
+def _score_spans(
+    weights: Array, tokens: Array, starts: Array, lasts: Array, inside: Array, table: Array
+) -> Array:
+    scores = np.zeros(len(starts))
+    for i in range(len(starts)):
+        scores[i] = score_features(weights, table, _SEED, tokens[starts[i]], tokens[lasts[i]], inside[i])
+    return scores
+
+
+@numba.njit(cache=True)
+def _learn_spans(
+    weights: Array,
+    squares: Array,
+    tokens: Array,
+    starts: Array,
+    lasts: Array,
+    inside: Array,
+    gold: Array,
+    table: Array,
+    rate: float,
+) -> None:
+    """Logistic regression, one step of AdaGrad for each span that is not settled."""
+    for i in range(len(starts)):
+        first, last = tokens[starts[i]], tokens[lasts[i]]
+        score = score_features(weights, table, _SEED, first, last, inside[i])
+        gradient = 1.0 / (1.0 + np.exp(-score)) - (1.0 if gold[i] else 0.0)
+        if abs(gradient) > 0.01:
+            update_features(weights, squares, table, _SEED, first, last, inside[i], gradient, rate)

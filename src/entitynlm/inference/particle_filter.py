@@ -1,0 +1,216 @@
+"""Particles walking through one text: importance sampling and the particle filter are the same walk.
+
+The walk goes segment by segment. Over a segment the particles make their choices (``sampler``), then their words are
+scored (``words``), which gives every particle's weight after every word:
+
+    w_t = Π_{s ≤ t} P(r_s, e_s, l_s, x_s | past) / Q(r_s, e_s, l_s | past, X)
+
+The mean weight after word t estimates P(x_1 … x_t) without bias. The particle filter looks at the weights after each
+segment and, when too few particles carry them, resamples: the mean so far is kept as a factor, heavy particles are
+copied, light ones dropped, and all weights start again at one. Importance sampling never does. Nothing else differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from entitynlm.errors import InferenceError
+from entitynlm.inference.chunks import Chunk
+from entitynlm.inference.particles import Choices, Segment, make_choices
+from entitynlm.inference.population import Population
+from entitynlm.inference.resampling import Scheme, resample
+from entitynlm.inference.sampler import advance
+from entitynlm.inference.state_tables import make_side
+from entitynlm.inference.weights import (
+    FloatArray,
+    accumulate_weights,
+    effective_sample_size,
+    log_mean_exp,
+    normalise,
+)
+from entitynlm.inference.word_cache import WordCache
+from entitynlm.inference.word_scorer import make_word_scorer
+from entitynlm.model.encoding.copying import AHEAD, OPENING
+from entitynlm.model.entitynlm import EntityNetwork
+
+NEVER = 2**31 - 2
+"""The number of words of a text whose end is not known: no mention is cut by it."""
+
+_FREE = np.zeros((0, 0, 0), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Stride:
+    """How a walk goes: over how many words at a time, and when it resamples.
+
+    :param words: words per segment.
+    :param share: how much of P's own choice is mixed into Q's, at every choice.
+    :param threshold: resample where the effective sample size is below this share of the particles (0: never).
+    """
+
+    words: int
+    share: float = 0.0
+    threshold: float = 0.0
+    scheme: Scheme = "systematic"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the particles chose over one segment, and whose copies they became after it (None: nobody's)."""
+
+    kind: np.ndarray  # (S, N)
+    entity: np.ndarray
+    remaining: np.ndarray
+    parents: np.ndarray | None
+
+
+class Walk:
+    """One population on its way through one text.
+
+    :param seed: three independent streams are made from it: for choices, for births and for resampling. So the
+        choices until the first resampling do not depend on whether and when there is one.
+    :param keep: keep all choices, so that the particles' paths can be followed back.
+    :param greedy: take Q's best choice everywhere instead of drawing.
+    :param cache_share: share of a word cache in P's words (``data.word_cache``).
+    """
+
+    def __init__(
+        self,
+        model: EntityNetwork,
+        proposal: EntityNetwork,
+        *,
+        particles: int,
+        seed: np.random.SeedSequence,
+        stride: Stride,
+        keep: bool = False,
+        greedy: bool = False,
+        cache_share: float = 0.0,
+    ) -> None:
+        self.model, self.proposal = model, proposal
+        self.count = particles
+        self.stride = stride
+        self.keep, self.greedy = keep, greedy
+        streams = [np.random.default_rng(child) for child in seed.spawn(3)]
+        self._for_choices, self._for_births, self._for_parents = streams
+        self._population: Population | None = None
+        self._words = make_word_scorer(model) if model.config.mode == "generative" else None
+        self.position = 0
+        self._last_word = OPENING
+        self._cache = WordCache(cache_share) if cache_share else None
+        self.log_evidence = 0.0  # of the words until the last resampling
+        self.log_weights = np.zeros(particles)  # since then
+        self.log_p = np.zeros(particles)  # of each particle's whole path, words included
+        self.log_q = np.zeros(particles)
+        self.word_log_probs = np.zeros(particles)  # the words' part of log_p
+        self.sample_sizes: list[float] = []  # effective sample size after each segment
+        self.resamplings = 0
+        self.records: list[Record] = []
+
+    def advance(
+        self,
+        chunk: Chunk,
+        x: np.ndarray,
+        sentence: np.ndarray,
+        *,
+        end: int = NEVER,
+        forced: np.ndarray | None = None,
+    ) -> FloatArray:
+        """Walk through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
+
+        :param x: (T,) words and :param sentence: (T,) sentences of the chunk.
+        :param end: number of words of the whole text, where that is known.
+        :param forced: (T, N, 3) the R, E and L that each particle must choose.
+        """
+        if self._population is None:
+            echo = self.model.config.echo or self.proposal.config.echo
+            self._population = Population(chunk.model, chunk.proposal, self.count, echo=echo)
+        P = make_side(chunk.model, self.model.feature_set, noisy=True)
+        Q = make_side(chunk.proposal, self.proposal.feature_set, noisy=False)
+        log_evidence = np.empty(len(x))
+        known = np.append(x, np.full(AHEAD, OPENING)).astype(np.int64)
+        for start in range(0, len(x), self.stride.words):
+            stop = min(start + self.stride.words, len(x))
+            choices = make_choices(stop - start, self.count)
+            self._population.reserve(stop - start)
+            segment = Segment(
+                start,
+                self.position,
+                end,
+                np.ascontiguousarray(sentence[start:stop], dtype=np.int64),
+                np.ascontiguousarray(x[start:stop], dtype=np.int64),
+                self._last_word,
+                known[start : stop + AHEAD],
+            )
+            advance(
+                self._population.particles,
+                P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.stride.share,
+                segment,
+                self._for_choices.random((stop - start, self.count, 3)),
+                _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
+                self.greedy, self._for_births, choices,
+            )  # fmt: skip
+            log_words = self._score_words(chunk, segment, choices)
+            log_evidence[start:stop] = self._weigh(choices, log_words)
+            self.position += stop - start
+            self._last_word = int(x[stop - 1])
+            self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
+            parents = self._resample() if self.position < end else None
+            if self.keep:
+                self.records.append(Record(choices.kind, choices.entity, choices.remaining, parents))
+            self._tidy()
+        return log_evidence
+
+    def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
+        if self._words is None:
+            return np.zeros((len(segment.x), self.count))
+        assert self._population is not None
+        contexts = chunk.model.contexts[segment.first : segment.first + len(segment.x)]
+        log_words = self._words.score(self._population.model_states, contexts, segment, choices)
+        return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
+
+    def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
+        """Take a segment's factors into the weights; returns the estimate after each word."""
+        log_p = choices.log_p + log_words
+        self.log_p += log_p.sum(0)
+        self.log_q += choices.log_q.sum(0)
+        self.word_log_probs += log_words.sum(0)
+        log_means: FloatArray = accumulate_weights(self.log_weights, log_p - choices.log_q)
+        if not np.isfinite(log_means[-1]):
+            raise InferenceError(
+                f"all {self.count} particles have probability zero (or none that is a number) near word {self.position}; "
+                "the model's parameters are probably damaged"
+            )
+        return self.log_evidence + log_means
+
+    def _resample(self) -> np.ndarray | None:
+        """Resample where too few particles carry the weight; returns the parents."""
+        if self.sample_sizes[-1] >= self.stride.threshold * self.count:
+            return None
+        assert self._population is not None
+        parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.stride.scheme)
+        self.log_evidence += float(log_mean_exp(self.log_weights))
+        self._population.copy(parents)
+        self.log_p, self.log_q = self.log_p[parents], self.log_q[parents]
+        self.word_log_probs = self.word_log_probs[parents]
+        self.log_weights = np.zeros(self.count)
+        self.resamplings += 1
+        return parents
+
+    def _tidy(self) -> None:
+        assert self._population is not None
+        kept = self._population.tidy()
+        if kept is not None and self._words is not None:
+            self._words.keep(kept)
+
+    @property
+    def rows(self) -> int:
+        """How many entity states are kept, in both tables together."""
+        population = self._population
+        return population.model_states.used + population.proposal_states.used if population else 0
+
+    @property
+    def total(self) -> float:
+        """The estimate of log P of all words so far."""
+        return self.log_evidence + float(log_mean_exp(self.log_weights))

@@ -1,0 +1,238 @@
+"""Analyses of a text: drawn with weights from the posterior P(R, E, L | X), or the proposal's best guess.
+
+A particle filter's particles share their past. Their paths are followed back from the last word to the first, so that
+what comes out is N whole analyses, of which the early parts may be few different ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.marginal import (
+    CHECK_EVERY,
+    IMPORTANCE_WORDS,
+    PRIOR_SHARE,
+    Method,
+    check_document,
+    check_networks,
+    make_stride,
+    seed_document,
+)
+from entitynlm.inference.particle_filter import Record, Stride, Walk
+from entitynlm.inference.resampling import Scheme
+from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.variables import Analysis
+from entitynlm.model.entitynlm import EntityNetwork
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedAnalyses:
+    """N analyses of the same T words. Their weighted mean of anything estimates its mean under P(R, E, L | X).
+
+    :param kind: (T, N) R, :param entity: (T, N) E and :param remaining: (T, N) L, as in :class:`Analysis`.
+    :param weights: (N,) that sum to one.
+    :param log_p: (N,) log P(R, E, L, X) of each analysis, with the birth noise that it was drawn with.
+    :param log_q: (N,) log-probability of having drawn it, from Q and P mixed (from Q alone with ``prior_share=0``).
+    :param log_prob: the estimate of log P(X) that comes with them.
+    :param kinds: how many values R has besides 0.
+    """
+
+    kind: np.ndarray
+    entity: np.ndarray
+    remaining: np.ndarray
+    weights: FloatArray
+    log_p: FloatArray
+    log_q: FloatArray
+    log_prob: float
+    kinds: int
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def words(self) -> int:
+        return len(self.kind)
+
+    @property
+    def ess(self) -> float:
+        """Effective sample size of the weights (paths that share their past count in full)."""
+        with np.errstate(divide="ignore"):
+            return float(effective_sample_size(np.log(self.weights)))
+
+    def __getitem__(self, number: int) -> Analysis:
+        return Analysis(self.kind[:, number], self.entity[:, number], self.remaining[:, number])
+
+    def best(self) -> Analysis:
+        """The analysis that is most probable under P."""
+        return self[int(np.argmax(self.log_p))]
+
+    def distinct(self) -> list[tuple[Analysis, float]]:
+        """The different ones among the analyses with their weights together, heaviest first."""
+        rows = np.concatenate([self.entity, self.remaining, self.kind]).T
+        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        totals = np.bincount(group.reshape(-1), weights=self.weights)
+        return [(self[int(first[g])], float(totals[g])) for g in np.argsort(-totals, kind="stable")]
+
+    def kind_posterior(self) -> FloatArray:
+        """(T, 1 + kinds) P(R_t | X)."""
+        return np.stack([(self.kind == kind) @ self.weights for kind in range(self.kinds + 1)], axis=1)
+
+    def span_posterior(self) -> dict[tuple[int, int], float]:
+        """The probability of each span (start, end) that is a mention in some analysis."""
+        found: dict[tuple[int, int], float] = {}
+        before = np.vstack([np.ones((1, len(self)), dtype=self.remaining.dtype), self.remaining[:-1]])
+        starts, owners = np.nonzero((self.kind > 0) & (before == 1))
+        ends = np.minimum(starts + self.remaining[starts, owners], self.words)
+        for start, end, owner in zip(starts.tolist(), ends.tolist(), owners.tolist(), strict=True):
+            found[start, end] = found.get((start, end), 0.0) + float(self.weights[owner])
+        return found
+
+    @cached_property
+    def births(self) -> np.ndarray:
+        """(T, N) the word at which the word's entity was first mentioned, -1 outside of mentions.
+
+        Entities are numbered in each analysis by itself; the place of birth is a name that analyses share.
+        """
+        births = np.full(self.entity.shape, -1, dtype=np.int64)
+        place = np.zeros((int(self.entity.max(initial=0)) + 1, len(self)), dtype=np.int64) - 1
+        for t, entities in enumerate(self.entity):
+            inside = np.flatnonzero(entities)
+            numbers = entities[inside]
+            new = place[numbers, inside] < 0
+            place[numbers[new], inside[new]] = t
+            births[t, inside] = place[numbers, inside]
+        return births
+
+    def entity_posterior(self, word: int) -> dict[int, float]:
+        """P(E_t | X), entities named by their births; -1 stands for "not in a mention"."""
+        return self._sum_weights(self.births[word])
+
+    def current_posterior(self, word: int) -> dict[int, float]:
+        """Whose vector e_current is after the word: the entity mentioned last, by its birth; -1 for none so far."""
+        mentioned = self.births[: word + 1] >= 0
+        last = word - np.argmax(mentioned[::-1], axis=0)
+        return self._sum_weights(self.births[last, np.arange(len(self))])
+
+    def link_posterior(self, first: int, second: int) -> float:
+        """The probability that two words are in mentions of one entity."""
+        births = self.births
+        return float(self.weights[(births[first] >= 0) & (births[first] == births[second])].sum())
+
+    def _sum_weights(self, names: np.ndarray) -> dict[int, float]:
+        values, group = np.unique(names, return_inverse=True)
+        totals = np.bincount(group.reshape(-1), weights=self.weights)
+        return dict(zip(values.tolist(), totals.tolist(), strict=True))
+
+
+def find_best_sample(
+    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, samples: int, seed: int = 0
+) -> Analysis:
+    """Of so many analyses drawn from the proposal alone, the one that is most probable under P.
+
+    Not from the posterior's particles: those are led away, word by word, to whatever explains the words so far, which is good
+    for sums over analyses and bad for a single one (LitBank dev, 20 samples: mention F1 53 against 79).
+    """
+    drawn = sample_analyses(
+        model, proposal, document, particles=samples, method="importance", seed=seed, prior_share=0.0
+    )
+    return drawn.best()
+
+
+def sample_analyses(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    particles: int = 100,
+    method: Method = "particle-filter",
+    seed: int = 0,
+    prior_share: float = PRIOR_SHARE,
+    resample_threshold: float = 0.5,
+    scheme: Scheme = "systematic",
+    check_every: int = CHECK_EVERY,
+) -> WeightedAnalyses:
+    """Draw weighted analyses of a document's words; its annotation is not looked at.
+
+    The arguments are those of :func:`entitynlm.inference.marginal.estimate_log_prob`.
+    """
+    check_networks(model, proposal)
+    check_document(document, particles)
+    stride = make_stride(
+        method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
+    )
+    child = seed_document(seed, document).spawn(1)[0]
+    walk = Walk(model, proposal, particles=particles, seed=child, stride=stride, keep=True)
+    _walk_through(walk, document)
+    kind, entity, remaining = trace_paths(walk.records)
+    return WeightedAnalyses(
+        kind=kind,
+        entity=entity,
+        remaining=remaining,
+        weights=normalise(walk.log_weights),
+        log_p=walk.log_p,
+        log_q=walk.log_q,
+        log_prob=walk.total,
+        kinds=model.config.kinds,
+    )
+
+
+def decode_greedy(
+    proposal: EntityNetwork, document: EncodedDocument, *, eagerness: float = 0.0
+) -> tuple[Analysis, float]:
+    """The analysis that takes Q's most probable choice at every step, and its log Q.
+
+    :param eagerness: added to the log-odds of a mention at every word. Best choices find fewer mentions than there are, where
+        many words are a mention with somewhat less than even odds; what log Q is given is that of the more eager Q.
+    """
+    check_document(document, 1)
+    walk = Walk(
+        proposal,
+        proposal,
+        particles=1,
+        seed=np.random.SeedSequence(0),
+        stride=Stride(IMPORTANCE_WORDS),
+        keep=True,
+        greedy=True,
+    )
+    _walk_through(walk, document, eagerness)
+    kind, entity, remaining = trace_paths(walk.records)
+    return Analysis(kind[:, 0], entity[:, 0], remaining[:, 0]), float(walk.log_q[0])
+
+
+def _walk_through(walk: Walk, document: EncodedDocument, eagerness: float = 0.0) -> None:
+    for chunk in read_chunks(walk.model, walk.proposal, document):
+        if eagerness:
+            chunk = replace(
+                chunk, model=encourage(chunk.model, eagerness), proposal=encourage(chunk.proposal, eagerness)
+            )
+        part = slice(chunk.start, chunk.stop)
+        walk.advance(chunk, document.x[part], document.sentence[part], end=len(document))
+
+
+def encourage(tables: WordTables, eagerness: float) -> WordTables:
+    """The tables with so much added to the log-odds of a mention."""
+    scores = tables.log_kinds.copy()
+    scores[:, 1:] += eagerness
+    scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    return replace(tables, log_kinds=scores.astype(tables.log_kinds.dtype))
+
+
+def trace_paths(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(T, N) R, E and L of the paths that lead to today's particles."""
+    paths: list[list[np.ndarray]] = [[], [], []]
+    count = records[-1].kind.shape[1]
+    lineage = np.arange(count)
+    for record in reversed(records):
+        if record.parents is not None:
+            lineage = record.parents[lineage]
+        for path, choices in zip(paths, (record.kind, record.entity, record.remaining), strict=True):
+            path.append(choices[:, lineage])
+    kind, entity, remaining = (np.concatenate(path[::-1]) for path in paths)
+    return kind, entity, remaining

@@ -1,0 +1,70 @@
+"""log P(R, E, L, X) of annotated documents, whole and in parts; long documents by windows in bounded memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise, Noise
+
+WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
+
+
+@dataclass(frozen=True)
+class DocumentScore:
+    """Log-probabilities (nats) of a document's variables, per word of the model's word sequence.
+
+    ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (inside a mention, outside of one) has log-probability zero.
+    ``words`` are the words as the model saw them, ``origin`` the document's token behind each (-1: a sentence end).
+    """
+
+    id: str
+    words: tuple[str, ...]
+    origin: np.ndarray
+    r: np.ndarray
+    e: np.ndarray
+    l: np.ndarray
+    x: np.ndarray
+
+    @property
+    def per_token(self) -> np.ndarray:
+        return self.r + self.e + self.l + self.x
+
+    @property
+    def log_prob(self) -> float:
+        """log P(R, E, L, X) of the document (equation 9)."""
+        return float(self.per_token.sum())
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The same by variable."""
+        return {name: float(getattr(self, name).sum()) for name in ("r", "e", "l", "x")}
+
+
+@torch.no_grad()
+def score_document(
+    network: EntityNetwork,
+    document: EncodedDocument,
+    words: tuple[str, ...],
+    *,
+    noise: Noise | None = None,
+    window: int = WINDOW,
+) -> DocumentScore:
+    """Score one annotated document; by default the birth noise is fixed, so that scoring can be repeated exactly."""
+    network.eval()
+    noise = noise or FixedNoise()
+    whole = network.config.mode == "lookahead" or network.config.restart_sentences
+    carried: Carried | None = None
+    pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
+    for part in iterate_windows(document, network, 0 if whole else window):
+        result = score_windows(network, [part], noise=noise, carried=carried)
+        carried = result.carried.select([0])
+        for name in "relx":
+            pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
+    joined = {name: np.concatenate(values) for name, values in pieces.items()}
+    return DocumentScore(document.id, words, document.origin, **joined)

@@ -1,0 +1,193 @@
+"""Entity states of many particles in one flat table, and the arrays that the compiled sampler reads.
+
+A particle never owns a vector. Vectors are rows of a table that only grows; a particle's entity is a row number.
+Copying a particle therefore copies a few integers per entity, particles that descend from one another share every row
+that they inherited, and what is computed from a row at one word (its score as a candidate, its lengths, its
+successor) is computed once for all particles: each row carries a stamp that says at which word these values are from.
+
+Rows that no particle refers to any more are dropped from time to time (:meth:`StateTable.compact`), so that a table's
+size depends on how many entities are alive and not on how long the text is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.batch.scan import SMALLEST_NORM
+from entitynlm.model.encoding.copying import KEPT
+from entitynlm.model.features import FeatureSet
+
+
+class Side(NamedTuple):
+    """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, 1 + K kinds.
+
+    ``distance[q, v]`` is the weight of distance v of quantity q (equation 4's w_dist · f): the buckets, laid out so
+    that a lookup replaces the search. Values above ``distance_limit[q]`` are all in the last bucket.
+    """
+
+    log_kinds: np.ndarray  # (T, 1 + K)
+    queries: np.ndarray  # (T, D)
+    length_scores: np.ndarray  # (T, max_length)
+    gates: np.ndarray  # (T, D)
+    states: np.ndarray  # (T, D)
+    length_weights: np.ndarray  # (max_length, D)
+    means: np.ndarray  # (1 + K, D)
+    distance: np.ndarray  # (4, W)
+    distance_limit: np.ndarray  # (4,)
+    sigma: float  # of the birth noise that is drawn; 0: newborns are the fixed rows 1 … K
+    echo_weights: (
+        np.ndarray
+    )  # (LIKENESSES,) where entities' words are compared with the present ones, else (0,)
+    words_ahead: int  # how many words to come are compared
+
+
+class Rows(NamedTuple):
+    """A state table: S rows, of which the first ``used[0]`` are taken. Row 0 is zero ("no entity yet"), row k a
+    newborn of kind k without noise. Stamps are numbers of words; 0 stands for never.
+    """
+
+    vectors: np.ndarray  # (S, D)
+    used: np.ndarray  # (1,)
+    scored_at: np.ndarray  # (S,) when scores[row] was computed
+    scores: np.ndarray  # (S,) query · vector
+    updated_at: np.ndarray  # (S,) when updated_to[row], the row of the updated state, was made
+    updated_to: np.ndarray
+    measured_at: np.ndarray  # (S,) when the row of ``lengths`` numbered measured_to[row] was filled
+    measured_to: np.ndarray
+    paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
+    paired_to: np.ndarray
+    lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
+    echo_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where nobody asks for them
+    echo_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
+    echo_seen: np.ndarray  # (S,) how many words the entity has had
+    echo_last: np.ndarray  # (S,) the place in the text of the latest one
+    compared_at: np.ndarray  # (S,) when likeness[row] was found
+    likeness: np.ndarray
+
+
+def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Side:
+    """Arrays for the sampler.
+
+    :param noisy: whether newborns get their noise. P's do, by its definition; Q's don't, because it need only be *a*
+        distribution that is the same whenever it is asked.
+    """
+    distance, limit = tabulate_distances(feature_set, tables.distance_weights)
+    return Side(
+        log_kinds=tables.log_kinds,
+        queries=tables.queries,
+        length_scores=tables.length_scores,
+        gates=tables.gates,
+        states=tables.states,
+        length_weights=tables.length_weights,
+        means=tables.means,
+        distance=distance,
+        distance_limit=limit,
+        sigma=float(tables.sigma) if noisy and not tables.zero_birth else 0.0,
+        echo_weights=tables.echo_weights.astype(np.float64),
+        words_ahead=tables.words_ahead,
+    )
+
+
+def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of every distance of every quantity, from the buckets that the layout uses."""
+    used = feature_set.offsets >= 0
+    last_edges = np.array(
+        [feature_set.edges[q, feature_set.edge_counts[q] - 1] if used[q] else 0 for q in range(len(used))]
+    )
+    table = np.zeros((len(used), int(last_edges.max()) + 1))
+    for q in np.flatnonzero(used):
+        edges = feature_set.edges[q, : feature_set.edge_counts[q]]
+        values = np.arange(last_edges[q] + 1)
+        buckets = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
+        table[q, : len(values)] = weights[feature_set.offsets[q] + buckets]
+    return table, last_edges.astype(np.int64)
+
+
+class StateTable:
+    """The rows of one network for one population."""
+
+    def __init__(self, tables: WordTables, particles: int, *, echo: bool = False) -> None:
+        births = tables.means.copy()
+        births[0] = 0
+        norms = np.linalg.norm(births, axis=1, keepdims=True)
+        births = births / np.maximum(norms, SMALLEST_NORM).astype(births.dtype)
+        if tables.zero_birth:
+            births[:] = 0
+        self.fixed = len(births)  # rows that are never dropped
+        self.rows = self._allocate(
+            max(1024, 4 * self.fixed), births.shape[1], births.dtype, KEPT if echo else 0
+        )
+        lengths = np.zeros((particles + 1, tables.length_weights.shape[0]))
+        self.rows = self.rows._replace(lengths=lengths)
+        self.rows.vectors[: self.fixed] = births
+        self.rows.used[0] = self.fixed
+
+    @property
+    def used(self) -> int:
+        return int(self.rows.used[0])
+
+    @property
+    def vectors(self) -> np.ndarray:
+        return self.rows.vectors[: self.used]
+
+    def reserve(self, extra: int) -> None:
+        """Make room for ``extra`` more rows."""
+        if self.used + extra <= len(self.rows.vectors):
+            return
+        old = self.rows
+        size = max(2 * len(old.vectors), self.used + extra)
+        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.echo_words.shape[1])
+        self.rows = room._replace(lengths=old.lengths)
+        for new, before in zip(_lasting(self.rows), _lasting(old), strict=True):
+            new[: old.used[0]] = before[: old.used[0]]
+        self.rows.used[0] = old.used[0]
+
+    def compact(self, live: np.ndarray) -> np.ndarray:
+        """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old row.
+
+        Rows move within the memory that is there: fresh memory would cost more than the move.
+        """
+        rows, used = self.rows, self.used
+        numbers = np.zeros(used, dtype=np.int64)
+        numbers[live] = np.arange(len(live))
+        for values in _lasting(rows):
+            values[: len(live)] = values[live]
+        for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at, rows.compared_at):
+            stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
+        rows.used[0] = len(live)
+        return numbers
+
+    @staticmethod
+    def _allocate(size: int, width: int, dtype: np.dtype, kept: int) -> Rows:
+        """Room for ``size`` rows, about which nothing is remembered."""
+
+        def stamps() -> np.ndarray:
+            return np.zeros(size, dtype=np.int32)
+
+        return Rows(
+            vectors=np.zeros((size, width), dtype=dtype),
+            used=np.zeros(1, dtype=np.int64),
+            scored_at=stamps(),
+            scores=np.empty(size),
+            updated_at=stamps(),
+            updated_to=np.empty(size, dtype=np.int32),
+            measured_at=stamps(),
+            measured_to=np.empty(size, dtype=np.int32),
+            paired_at=stamps(),
+            paired_to=np.empty(size, dtype=np.int32),
+            lengths=np.zeros((0, 0)),
+            echo_words=np.empty((size, kept), dtype=np.int32),
+            echo_before=np.empty((size, kept), dtype=np.int32),
+            echo_seen=stamps(),
+            echo_last=stamps(),
+            compared_at=stamps(),
+            likeness=stamps(),
+        )
+
+
+def _lasting(rows: Rows) -> tuple[np.ndarray, ...]:
+    """What is true of a row for ever."""
+    return rows.vectors, rows.echo_words, rows.echo_before, rows.echo_seen, rows.echo_last

@@ -1,0 +1,273 @@
+"""Equation 6 for all particles of a segment at once: log p(x_t | h_{t-1}, e_current).
+
+Particles that share e_current share the word's probability, so the sampler hands over distinct pairs (word, row).
+What depends on the row alone is computed once, when the row is new: its projection W_e e and, for the class-factored
+softmax, its part of the class scores. Since
+
+    Σ_c exp(u_c + v_c) = Σ_c exp(u_c) · exp(v_c),
+
+the sum over classes for a pair is a product of two vectors that are there already, one of the word and one of the
+row. What is left per pair is the softmax within the word's class, which is a matrix product per class.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.config import ModelConfig
+from entitynlm.inference.copy_mixer import Pairs, make_echo_mixer
+from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
+from entitynlm.inference.particles import Choices, Segment
+from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.weights import FloatArray
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import count_word_states, find_word_states
+from entitynlm.model.softmax import ClassSoftmax
+
+LARGEST_BATCH = 2**20
+"""Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
+
+BLOCK = 24
+"""Pairs whose products are made together."""
+
+SMALLEST_SUM = 1e-25
+"""A sum of products below this may have lost terms to underflow, and is done again with care."""
+
+
+def list_pairs(config: ModelConfig, choices: Choices) -> Pairs:
+    """The pairs that a segment's particles are in."""
+    used = int(choices.pairs[0])
+    words, rows = choices.pair_words[:used], choices.pair_rows[:used]
+    if not config.word_states:
+        every = np.arange(len(choices.pair))
+        return Pairs(every, np.zeros_like(every), words, rows, choices.pair)
+    places = find_word_states(config, choices.kind, choices.remaining, choices.free)
+    several = count_word_states(config)
+    contexts = np.arange(len(places))[:, None] * several + places
+    keys, pair = np.unique(contexts * used + choices.pair, return_inverse=True)
+    found, context = np.unique(keys // used, return_inverse=True)
+    return Pairs(found // several, found % several, context, rows[keys % used], pair.reshape(places.shape))
+
+
+class WordScorer:
+    """Scores words under P, whatever its softmax; keeps what it has computed for the rows of P's state table."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.network = network
+        self.device = network.W_e.device
+        self._projected = network.W_e.detach().new_zeros(0, network.W_e.shape[0])  # (rows, D) W_e e
+        self._known = 0  # rows of it that are there
+        self._echoes = make_echo_mixer(network)
+
+    @torch.no_grad()
+    def score(
+        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
+    ) -> FloatArray:
+        """(S, N) log-probabilities of a segment's words, for every particle.
+
+        :param contexts: (S, D) h_{t-1}.
+        """
+        self._project(states)
+        x = segment.x
+        pairs = list_pairs(self.network.config, choices)
+        words = pairs.words[pairs.contexts]
+        columns = (words, pairs.rows, x[words], pairs.places[pairs.contexts])
+        words, rows, ids, places = (torch.from_numpy(a.astype(np.int64)).to(self.device) for a in columns)
+        h = torch.from_numpy(contexts).to(self.device)
+        scores = np.empty(len(rows))
+        batch = max(1, LARGEST_BATCH // self.network.reader.embedding.weight.shape[0])
+        for start in range(0, len(rows), batch):
+            some = slice(start, start + batch)
+            We = self._projected[rows[some]]
+            found = self.network.log_prob_word(h[words[some]], We, ids[some], places[some])
+            scores[some] = found.double().cpu().numpy()
+        if self._echoes:
+            self._echoes.mix(states.rows, pairs, contexts, segment, scores)
+        result: FloatArray = scores[pairs.pair]
+        return result
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Follow a state table that dropped all other rows."""
+        self._projected[: len(rows)] = self._projected[torch.from_numpy(rows).to(self.device)]
+        self._known = len(rows)
+
+    def _project(self, states: StateTable) -> None:
+        """W_e e of the rows that are new."""
+        if states.used > len(self._projected):
+            grown = self._projected.new_empty(
+                max(2 * len(self._projected), states.used), self._projected.shape[1]
+            )
+            grown[: self._known] = self._projected[: self._known]
+            self._projected = grown
+        new = torch.from_numpy(states.vectors[self._known :]).to(self.device)
+        self._projected[self._known : states.used] = self.network.project_entity(new)
+        self._known = states.used
+
+
+class ClassWordScorer:
+    """The same numbers for the class-factored softmax on a CPU, with less work per pair."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.network = network
+        softmax = network.words
+        assert isinstance(softmax, ClassSoftmax)
+
+        def array(tensor: Tensor) -> np.ndarray:
+            return np.ascontiguousarray(tensor.detach().numpy())
+
+        self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
+        self.weight = array(softmax.weights(network.reader.embedding.weight))
+        self.bias = array(softmax.word_bias)
+        self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
+        if network.config.word_states:
+            self._place_vectors = array(network.state_embeddings)
+        projection = network.W_e.detach().t()
+        self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (D, D + C)
+        self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
+        self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
+        self._known = 0
+        self._echoes = make_echo_mixer(network)
+        self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
+
+    @torch.no_grad()
+    def score(
+        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
+    ) -> FloatArray:
+        """As :meth:`WordScorer.score`."""
+        self._project(states)
+        pairs = list_pairs(self.network.config, choices)
+        before, contexts, x = contexts, contexts[pairs.words], segment.x[pairs.words]
+        if self.network.config.word_states:
+            contexts = contexts + self._place_vectors[pairs.places]
+        of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
+        exponentials = np.empty_like(of_words)
+        shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, self._bits)
+        scores = np.empty(len(pairs.rows))
+        classes = self.classes[x]
+        _score_classes(
+            of_words,
+            exponentials,
+            self._rows.numpy(),
+            self._exponentials,
+            classes,
+            pairs.contexts,
+            pairs.rows,
+            scores,
+        )
+        _add_words(
+            contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
+            pairs.contexts, pairs.rows, scores, self._bits,
+        )  # fmt: skip
+        if self._echoes:
+            self._echoes.mix(states.rows, pairs, before, segment, scores)
+        result: FloatArray = scores[pairs.pair]
+        return result
+
+    def keep(self, rows: np.ndarray) -> None:
+        """As :meth:`WordScorer.keep`."""
+        self._rows[: len(rows)] = self._rows[torch.from_numpy(rows)]
+        self._exponentials[: len(rows)] = self._exponentials[rows]
+        self._known = len(rows)
+
+    def _project(self, states: StateTable) -> None:
+        """What depends on rows alone, for those that are new."""
+        known, used = self._known, states.used
+        if used > len(self._rows):
+            size = max(2 * len(self._rows), used)
+            grown = self._rows.new_empty(size, self._rows.shape[1])
+            grown[:known] = self._rows[:known]
+            exponentials = np.empty((size, self._exponentials.shape[1]), dtype=self._exponentials.dtype)
+            exponentials[:known] = self._exponentials[:known]
+            self._rows, self._exponentials = grown, exponentials
+        torch.mm(
+            torch.from_numpy(states.rows.vectors[known:used]), self._projection, out=self._rows[known:used]
+        )
+        shift_and_exponentiate(
+            self._rows.numpy(), known, used, len(self._projection), self._exponentials, self._bits
+        )
+        self._known = used
+
+
+@numba.njit(cache=True, nogil=True)
+def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # type: ignore[no-untyped-def]
+    """Shift the scores in each row (its columns from ``first`` on) so that the largest is 0; and their
+    exponentials."""
+    count = exponentials.shape[1]
+    for i in range(start, stop):
+        highest = scores[i, first]
+        for j in range(1, count):
+            highest = max(highest, scores[i, first + j])
+        for j in range(count):
+            scores[i, first + j] -= highest
+        exponentiate(scores[i, first : first + count], exponentials[i], bits)
+
+
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
+def _score_classes(u, exp_u, v, exp_v, classes, words, rows, scores):  # type: ignore[no-untyped-def]
+    """log p(class of the word) of every pair."""
+    count = u.shape[1]
+    first = v.shape[1] - count
+    for k in range(len(words)):
+        t, row, c = words[k], rows[k], classes[words[k]]
+        total = exp_u[t, 0] * exp_v[row, 0]
+        for j in range(1, count):
+            total += exp_u[t, j] * exp_v[row, j]
+        normaliser = np.log(total) if total > SMALLEST_SUM else _add_carefully(u, t, v, row, first)
+        scores[k] = u[t, c] + v[row, first + c] - normaliser
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
+    """log Σ_c exp(u_c + v_c), the plain way."""
+    highest = u[t, 0] + v[row, first]
+    for j in range(1, u.shape[1]):
+        highest = max(highest, u[t, j] + v[row, first + j])
+    total = 0.0
+    for j in range(u.shape[1]):
+        total += np.exp(u[t, j] + v[row, first + j] - highest)
+    return highest + np.log(total)
+
+
+@numba.njit(cache=True, nogil=True, fastmath=FAST)
+def _add_words(  # type: ignore[no-untyped-def]
+    h, of_rows, weight, bias, offsets, slots, classes, contexts, rows, scores, bits
+):
+    """Add log p(word | its class). Pairs of one context are neighbours; they are done in blocks."""
+    size = h.shape[1]
+    vectors = np.empty((BLOCK, size), dtype=weight.dtype)
+    logits = np.empty((BLOCK, len(bits)), dtype=weight.dtype)
+    exponentials = np.empty(len(bits), dtype=weight.dtype)
+    start = 0
+    while start < len(rows):
+        t = contexts[start]
+        low, high = offsets[classes[t]], offsets[classes[t] + 1]
+        count = 0
+        while count < BLOCK and start + count < len(rows) and contexts[start + count] == t:
+            row = rows[start + count]
+            for d in range(size):
+                vectors[count, d] = h[t, d] + of_rows[row, d]
+            count += 1
+        multiply_block(weight, low, high, vectors, count, logits)
+        for i in range(count):
+            highest = logits[i, 0] + bias[low]
+            for j in range(high - low):
+                logits[i, j] += bias[low + j]
+                highest = max(highest, logits[i, j])
+            for j in range(high - low):
+                logits[i, j] -= highest
+            exponentiate(logits[i, : high - low], exponentials, bits)
+            total = exponentials[0]
+            for j in range(1, high - low):
+                total += exponentials[j]
+            scores[start + i] += logits[i, slots[t] - low] - np.log(total)
+        start += count
+
+
+def make_word_scorer(network: EntityNetwork) -> WordScorer | ClassWordScorer:
+    """The quickest scorer for a network."""
+    if isinstance(network.words, ClassSoftmax) and network.W_e.device.type == "cpu":
+        return ClassWordScorer(network)
+    return WordScorer(network)

@@ -1,0 +1,94 @@
+"""Everything about a document that the samplers need and that depends on its words alone, computed at once.
+
+A sampler walks through a document with many particles. What differs between particles is which entities there are; what a word
+contributes (the logits of R, the query for E, the words' part of L, the gate and the state that updates an entity) is the same
+for all of them. P and both proposals answer in the same shape, so that one compiled loop serves them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.model.backbones.lstm import Reading
+from entitynlm.model.entitynlm import EntityNetwork
+
+
+@dataclass(frozen=True)
+class WordTables:
+    """Per word t of one document (T words), as numpy arrays of the network's precision.
+
+    :param log_kinds: (T, 1 + kinds) log p(R_t) where it is free (eq. 3).
+    :param queries: (T, D) hᵀ W_entity (eq. 4): the score of an entity is query · vector + w_dist · f.
+    :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the look-ahead proposal's span ends);
+        the entity's part is ``length_weights @ vector``.
+    :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
+    :param contexts: (T, D) the h that predictions are made from.
+    :param length_weights: (max_length, D).  :param distance_weights: (F + 1,) with a zero for "none" at the end.
+    :param means: (1 + kinds, D) r of each kind (eq. 7); ``sigma`` as configured, with ``zero_birth`` newborns are zero.
+    :param echo_weights: (LIKENESSES,) of a proposal that compares words, else (0,); it looks at ``words_ahead`` words to come.
+    """
+
+    log_kinds: np.ndarray
+    queries: np.ndarray
+    length_scores: np.ndarray
+    gates: np.ndarray
+    states: np.ndarray
+    contexts: np.ndarray
+    length_weights: np.ndarray
+    distance_weights: np.ndarray
+    means: np.ndarray
+    sigma: float
+    zero_birth: bool
+    echo_weights: np.ndarray
+    words_ahead: int
+
+    @property
+    def tokens(self) -> int:
+        return len(self.queries)
+
+
+@torch.no_grad()
+def make_tables(network: EntityNetwork, reading: Reading, document: int = 0) -> WordTables:
+    """The tables of one document of a reading."""
+    config = network.config
+    after = reading.table[torch.from_numpy(reading.after[document])]
+    contexts = after
+    if config.mode == "generative":
+        contexts = reading.table[torch.from_numpy(reading.before[document])]
+    D = config.hidden_size
+    length_scores = contexts @ network.W_length[:, :D].t()
+    if config.mode == "lookahead":
+        length_scores = length_scores + score_ends(network, after)
+    w_dist = torch.cat([network.w_dist, network.w_dist.new_zeros(1)])
+    return WordTables(
+        log_kinds=_array(network.log_prob_kinds(contexts)),
+        queries=_array(network.entity_query(contexts)),
+        length_scores=_array(length_scores),
+        gates=_array(network.gate_query(after)),
+        states=_array(after),
+        contexts=_array(contexts),
+        length_weights=_array(network.W_length[:, D:]),
+        distance_weights=_array(w_dist),
+        means=_array(network.kind_embeddings),
+        sigma=config.sigma,
+        zero_birth=config.birth == "zero",
+        echo_weights=np.zeros(0) if network.echo_weights is None else _array(network.echo_weights),
+        words_ahead=network.words_ahead or 0,
+    )
+
+
+def score_ends(network: EntityNetwork, states: Tensor) -> Tensor:
+    """(T, max_length) h_tᵀ W_ends h_{t+ℓ-1}: the look-ahead proposal's score of every span by its two ends."""
+    assert network.W_ends is not None
+    longest = network.config.max_length
+    padded = torch.cat([states, states.new_zeros(longest, states.shape[1])])
+    windows = padded.unfold(0, longest, 1)[: len(states)]  # (T, D, max_length): the states from each word on
+    return torch.einsum("td,tdl->tl", states @ network.W_ends, windows)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return np.ascontiguousarray(tensor.detach().cpu().numpy())

@@ -1,0 +1,60 @@
+"""Which words an entity's vector brings nearer: what P would rather say of this one than of the others.
+
+In contexts in which mentions start, word probabilities with the entity's vector as e_current (equation 6) are compared with their
+mean over all the vectors asked about; a word's part of the divergence between the two says how much it belongs to the entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from entitynlm.model.encoding.preprocessing import is_punctuation, unescape
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_word_states
+
+MOST_CONTEXTS = 16
+
+
+@torch.no_grad()
+def list_near_words(
+    network: EntityNetwork,
+    vocabulary: Vocabulary,
+    vectors: np.ndarray,
+    kinds: Sequence[int],
+    contexts: np.ndarray,
+    *,
+    count: int = 8,
+) -> list[list[str]]:
+    """For each of N vectors the words that are nearest to it, the nearest first.
+
+    :param vectors: (N, D).  :param kinds: R of each.  :param contexts: (C, D) states in which mentions start.
+    """
+    if not len(vectors) or not len(contexts):
+        return [[] for _ in vectors]
+    picked = np.linspace(0, len(contexts) - 1, min(MOST_CONTEXTS, len(contexts))).round().astype(int)
+    h = torch.from_numpy(contexts[picked]).to(network.W_r)
+    one = np.ones(1, dtype=np.int64)
+    means = []
+    for vector, kind in zip(vectors, kinds, strict=True):
+        place = find_word_states(network.config, one * kind, one, one.astype(bool))
+        We = network.project_entity(torch.from_numpy(vector).to(network.W_r))
+        states = torch.from_numpy(place).to(h.device).expand(len(h))
+        means.append(network.log_prob_words(h, We.expand(len(h), -1), states).exp().mean(0))
+    probs = torch.stack(means).double().cpu().numpy()
+    score = probs * (np.log(probs + 1e-12) - np.log(probs.mean(0) + 1e-12))
+    score[:, : vocabulary.specials] = -np.inf
+    return [_pick(row, vocabulary, count) for row in score]
+
+
+def _pick(scores: np.ndarray, vocabulary: Vocabulary, count: int) -> list[str]:
+    """The words with the highest scores, marks on the page left out."""
+    chosen: list[str] = []
+    for number in np.argsort(-scores, kind="stable")[: 4 * count].tolist():
+        word = unescape(vocabulary.words[number])
+        if scores[number] > 0 and not is_punctuation(word) and len(chosen) < count:
+            chosen.append(word)
+    return chosen

@@ -1,0 +1,35 @@
+"""The LSTM language model as a row of a table: log p(X) of documents, word by word.
+
+The network itself is ``model.language_model``; it is stored as one more part of a model (``rnnlm``) and trained by the same loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from entitynlm.model.batch.scores import Carried
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.rnnlm import LanguageModel
+
+__all__ = ["LanguageModel", "score_words"]
+
+WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
+
+
+@torch.no_grad()
+def score_words(
+    network: LanguageModel, document: EncodedDocument, *, window: int = WINDOW
+) -> npt.NDArray[np.float64]:
+    """(T,) log p(x_t | x_<t) in nats; an LSTM that restarts at each sentence reads the document at once."""
+    network.eval()
+    carried: Carried | None = None
+    pieces = [np.zeros(0)]
+    for part in network.cut(document, 0 if network.config.restart_sentences else window):
+        if len(part.x) == 0:
+            continue
+        result = network.score([part], None, carried)
+        carried = result.carried.select([0])
+        pieces.append(result.scores.x.double().cpu().numpy())
+    return np.concatenate(pieces)

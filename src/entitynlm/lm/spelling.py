@@ -1,0 +1,74 @@
+"""p(word | unknown): how a word that the vocabulary lacks is spelled, so that it has a surprisal of its own.
+
+A character n-gram model with Witten–Bell smoothing, learnt from the vocabulary's rarer half: the words that just made it into the
+vocabulary are the best likeness there is of those that did not. Its shares of words that *are* in the vocabulary are taken out,
+so that it is a distribution over unknown words. Below the shortest context every character that Unicode has is as likely as any
+other, so no word has probability zero. It is made from the model's vocabulary when it is first needed (docs/decisions/082).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.vocabulary import Vocabulary
+
+ORDER = 5
+START, END = "\x02", "\x03"
+
+
+class SpellingModel:
+    """Strings of characters, each given the four before it."""
+
+    def __init__(self, words: Iterable[str], *, order: int = ORDER, known: Sequence[str] = ()) -> None:
+        """``words`` to learn from; ``known`` words are given probability zero, and the others what they had."""
+        self.order = order
+        self._counts: dict[str, Counter[str]] = {}
+        for word in words:
+            self._add(word)
+        self._alphabet = sys.maxunicode + 1
+        self._log_unknown = 0.0
+        self._spelled: dict[str, float] = {}  # names come again and again
+        taken = math.fsum(math.exp(self.log_prob(word)) for word in known)
+        self._log_unknown = math.log1p(-min(taken, 1 - 1e-9))
+
+    @classmethod
+    def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
+        """The model for words outside of ``vocabulary``."""
+        ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
+        return cls(ordinary[len(ordinary) // 2 :], known=ordinary)
+
+    def _add(self, word: str) -> None:
+        padded = START * (self.order - 1) + word + END
+        for place in range(self.order - 1, len(padded)):
+            for length in range(self.order):
+                context = padded[place - length : place]
+                self._counts.setdefault(context, Counter())[padded[place]] += 1
+
+    def log_prob(self, word: str) -> float:
+        """log p(word | it is unknown), in nats."""
+        if word not in self._spelled:
+            self._spelled[word] = self._sum_characters(word)
+        return self._spelled[word] - self._log_unknown
+
+    def _sum_characters(self, word: str) -> float:
+        padded = START * (self.order - 1) + word + END
+        log_probs = (
+            math.log(self._prob(padded[place], padded[place - self.order + 1 : place]))
+            for place in range(self.order - 1, len(padded))
+        )
+        return math.fsum(log_probs)
+
+    def _prob(self, character: str, context: str) -> float:
+        """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
+        prob = 1 / self._alphabet
+        for length in range(len(context) + 1):
+            seen = self._counts.get(context[len(context) - length :])
+            if seen is None:
+                break
+            total, kinds = seen.total(), len(seen)
+            prob = (seen[character] + kinds * prob) / (total + kinds)
+        return prob

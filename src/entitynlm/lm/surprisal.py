@@ -1,0 +1,350 @@
+"""Surprisal of every token and of every referent of a text: tables for experiments.
+
+A token's surprisal is -log p(x_t | what came before). What came before is the words alone, and mentions are sampled and summed
+out (``surprisal_sampling``); or, where the document's own mentions are to be used, the words and the mentions before
+(``referents``), which is exact. A mention's surprisal is that of its referent, given that somebody is mentioned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from entitynlm.coref.annotation import annotate_document
+from entitynlm.coref.mention_forms import Form, FormReader
+from entitynlm.errors import ConfigError
+from entitynlm.inference.weights import FloatArray
+from entitynlm.lm.spelling import SpellingModel
+from entitynlm.lm.surprisal_plain import Source, score_without_entities
+from entitynlm.lm.surprisal_sampling import OnWords, estimate_words
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.preprocessing import SENTENCE_END
+from entitynlm.model.pretrained import Bundle
+from entitynlm.prediction.referents import Referent, Trace, trace_referents
+from entitynlm.text.document import Document, Mention
+
+Mentions = Literal["auto", "given", "sampled"]
+Finder = Callable[[Bundle, Document], Document]
+"""Puts mentions on a document."""
+
+SAMPLES = 50
+REPEATS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """One token of the text; the first four fields are lm-zoo's columns. None stands for "not to be had".
+
+    :param sentence_id: from 1.  :param token_id: within its sentence, from 1; a sentence's end comes after its last token.
+    :param surprisal: of the word that the model reads for the token; None for a token that it does not read.
+    :param error: the standard error of it, from independent repeats; None where nothing was sampled.
+    :param without_entities: the same word's surprisal without the entities' help.
+    :param mention_expected: probability, before the word, that it is in a mention.
+    :param mention_found: the same after the word.
+    :param entity: whose mention the token is in (the longest one).
+    :param oov: whether the word is outside of the model's vocabulary; ``surprisal`` is then that of any such word …
+    :param spelled: … and this is that of the very word, with a spelling model for p(word | unknown).
+    :param word: the word that the model reads.
+    :param start: first character in the text.  :param end: character after the last.
+    """
+
+    sentence_id: int
+    token_id: int
+    token: str
+    surprisal: float | None
+    error: float | None
+    without_entities: float | None
+    mention_expected: float | None
+    mention_found: float | None
+    entity: str | None
+    oov: bool | None
+    spelled: float | None
+    word: str | None
+    start: int | None
+    end: int | None
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRow:
+    """One mention. Tokens are numbered within the sentence as in :class:`TokenRow`; ``last_token_id`` is the mention's last.
+
+    :param referent_surprisal: of who is mentioned, given that somebody is; everybody new counts as one choice.
+    :param entropy: over the referents that were possible.  :param candidates: how many these were.
+    :param start_surprisal: that a mention starts here at all.
+    :param words_surprisal: of the mention's words together, as the tokens' rows have it.
+    :param since_words: words since the entity's last mention; the same in sentences and in mentions. None: it is new.
+    :param expected: the likeliest referent, by its entity's name ("NEW": somebody new), and its probability.
+    """
+
+    sentence_id: int
+    first_token_id: int
+    last_token_id: int
+    mention: str
+    entity: str
+    type: str | None
+    is_new: bool
+    form: Form
+    referent_surprisal: float
+    entropy: float
+    candidates: int
+    start_surprisal: float
+    words_surprisal: float | None
+    since_words: int | None
+    since_sentences: int | None
+    since_mentions: int | None
+    expected: str
+    expected_probability: float
+    start: int | None
+    end: int | None
+    document: str
+
+
+@dataclass(frozen=True)
+class Surprisal:
+    """The tables of one document.
+
+    :param analysed: the document with the mentions that the mention rows are about.
+    :param given: whether these were the document's own.
+    :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
+    :param source: what "without entities" was measured by.
+    :param base: of the logarithms: 2 for bits, e for nats.
+    """
+
+    tokens: tuple[TokenRow, ...]
+    mentions: tuple[MentionRow, ...]
+    analysed: Document
+    encoded: EncodedDocument
+    trace: Trace
+    given: bool
+    source: Source
+    base: float
+
+    @property
+    def total(self) -> float:
+        """Of all words, sentence ends included where they are rows."""
+        return math.fsum(row.surprisal for row in self.tokens if row.surprisal is not None)
+
+    @property
+    def words(self) -> int:
+        """How many words have a surprisal."""
+        return sum(row.surprisal is not None for row in self.tokens)
+
+
+def measure_surprisal(
+    bundle: Bundle,
+    document: Document,
+    *,
+    mentions: Mentions = "auto",
+    samples: int = SAMPLES,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    base: float = 2.0,
+    sentence_ends: bool = False,
+    finder: Finder | None = None,
+    spelling: SpellingModel | None = None,
+    on_words: OnWords | None = None,
+) -> Surprisal:
+    """Surprisal of all tokens and referents of a document.
+
+    :param mentions: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are possible, ``auto`` is
+        ``given`` for a document that has any.
+    :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
+    :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
+    :param finder: finds the mentions for the mention rows of a text that has none; default: :func:`find_mentions`.
+    :param spelling: p(word | unknown); made from the vocabulary if needed and not given.
+    """
+    if mentions not in ("auto", "given", "sampled"):
+        raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
+    if base <= 1:
+        raise ConfigError(f"the base of a logarithm is above 1, not {base}")
+    given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
+    analysed = document if given else (finder or find_mentions)(bundle, document)
+    encoded, _, originals = bundle.encoder.encode_with_report(analysed)
+    model = bundle.get("generative")
+    trace = trace_referents(model, encoded, with_words=given)
+    columns = _start_columns(trace)
+    if not given and len(encoded):
+        sampled = estimate_words(
+            model,
+            bundle.get("causal"),
+            encoded,
+            particles=samples,
+            repeats=repeats,
+            seed=seed,
+            on_words=on_words,
+        )
+        columns = _Columns(
+            sampled.log_probs, sampled.errors, sampled.mention_expected, sampled.mention_found, None
+        )
+    columns.without, source = score_without_entities(bundle, encoded)
+    writer = _RowWriter(bundle, analysed, encoded, columns, 1 / math.log(base), spelling)
+    return Surprisal(
+        tuple(writer.write_tokens(sentence_ends=sentence_ends)),
+        tuple(writer.write_mentions(trace.referents, originals)),
+        analysed,
+        encoded,
+        trace,
+        given,
+        source,
+        base,
+    )
+
+
+def find_mentions(bundle: Bundle, document: Document) -> Document:
+    """The document with the mentions that ``annotate`` finds, by default options."""
+    return annotate_document(bundle, document)
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Columns:
+    """Per word of the model, in nats."""
+
+    log_probs: FloatArray
+    errors: FloatArray | None
+    mention_expected: FloatArray
+    mention_found: FloatArray
+    without: FloatArray | None
+
+
+def _start_columns(trace: Trace) -> _Columns:
+    """The columns of a text whose mentions are known: after the word, there is no doubt about them."""
+    found = (~np.isnan(trace.gates)).astype(np.float64)
+    return _Columns(trace.log_words, None, trace.mention_expected, found, None)
+
+
+class _RowWriter:
+    def __init__(
+        self,
+        bundle: Bundle,
+        document: Document,
+        encoded: EncodedDocument,
+        columns: _Columns,
+        unit: float,
+        spelling: SpellingModel | None,
+    ) -> None:
+        self.encoder, self.document, self.encoded = bundle.encoder, document, encoded
+        self.columns, self.unit = columns, unit
+        self.words = self.encoder.prepare(document).words
+        self._spelling = spelling
+        self.shift = int(document.meta.get("text_start", 0))
+        self.place_of = {
+            int(token): place for place, token in enumerate(encoded.origin.tolist()) if token >= 0
+        }
+
+    @property
+    def spelling(self) -> SpellingModel:
+        if self._spelling is None:
+            self._spelling = SpellingModel.of_vocabulary(self.encoder.vocabulary)
+        return self._spelling
+
+    def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
+        """One row per token, those that the model drops included."""
+        owners: dict[int, str] = {}
+        for mention in self.document.mentions[
+            ::-1
+        ]:  # of nested mentions the outermost comes first in the text
+            for start, end in mention.parts or (mention.span,):
+                owners.update(dict.fromkeys(range(start, end), mention.entity))
+        ends = {
+            int(self.encoded.sentence[place]): place
+            for place in np.flatnonzero(self.encoded.origin < 0).tolist()
+        }
+        rows = []
+        for number, (start, end) in enumerate(self.document.sentences):
+            for index in range(start, end):
+                place = self.place_of.get(index)
+                rows.append(self._write_token(number, index - start, index, place, owners.get(index)))
+            if sentence_ends and number in ends:
+                rows.append(self._write_token(number, end - start, None, ends[number], None))
+        return rows
+
+    def _write_token(
+        self, sentence: int, number: int, index: int | None, place: int | None, entity: str | None
+    ) -> TokenRow:
+        offsets = self.document.offsets
+        start, end = offsets[index] if offsets is not None and index is not None else (None, None)
+        word = None if place is None else self.words[place]
+        oov = None if word is None else self.encoder.vocabulary.is_unknown(word)
+        surprisal = self._convert(self.columns.log_probs, place)
+        spelled = None
+        if oov and surprisal is not None and word is not None:
+            spelled = surprisal - self.spelling.log_prob(word) * self.unit
+        error = self.columns.errors[place] if self.columns.errors is not None and place is not None else None
+        return TokenRow(
+            sentence_id=sentence + 1,
+            token_id=number + 1,
+            token=SENTENCE_END if index is None else self.document.tokens[index],
+            surprisal=surprisal,
+            error=None if error is None or math.isnan(error) else float(error) * self.unit,
+            without_entities=self._convert(self.columns.without, place),
+            mention_expected=_take(self.columns.mention_expected, place),
+            mention_found=_take(self.columns.mention_found, place),
+            entity=entity,
+            oov=oov,
+            spelled=spelled,
+            word=word,
+            start=None if start is None else start + self.shift,
+            end=None if end is None else end + self.shift,
+            document=self.document.id,
+        )
+
+    def _convert(self, log_probs: FloatArray | None, place: int | None) -> float | None:
+        value = _take(log_probs, place)
+        return None if value is None else 0.0 - value * self.unit
+
+    def write_mentions(self, referents: Sequence[Referent], originals: Sequence[Mention]) -> list[MentionRow]:
+        """One row per mention that the model reads."""
+        forms = FormReader(self.document)
+        names = {found.entity: mention.entity for found, mention in zip(referents, originals, strict=True)}
+        return [
+            self._write_mention(found, mention, names, forms)
+            for found, mention in zip(referents, originals, strict=True)
+        ]
+
+    def _write_mention(
+        self, found: Referent, mention: Mention, names: dict[int, str], forms: FormReader
+    ) -> MentionRow:
+        sentence = self.document.sentence_of[mention.start]
+        first, _ = self.document.sentences[sentence]
+        offsets = self.document.offsets
+        best, probability = found.ranked[0]
+        since = found.since or (None, None, None)
+        words = self.columns.log_probs[found.start : found.end]
+        return MentionRow(
+            sentence_id=sentence + 1,
+            first_token_id=mention.start - first + 1,
+            last_token_id=mention.end - first,
+            mention=" ".join(self.document.words(*mention.span).split()),
+            entity=mention.entity,
+            type=self.document.entity_types.get(mention.entity),
+            is_new=found.is_new,
+            form=forms.describe(mention),
+            referent_surprisal=found.surprisal * self.unit,
+            entropy=found.entropy * self.unit,
+            candidates=found.candidates,
+            start_surprisal=max(0.0, -math.log(max(found.expected, 1e-300))) * self.unit,
+            words_surprisal=0.0 - float(words.sum()) * self.unit,
+            since_words=since[0],
+            since_sentences=since[1],
+            since_mentions=since[2],
+            expected=names[best] if best else "NEW",
+            expected_probability=probability,
+            start=None if offsets is None else offsets[mention.start][0] + self.shift,
+            end=None if offsets is None else offsets[mention.end - 1][1] + self.shift,
+            document=self.document.id,
+        )
+
+
+def _take(values: FloatArray | None, place: int | None) -> float | None:
+    if values is None or place is None:
+        return None
+    value = float(values[place])
+    return None if math.isnan(value) else value

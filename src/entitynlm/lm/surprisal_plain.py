@@ -1,0 +1,100 @@
+"""Surprisal without the entities' help: what the same words cost a model that does not know who it is about.
+
+That is the LSTM baseline where the model carries one (``rnnlm``). Otherwise it is P with every entity's vector at zero: mentions
+still start and end, but nobody is in them. What is left is a chain of states (outside; in a mention of this kind with so many
+words to come), and its sum over all analyses is exact, by the forward algorithm (docs/decisions/080).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from entitynlm.inference.chunks import ChunkReader, cut
+from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.lm.rnnlm import score_words as score_baseline
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_word_states
+from entitynlm.model.pretrained import Bundle
+from entitynlm.prediction.expected_words import score_words
+
+Source = Literal["rnnlm", "entities at zero"]
+
+CHUNK = 512  # words; each is asked for at every place that a mention may put it in
+
+
+def score_without_entities(bundle: Bundle, document: EncodedDocument) -> tuple[FloatArray, Source]:
+    """(T,) log p(x_t | x_<t) in nats, and by what."""
+    if bundle.language_model is not None:
+        return score_baseline(bundle.language_model, document), "rnnlm"
+    return score_with_zero_entities(bundle.get("generative"), document), "entities at zero"
+
+
+def score_with_zero_entities(
+    network: EntityNetwork, document: EncodedDocument, *, chunk: int = CHUNK
+) -> FloatArray:
+    """P's words with all entity vectors at zero, summed over the chain's states."""
+    network.eval()
+    reader, chain = ChunkReader(network), Chain(network)
+    pieces: list[FloatArray] = [np.zeros(0)]
+    for start, stop in cut(document.sentence, chunk, aligned=network.config.restart_sentences):
+        tables = reader.read(document.x, document.sentence, start, stop)
+        pieces.append(chain.read(tables, document.x[start:stop]))
+    return np.concatenate(pieces)
+
+
+class Chain:
+    """The forward algorithm over (outside, or kind × words to come × whether it is the mention's first word).
+
+    ``open`` (K, longest) is the probability, given the words so far, that a mention of a kind goes on for so many more words.
+    """
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.network = network
+        kinds, longest = network.config.kinds, network.config.max_length
+        self.open = np.zeros((kinds, longest))
+        self.places = self._number_places(kinds, longest)
+        self.zero = np.zeros(network.config.hidden_size)
+
+    def _number_places(self, kinds: int, longest: int) -> np.ndarray:
+        """(2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come."""
+        kind, remaining = np.meshgrid(np.arange(1, kinds + 1), np.arange(1, longest + 1), indexing="ij")
+        first = [np.full(kind.shape, value) for value in (False, True)]
+        return np.stack([find_word_states(self.network.config, kind, remaining, f) for f in first])
+
+    def read(self, tables: WordTables, x: np.ndarray) -> FloatArray:
+        """Go through a chunk of words."""
+        scores = tables.length_scores.astype(np.float64)
+        lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
+        kinds = np.exp(tables.log_kinds.astype(np.float64))
+        if not self.network.config.word_states:
+            return self._score(tables, x, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
+        table = self._score_places(tables, x)
+        found = np.empty(len(x))
+        for t in range(len(x)):
+            free = 1 - self.open.sum()
+            starting = free * kinds[t, 1:, None] * lengths[t]
+            likelihood = np.exp(table[t] - table[t].max())
+            outside = free * kinds[t, 0] * likelihood[0]
+            going = self.open * likelihood[self.places[0]]
+            starting = starting * likelihood[self.places[1]]
+            total = outside + going.sum() + starting.sum()
+            found[t] = np.log(total) + table[t].max()
+            after = (going + starting) / total
+            self.open = np.zeros_like(after)
+            self.open[:, :-1] = after[:, 1:]  # one word fewer to come; those with none are free again
+        return found
+
+    def _score_places(self, tables: WordTables, x: np.ndarray) -> FloatArray:
+        """(T, places) log p(x_t | h, e = 0, place)."""
+        count = 1 + int(self.places.max())
+        words = np.repeat(np.arange(len(x)), count)
+        places = np.tile(np.arange(count), len(x))
+        return self._score(tables, x, words, places).reshape(len(x), count)
+
+    def _score(self, tables: WordTables, x: np.ndarray, words: np.ndarray, places: np.ndarray) -> FloatArray:
+        vectors = np.broadcast_to(self.zero, (len(words), len(self.zero)))
+        return score_words(self.network, tables.contexts[words], vectors, x[words], places)

@@ -1,0 +1,128 @@
+"""Surprisal of every word without an annotation: a particle filter that also tells how often its particles are in a mention.
+
+Each repeat is one population with its own randomness. A word's estimate is the mean of the repeats' conditionals
+
+    p(x_t | x_<t) = P(x_1 … x_t) / P(x_1 … x_{t-1}),
+
+and its error their spread. (The estimate of the whole text, ``estimate_log_prob``, instead follows the repeat with the largest
+P(x_1 … x_t): right for a sum over words, but on a novel one repeat would stand for all; docs/decisions/081.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from entitynlm.errors import ConfigError
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.marginal import (
+    CHECK_EVERY,
+    PRIOR_SHARE,
+    check_document,
+    check_networks,
+    make_stride,
+    seed_document,
+)
+from entitynlm.inference.particle_filter import Walk
+from entitynlm.inference.particles import Choices
+from entitynlm.inference.weights import FloatArray, log_mean_exp, normalise
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+
+OnWords = Callable[[int, int], None]
+"""Is told how many words are done, and how many there are."""
+
+CHUNK = 2_048  # words between two remarks about progress
+
+
+class WatchedWalk(Walk):
+    """A walk that notes, for each word, how much of the weight is in a mention."""
+
+    def start_watching(self) -> None:
+        self.free: list[FloatArray] = []  # weight, before each word, of particles that may choose R there
+        self.inside: list[FloatArray] = []  # weight, after each word, of particles in a mention
+
+    def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
+        before = self.log_weights.copy()
+        log_evidence = super()._weigh(choices, log_words)
+        factors = np.cumsum(choices.log_p + log_words - choices.log_q, axis=0)
+        after = normalise(before + factors)
+        previous = np.concatenate([normalise(before)[None], after[:-1]])
+        self.free.append((previous * choices.free).sum(1))
+        self.inside.append((after * (choices.kind > 0)).sum(1))
+        return log_evidence
+
+    def take(self) -> tuple[FloatArray, FloatArray]:
+        """What was noted since the last call."""
+        noted = np.concatenate(self.free), np.concatenate(self.inside)
+        self.start_watching()
+        return noted
+
+
+@dataclass(frozen=True)
+class WordEstimates:
+    """T words.
+
+    :param log_probs: log p(x_t | x_<t), and :param errors: the standard errors of it (nan for one repeat).
+    :param mention_expected: P(R_t > 0 | x_<t), and :param mention_found: P(R_t > 0 | x_1 … x_t).
+    """
+
+    log_probs: FloatArray
+    errors: FloatArray
+    mention_expected: FloatArray
+    mention_found: FloatArray
+
+
+def estimate_words(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    particles: int = 50,
+    repeats: int = 4,
+    seed: int = 0,
+    on_words: OnWords | None = None,
+) -> WordEstimates:
+    """Estimate every word's probability given the words before it; the annotation is not looked at."""
+    check_networks(model, proposal)
+    check_document(document, particles)
+    if repeats < 1:
+        raise ConfigError(f"there must be one repeat at least, not {repeats}")
+    stride = make_stride(
+        "particle-filter", share=PRIOR_SHARE, threshold=0.5, scheme="systematic", check_every=CHECK_EVERY
+    )
+    walks = [
+        WatchedWalk(model, proposal, particles=particles, seed=child, stride=stride)
+        for child in seed_document(seed, document).spawn(repeats)
+    ]
+    length = len(document)
+    log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))
+    for chunk in read_chunks(model, proposal, document, size=CHUNK):
+        part = slice(chunk.start, chunk.stop)
+        starts = 1 - np.exp(chunk.model.log_kinds[:, 0].astype(np.float64))
+        for row, walk in enumerate(walks):
+            walk.start_watching()
+            log_evidence[row, part] = walk.advance(
+                chunk, document.x[part], document.sentence[part], end=length
+            )
+            free, inside = walk.take()
+            expected[row, part] = free * starts + (1 - free)
+            found[row, part] = inside
+        if on_words is not None:
+            on_words(chunk.stop, length)
+    conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
+    log_probs = log_mean_exp(conditionals, axis=0)
+    return WordEstimates(
+        log_probs, _find_errors(conditionals, log_probs), np.clip(expected.mean(0), 0, 1), found.mean(0)
+    )
+
+
+def _find_errors(conditionals: FloatArray, log_probs: FloatArray) -> FloatArray:
+    """The standard error of the logarithm of the repeats' mean, by the delta method."""
+    repeats = len(conditionals)
+    if repeats < 2:
+        return np.full(len(log_probs), np.nan)
+    ratios = np.exp(conditionals - log_probs)
+    return np.asarray(ratios.std(axis=0, ddof=1) / np.sqrt(repeats))

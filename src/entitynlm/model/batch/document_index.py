@@ -1,0 +1,317 @@
+"""The layout of a document: everything about its R, E, L that does not depend on parameters, as arrays of integers.
+
+A layout says which rows of the state table are read and written where, so that the model itself is nothing but gathers and
+matrix products. It is computed once per document (compiled, a single pass) and may be used in every epoch.
+
+The state table of one document (or of one window of it) has, in this order,
+    row 0                   zero: "no entity yet", e_current before any mention
+    rows 1 … C              the states of the C entities that earlier windows left behind
+    rows C+1 … C+M          a newborn for each of the M mentions that start here (chosen or not)
+    rows C+M+1 … C+M+U      the state after each of the U words inside mentions
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numba
+import numpy as np
+
+from entitynlm.model.encoding.copying import NEWBORN, Echoes, count_echoes
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.features import FeatureSet
+
+
+def _none() -> np.ndarray:
+    return np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What the text before a window leaves behind about its entities (their vectors travel apart, see ``batch``).
+
+    Arrays are per entity, in order of birth. ``position`` counts words, ``mentions`` counts mentions so far, ``current`` is the
+    number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to come,
+    ``pairs`` how many pairs of a mention and a candidate there were.
+    """
+
+    kinds: np.ndarray = field(default_factory=_none)
+    last_token: np.ndarray = field(default_factory=_none)
+    last_sentence: np.ndarray = field(default_factory=_none)
+    last_mention: np.ndarray = field(default_factory=_none)
+    counts: np.ndarray = field(default_factory=_none)
+    position: int = 0
+    mentions: int = 0
+    current: int = 0
+    remaining: int = 0
+    pairs: int = 0
+
+    @property
+    def entities(self) -> int:
+        return len(self.kinds)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
+
+    :param x: (T,) words.  :param kinds: (T,) R.  :param remaining: (T,) L.
+    :param chooses: (T,) whether R is chosen here (not inside a mention).
+    :param current_rows: (T,) row of e_current when the word is predicted.
+    :param starts: (M,) first word.  :param lengths: (M,) L.  :param mention_kinds: (M,) R there.
+    :param reaches_end: (M,) whether the mention's last word is the text's last word.
+    :param entity_rows: (M,) row of the chosen entity's state before the mention.
+    :param update_tokens: (U,) word of each update.  :param update_previous: (U,) row that it reads.
+    :param pair_bounds: (M + 1,) the pairs of mention m are ``pair_bounds[m]`` … ``pair_bounds[m + 1]`` - 1.
+    :param pair_rows: (K,) candidate states.  :param pair_features: (K, W) hot buckets of f(e), with ``feature_set.size`` standing
+        for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
+    :param chosen_pairs: (M,) the pair that came true.
+    :param final_rows: (N,) the row of every entity's state at the end.
+    :param echoes: what each word could repeat of its entity's words.
+    """
+
+    x: np.ndarray
+    kinds: np.ndarray
+    remaining: np.ndarray
+    chooses: np.ndarray
+    current_rows: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+    mention_kinds: np.ndarray
+    reaches_end: np.ndarray
+    entity_rows: np.ndarray
+    update_tokens: np.ndarray
+    update_previous: np.ndarray
+    pair_bounds: np.ndarray
+    pair_rows: np.ndarray
+    pair_features: np.ndarray
+    chosen_pairs: np.ndarray
+    final_rows: np.ndarray
+    past: Past
+    future: Past
+    echoes: Echoes
+
+    @property
+    def tokens(self) -> int:
+        return len(self.x)
+
+    @property
+    def mentions(self) -> int:
+        return len(self.starts)
+
+    @property
+    def pair_mentions(self) -> np.ndarray:
+        """(K,) the mention of each pair."""
+        return np.repeat(np.arange(self.mentions), np.diff(self.pair_bounds))
+
+    @property
+    def first_birth(self) -> int:
+        """Row of the first newborn."""
+        return 1 + self.past.entities
+
+    @property
+    def first_update(self) -> int:
+        """Row written by the first update."""
+        return self.first_birth + self.mentions
+
+    @property
+    def size(self) -> int:
+        """S, rows of the state table."""
+        return self.first_update + len(self.update_tokens)
+
+
+def lay_out(
+    document: EncodedDocument,
+    feature_set: FeatureSet,
+    *,
+    start: int = 0,
+    end: int | None = None,
+    past: Past | None = None,
+    echoes: Echoes | None = None,
+    likenesses: np.ndarray | None = None,
+) -> Layout:
+    """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them.
+
+    :param echoes: of the whole document, where they were counted before.
+    :param likenesses: of all pairs of the document, for networks that compare words.
+    """
+    past = past or Past()
+    end = len(document) if end is None else end
+    x, r, e, l = (
+        np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l)
+    )
+    sentence = np.ascontiguousarray(document.sentence[start:end])
+    entities = int(max(past.entities, e.max(initial=0)))
+    memory = np.zeros(
+        (5, entities + 1), dtype=np.int64
+    )  # kind, last token, last sentence, last mention, count
+    for row, values in enumerate(
+        (past.kinds, past.last_token, past.last_sentence, past.last_mention, past.counts)
+    ):
+        memory[row, 1 : past.entities + 1] = values
+    born = np.bincount(past.kinds, minlength=int(r.max(initial=0)) + 1)
+    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, born)
+    width = feature_set.width
+    arrays = _Arrays(len(x), mentions, updates, pairs, width, entities)
+    scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
+    after = _fill(
+        r, e, l, sentence, scalars, memory,
+        np.flatnonzero(feature_set.offsets >= 0), feature_set.lookup, feature_set.size,
+        arrays.chooses, arrays.current_rows, arrays.starts, arrays.entity_rows,
+        arrays.update_tokens, arrays.update_previous,
+        arrays.pair_bounds, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
+    )  # fmt: skip
+    lengths = l[arrays.starts]
+    future = Past(
+        kinds=memory[0, 1:].copy(),
+        last_token=memory[1, 1:].copy(),
+        last_sentence=memory[2, 1:].copy(),
+        last_mention=memory[3, 1:].copy(),
+        counts=memory[4, 1:].copy(),
+        position=past.position + len(x),
+        mentions=past.mentions + mentions,
+        current=int(after[0]),
+        remaining=int(after[1]),
+        pairs=past.pairs + pairs,
+    )
+    return Layout(
+        x=x,
+        kinds=r,
+        remaining=l,
+        chooses=arrays.chooses,
+        current_rows=arrays.current_rows,
+        starts=arrays.starts,
+        lengths=lengths,
+        mention_kinds=r[arrays.starts],
+        reaches_end=start + arrays.starts + lengths >= len(document),
+        entity_rows=arrays.entity_rows,
+        update_tokens=arrays.update_tokens,
+        update_previous=arrays.update_previous,
+        pair_bounds=arrays.pair_bounds,
+        pair_rows=arrays.pair_rows,
+        pair_features=add_likenesses(arrays.pair_features, feature_set, likenesses, past.pairs),
+        chosen_pairs=arrays.chosen_pairs,
+        final_rows=arrays.final_rows,
+        past=past,
+        future=future,
+        echoes=(echoes or count_echoes(document.x[:end], document.e[:end])).cut(start, end),
+    )
+
+
+def add_likenesses(
+    features: np.ndarray, feature_set: FeatureSet, likenesses: np.ndarray | None, first: int
+) -> np.ndarray:
+    """The hot buckets with one more: the likeness of words, whose weights come after that of "none"."""
+    if likenesses is None:
+        return features
+    own = likenesses[first : first + len(features)].astype(np.int64)
+    hot = np.where(own == NEWBORN, feature_set.size, feature_set.size + 1 + own)
+    return np.concatenate([features, hot[:, None].astype(np.uint8)], axis=1)
+
+
+class _Arrays:
+    """Room for what ``_fill`` finds."""
+
+    def __init__(
+        self, tokens: int, mentions: int, updates: int, pairs: int, width: int, entities: int
+    ) -> None:
+        self.chooses = np.zeros(tokens, dtype=np.bool_)
+        self.current_rows = np.zeros(tokens, dtype=np.int64)
+        self.starts = np.zeros(mentions, dtype=np.int64)
+        self.entity_rows = np.zeros(mentions, dtype=np.int64)
+        self.chosen_pairs = np.zeros(mentions, dtype=np.int64)
+        self.update_tokens = np.zeros(updates, dtype=np.int64)
+        self.update_previous = np.zeros(updates, dtype=np.int64)
+        self.pair_bounds = np.zeros(mentions + 1, dtype=np.int64)
+        self.pair_rows = np.empty(pairs, dtype=np.int32)
+        self.pair_features = np.empty((pairs, width), dtype=np.uint8)
+        self.final_rows = np.zeros(entities, dtype=np.int64)
+
+
+@numba.njit(cache=True)
+def _count(r, e, l, remaining, entities, born):  # type: ignore[no-untyped-def]
+    """How many mentions start, words lie in mentions, and pairs there are; ``born`` counts the entities of each kind."""
+    mentions, updates, pairs = 0, 0, 0
+    for t in range(len(r)):
+        if remaining == 0 and r[t] > 0:
+            mentions += 1
+            pairs += born[r[t]] + 1  # and the newborn
+            if e[t] > entities:
+                entities = e[t]
+                born[r[t]] += 1
+            remaining = l[t]
+        if r[t] > 0:
+            updates += 1
+            remaining -= 1
+    return mentions, updates, pairs
+
+
+@numba.njit(cache=True)
+def _fill(  # type: ignore[no-untyped-def]
+    r, e, l, sentence, scalars, memory,
+    quantities, lookup, no_feature,
+    chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
+    pair_bounds, pair_rows, pair_features, chosen_pairs, final_rows,
+):  # fmt: skip
+    """One pass over the words in the order of the generative story; returns (current entity, words still open)."""
+    position, mentions_before, current, remaining, entities = scalars
+    carried = entities
+    first_birth = 1 + carried
+    first_update = first_birth + len(starts)
+    row_of = np.zeros(memory.shape[1], dtype=np.int64)  # the newest state of each entity
+    for n in range(1, entities + 1):
+        row_of[n] = n
+    current_row = row_of[current] if current > 0 else 0
+    values = np.zeros(4, dtype=np.int64)
+    farthest = lookup.shape[1] - 1
+    m, u, k = 0, 0, 0
+    for t in range(len(r)):
+        if remaining == 0:
+            chooses[t] = True
+            if r[t] > 0:
+                starts[m] = t
+                for n in range(1, entities + 1):  # every entity of this kind so far …
+                    if memory[0, n] != r[t]:
+                        continue
+                    values[0] = position + t - memory[1, n]
+                    values[1] = sentence[t] - memory[2, n]
+                    values[2] = mentions_before + m + 1 - memory[3, n]
+                    values[3] = memory[4, n]
+                    for hot in range(len(quantities)):
+                        q = quantities[hot]
+                        pair_features[k, hot] = lookup[q, min(values[q], farthest)]
+                    pair_rows[k] = row_of[n]
+                    if n == e[t]:
+                        chosen_pairs[m] = k
+                    k += 1
+                pair_rows[k] = first_birth + m  # … and a new one
+                for hot in range(pair_features.shape[1]):
+                    pair_features[k, hot] = no_feature
+                if e[t] > entities:
+                    entities = e[t]
+                    memory[0, entities] = r[t]
+                    row_of[entities] = first_birth + m
+                    chosen_pairs[m] = k
+                k += 1
+                entity_rows[m] = row_of[e[t]]
+                current_row = row_of[e[t]]
+                memory[3, e[t]] = mentions_before + m + 1
+                memory[4, e[t]] += 1
+                remaining = l[t]
+                m += 1
+                pair_bounds[m] = k
+        current_rows[t] = current_row
+        if r[t] > 0:
+            n = e[t]
+            update_tokens[u] = t
+            update_previous[u] = row_of[n]
+            row_of[n] = first_update + u
+            current_row = row_of[n]
+            current = n
+            memory[1, n] = position + t
+            memory[2, n] = sentence[t]
+            remaining -= 1
+            u += 1
+    for n in range(1, entities + 1):
+        final_rows[n - 1] = row_of[n]
+    return current, remaining

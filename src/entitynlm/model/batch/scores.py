@@ -1,0 +1,337 @@
+"""The fast path: log P(R, E, L, X) of many documents at once (equation 9), by gathers and matrix products.
+
+One LSTM run per batch, one scan for all entity states, and then every factor of every word of every document in a handful of
+operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.config import ModelConfig
+from entitynlm.errors import ConfigError
+from entitynlm.model.backbones.lstm import LstmState, Reading
+from entitynlm.model.batch.document_index import Layout, Past, lay_out
+from entitynlm.model.batch.entity_choice import Pairs, log_prob_chosen
+from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
+from entitynlm.model.batch.scan import Steps, scan_states
+from entitynlm.model.encoding.copying import compare_pairs, count_echoes
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_word_states
+from entitynlm.model.noise import Noise
+
+
+@dataclass(frozen=True)
+class Scores:
+    """log P of each variable at each word, one flat tensor per variable; a forced value has log-probability zero.
+
+    ``bounds[i]`` … ``bounds[i + 1]`` are the words of document i. ``x`` is zero throughout for the discriminative variant.
+    """
+
+    r: Tensor
+    e: Tensor
+    l: Tensor
+    x: Tensor
+    bounds: np.ndarray
+
+    @property
+    def total(self) -> Tensor:
+        """log P(R, E, L, X) of the whole batch (equation 9)."""
+        return self.r.sum() + self.e.sum() + self.l.sum() + self.x.sum()
+
+    def per_token(self) -> Tensor:
+        """(words of the batch,) all variables together."""
+        return self.r + self.e + self.l + self.x
+
+    def per_document(self) -> Tensor:
+        """(B,) log P(R, E, L, X) of each document."""
+        sizes = torch.from_numpy(np.diff(self.bounds)).to(self.r.device)
+        owners = torch.repeat_interleave(torch.arange(len(sizes), device=self.r.device), sizes)
+        return self.r.new_zeros(len(sizes)).index_add(0, owners, self.per_token())
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a window hands to the next: the LSTM's state and, per document, its entities' vectors (N, D)."""
+
+    lstm: LstmState | None
+    entities: list[Tensor]
+
+    def select(self, documents: Sequence[int]) -> Carried:
+        """The states of those documents that go on, cut off from the gradient of what is past."""
+        lstm = None
+        if self.lstm is not None:
+            h, c = (state[:, list(documents)].detach() for state in self.lstm)
+            lstm = (h.contiguous(), c.contiguous())
+        return Carried(lstm, [self.entities[i].detach() for i in documents])
+
+
+@dataclass(frozen=True)
+class Window:
+    """A stretch of a document that is scored at once: all of it, or a piece that continues where the last one ended.
+
+    ``layout`` is None for models without entities.
+    """
+
+    x: np.ndarray
+    sentence: np.ndarray
+    layout: Layout | None
+
+
+@dataclass(frozen=True)
+class BatchScores:
+    """Scores, and the states that the next windows start from."""
+
+    scores: Scores
+    carried: Carried
+
+
+class _Rows:
+    """The layouts of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
+
+    def __init__(
+        self, layouts: Sequence[Layout], reading: Reading, shift: bool, device: torch.device
+    ) -> None:
+        sizes = np.array([layout.size for layout in layouts])
+        self.size = int(sizes.sum())
+        self.state_bases = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        self.bounds = np.concatenate([[0], np.cumsum([layout.tokens for layout in layouts])])
+        contexts = reading.after if shift else reading.before
+
+        def join(parts: list[np.ndarray]) -> np.ndarray:
+            return np.concatenate(parts)
+
+        def shifted(name: str, bases: np.ndarray) -> np.ndarray:
+            pairs = zip(layouts, bases, strict=False)
+            return join([getattr(layout, name) + base for layout, base in pairs])
+
+        both = list(zip(layouts, self.state_bases, strict=True))
+        births = [base + layout.first_birth + np.arange(layout.mentions) for layout, base in both]
+        carried = [base + 1 + np.arange(layout.past.entities) for layout, base in both]
+        updates = [base + layout.first_update + np.arange(len(layout.update_tokens)) for layout, base in both]
+        self.steps = Steps(
+            self.size,
+            join(births + carried),
+            join(updates),
+            shifted("update_previous", self.state_bases),
+            device,
+        )
+        of_updates = zip(layouts, reading.after, strict=True)
+        self.updates = as_rows(join([after[layout.update_tokens] for layout, after in of_updates]), device)
+        joined = join(contexts)
+        self.contexts = as_rows(joined, device)  # (words,) hidden rows that words are predicted from
+        starts = shifted("starts", self.bounds)
+        self.starts = as_rows(starts, device)  # (mentions,) word of the batch
+        self.start_contexts = as_rows(joined[starts], device)
+        self.x = as_rows(join([layout.x for layout in layouts]), device)
+        self.kinds = as_rows(join([layout.kinds for layout in layouts]), device)
+        self.chooses = torch.from_numpy(join([layout.chooses for layout in layouts])).to(device)
+        self.current = as_rows(shifted("current_rows", self.state_bases), device)
+        self.mention_kinds = as_rows(join([layout.mention_kinds for layout in layouts]), device)
+        self.lengths = as_rows(join([layout.lengths for layout in layouts]), device)
+        self.reaches_end = torch.from_numpy(join([layout.reaches_end for layout in layouts])).to(device)
+        self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
+        self.final_rows = as_rows(shifted("final_rows", self.state_bases), device)
+        self.final_sizes = [len(layout.final_rows) for layout in layouts]
+        self.pairs = _join_pairs(layouts, self.state_bases)
+
+
+def _join_pairs(layouts: Sequence[Layout], state_bases: np.ndarray) -> Pairs:
+    counts = np.concatenate([np.diff(layout.pair_bounds) for layout in layouts])
+    pair_bases = np.concatenate([[0], np.cumsum([len(layout.pair_rows) for layout in layouts])])
+    return Pairs(
+        bounds=np.concatenate([[0], np.cumsum(counts)]),
+        rows=np.concatenate(
+            [a.pair_rows + np.int32(base) for a, base in zip(layouts, state_bases, strict=True)]
+        ),
+        features=np.concatenate([layout.pair_features for layout in layouts]),
+        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(layouts, pair_bases, strict=False)]),
+    )
+
+
+def score_layouts(
+    network: EntityNetwork,
+    layouts: Sequence[Layout],
+    reading: Reading,
+    *,
+    noise: Noise | None,
+    carried: Sequence[Tensor] | None = None,
+    compiled: bool = True,
+) -> BatchScores:
+    """Score documents that were read and laid out before.
+
+    :param noise: the birth noise (None: σ = 0).
+    :param carried: entity vectors left by the windows before these, one (N, D) per document.
+    """
+    config = network.config
+    hidden = reading.table
+    rows = _Rows(layouts, reading, config.mode != "generative", hidden.device)
+
+    # Entity states: births (eq. 7), then all updates (eq. 8).
+    initial = network.give_birth(rows.mention_kinds, _draw_noise(noise, layouts, config.hidden_size))
+    if carried is not None and any(len(vectors) for vectors in carried):
+        initial = torch.cat([initial, *carried])
+    updating, contexts, h = take_rows(
+        hidden, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+    )  # (U, D), (words, D), (M, D)
+    states = scan_states(
+        initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
+    )  # (S, D)
+
+    # eq. 3, where R is chosen and not forced by an open mention
+    zero = hidden.new_zeros(len(rows.x))
+    log_r = network.log_prob_kinds(contexts).gather(1, rows.kinds[:, None]).squeeze(1)
+    log_r = torch.where(rows.chooses, log_r, zero)
+
+    # eq. 4 and 5, at the first word of each mention
+    chosen = log_prob_chosen(
+        network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
+    )
+    log_e = zero.index_copy(0, rows.starts, chosen)
+    ends = gather_ends(layouts, reading, config.max_length) if config.mode == "lookahead" else None
+    (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
+    log_lengths = network.log_prob_lengths(h, e, ends)  # (M, max_length)
+    log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
+
+    # eq. 6, for every word
+    log_x = zero
+    if config.mode == "generative":
+        u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
+        log_x = network.log_prob_word_at(u, rows.x, _find_states(network, layouts))
+        if config.echo:
+            log_x = network.mix_echoes(
+                log_x, network.score_echoes(contexts), *_join_echoes(layouts, hidden.device)
+            )
+
+    scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
+    final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
+    return BatchScores(scores, Carried(reading.state, final))
+
+
+def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
+    """log p(L) of the observed lengths (M,).
+
+    A mention whose last word is the text's last word may have been cut by the text's end, so its length is only known to be *at
+    least* what is seen: its probability is the sum over all such lengths. With this rule the joint over texts of a given length
+    sums to one (docs/decisions/021-mentions-at-the-end.md).
+    """
+    exact = log_lengths.gather(1, lengths[:, None] - 1).squeeze(1)
+    if not bool(reaches_end.any()):
+        return exact
+    possible = torch.arange(1, log_lengths.shape[1] + 1, device=log_lengths.device) >= lengths[:, None]
+    at_least = log_lengths.masked_fill(~possible, -torch.inf).logsumexp(-1)
+    return torch.where(reaches_end, at_least, exact)
+
+
+def gather_ends(layouts: Sequence[Layout], reading: Reading, max_length: int) -> Tensor:
+    """(M, max_length, D) the state at the last word of each possible span; zero where that is beyond the text."""
+    table = torch.cat([reading.table, reading.table.new_zeros(1, reading.table.shape[1])])
+    rows = []
+    for layout, after in zip(layouts, reading.after, strict=True):
+        beyond = np.append(after, np.full(max_length, len(table) - 1))
+        rows.append(beyond[layout.starts[:, None] + np.arange(max_length)])
+    return table[as_rows(np.concatenate(rows), table.device)]
+
+
+def _find_states(network: EntityNetwork, layouts: Sequence[Layout]) -> Tensor | None:
+    """The place of each word in its mention, where the network looks at it."""
+    if not network.config.word_states:
+        return None
+    states = [find_word_states(network.config, a.kinds, a.remaining, a.chooses) for a in layouts]
+    return as_rows(np.concatenate(states), network.W_r.device)
+
+
+def _join_echoes(layouts: Sequence[Layout], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """(words,) of the batch: whether a word opens a stretch of its entity's words, its chances, its echoes."""
+    names = ("opens", "chances", "echoes")
+    columns = [np.concatenate([getattr(layout.echoes, name) for layout in layouts]) for name in names]
+    opens, chances, echoes = (torch.from_numpy(column).to(device) for column in columns)
+    return opens, chances, echoes
+
+
+def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:
+    if noise is None:
+        return None
+    return torch.cat([noise.draw(layout.past.position + layout.starts, size) for layout in layouts])
+
+
+def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
+    """The document in stretches of ``size`` words (0: in one); an empty document is one empty stretch."""
+    return list(iterate_windows(document, network, size))
+
+
+def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
+    """The same, laid out one by one: what bounds the memory that a novel needs."""
+    past: Past | None = None
+    echoes, likenesses = count_echoes(document.x, document.e), compare_mentions(document, network)
+    for start, end in cut_ranges(len(document), size):
+        layout = lay_out(
+            document,
+            network.feature_set,
+            start=start,
+            end=end,
+            past=past,
+            echoes=echoes,
+            likenesses=likenesses,
+        )
+        past = layout.future
+        yield Window(document.x[start:end], document.sentence[start:end], layout)
+
+
+def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
+    """The likeness of each mention's words to each candidate's, for networks that look at it."""
+    if network.words_ahead is None:
+        return None
+    return compare_pairs(document.x, document.r, document.e, document.l, ahead=network.words_ahead)
+
+
+def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
+    """Half-open ranges of ``size`` words that cover ``length`` words (0: one range); nothing is one empty range."""
+    step = size or max(1, length)
+    return [(start, min(start + step, length)) for start in range(0, max(1, length), step)]
+
+
+def check_windows(config: ModelConfig, size: int) -> None:
+    """Only a network that reads straight on can be trained in windows."""
+    if size and config.mode == "lookahead":
+        raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
+    if size and config.restart_sentences:
+        raise ConfigError("an LSTM that restarts at each sentence has nothing to carry over: use window = 0")
+
+
+def score_windows(
+    network: EntityNetwork,
+    windows: Sequence[Window],
+    *,
+    noise: Noise | None,
+    carried: Carried | None = None,
+    compiled: bool = True,
+) -> BatchScores:
+    """Read and score one window of each document, given what the windows before left behind."""
+    reading = network.reader(
+        [window.x for window in windows],
+        sentences=[window.sentence for window in windows],
+        state=carried.lstm if carried else None,
+    )
+    vectors = carried.entities if carried else None
+    layouts = [window.layout for window in windows if window.layout is not None]
+    assert len(layouts) == len(windows), "windows for entity networks are cut by cut_windows"
+    return score_layouts(network, layouts, reading, noise=noise, carried=vectors, compiled=compiled)
+
+
+def score_documents(
+    network: EntityNetwork,
+    documents: Sequence[EncodedDocument],
+    *,
+    noise: Noise | None,
+    compiled: bool = True,
+) -> Scores:
+    """Read, lay out and score whole documents."""
+    windows = [cut_windows(document, network)[0] for document in documents]
+    return score_windows(network, windows, noise=noise, compiled=compiled).scores

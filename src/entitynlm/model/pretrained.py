@@ -1,0 +1,198 @@
+"""A stored model: weights as safetensors, everything else as one JSON file, in a folder.
+
+    DIR/model.json              format, encoder (recipe, vocabulary, types), word classes, the configuration of each part
+    DIR/generative.safetensors  P
+    DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
+    DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
+    DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
+    DIR/shared.safetensors      what all parts have in common (in a compact model)
+
+Files are written beside their place and renamed, so a reader never sees half a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from entitynlm.config import ModelConfig, from_dict, to_dict
+from entitynlm.errors import EntityNLMError, ModelError
+from entitynlm.files import write_atomically
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.packaged import find_model
+from entitynlm.model.rnnlm import LanguageModel
+
+Network = EntityNetwork | LanguageModel
+
+FORMAT_VERSION = 1
+CARD = "model.json"
+SHARED = "shared"
+
+
+@dataclass
+class Bundle:
+    """P with its proposals, and all that turns documents into numbers for them.
+
+    :param networks: P and its proposals by mode.
+    :param language_model: the LSTM baseline, which reads the same numbers.
+    """
+
+    encoder: Encoder
+    classes: WordClasses | None
+    networks: dict[str, EntityNetwork] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+    language_model: LanguageModel | None = None
+
+    @property
+    def parts(self) -> dict[str, Network]:
+        """All networks by mode, the baseline included."""
+        baseline: dict[str, Network] = {"rnnlm": self.language_model} if self.language_model else {}
+        return {**self.networks, **baseline}
+
+    def add(self, config: ModelConfig) -> EntityNetwork:
+        """A new network with the given configuration as the part that its mode names."""
+        self.networks[config.mode] = self.make(config)
+        return self.networks[config.mode]
+
+    def add_language_model(self, config: ModelConfig) -> LanguageModel:
+        """A new LSTM baseline."""
+        self.language_model = self.make_language_model(config)
+        return self.language_model
+
+    def make(self, config: ModelConfig) -> EntityNetwork:
+        vocabulary = self.encoder.vocabulary
+        return EntityNetwork(config, len(vocabulary), vocabulary.start, self.classes)
+
+    def make_language_model(self, config: ModelConfig) -> LanguageModel:
+        vocabulary = self.encoder.vocabulary
+        return LanguageModel(config, len(vocabulary), vocabulary.start, self.classes)
+
+    def get(self, mode: str) -> EntityNetwork:
+        """The part called ``mode``, or an error that says how to get one."""
+        if mode not in self.networks:
+            raise ModelError(
+                f"this model has no {mode} part; it has {', '.join(self.parts) or 'none at all'}"
+            )
+        return self.networks[mode]
+
+    def get_language_model(self) -> LanguageModel:
+        """The LSTM baseline, or an error that says how to get one."""
+        if self.language_model is None:
+            raise ModelError(
+                f"this model has no LSTM baseline (rnnlm); it has {', '.join(self.parts) or 'no part at all'}. "
+                "Train one with: entitynlm train CORPUS --out DIR --rnnlm-only"
+            )
+        return self.language_model
+
+
+def save_bundle(bundle: Bundle, folder: str | Path, *, compact: bool = False) -> None:
+    """Write a bundle; the card goes last, so that a folder with a card is whole.
+
+    A ``compact`` one has its weights in half precision, and those that are the same in all parts (embeddings that were kept as
+    they were) only once. It is read and computed with in single precision like any other.
+    """
+    folder = Path(folder)
+    weights = {mode: _collect_weights(network, half=compact) for mode, network in bundle.parts.items()}
+    shared = _take_shared(weights) if compact else {}
+    for name, values in {**weights, **({SHARED: shared} if shared else {})}.items():
+        with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
+            stream.write(save(values))
+    card = {
+        "format": FORMAT_VERSION,
+        "encoder": bundle.encoder.to_dict(),
+        "classes": bundle.classes.to_dict() if bundle.classes else None,
+        "parts": {mode: to_dict(network.config) for mode, network in bundle.parts.items()},
+        "shared": sorted(shared),
+        "notes": bundle.notes,
+    }
+    with write_atomically(folder / CARD) as stream:
+        json.dump(card, stream, ensure_ascii=False, indent=None if compact else 1)
+
+
+def _collect_weights(network: Network, *, half: bool) -> dict[str, torch.Tensor]:
+    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    return {name: value.half() for name, value in weights.items()} if half else weights
+
+
+def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Take out of all parts what is the same in each of them."""
+    first, *others = weights.values()
+    same = [
+        name
+        for name, value in first.items()
+        if others and all(name in other and torch.equal(value, other[name]) for other in others)
+    ]
+    shared = {name: first[name] for name in same}
+    for part in weights.values():
+        for name in same:
+            del part[name]
+    return shared
+
+
+def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bundle:
+    """Read a bundle from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
+    folder = find_model(folder)
+    card = read_card(folder)
+    try:
+        bundle = Bundle(
+            Encoder.from_dict(card["encoder"]),
+            WordClasses.from_dict(card["classes"]) if card["classes"] else None,
+            notes=card.get("notes", {}),
+        )
+        configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
+    except (KeyError, TypeError, ValueError, EntityNLMError) as error:
+        raise ModelError(f"{folder / CARD}: this model card can't be used ({error})") from error
+    shared = _read_weights(folder / f"{SHARED}.safetensors") if card.get("shared") else {}
+    for mode, config in configs.items():
+        network = bundle.add_language_model(config) if mode == "rnnlm" else bundle.add(config)
+        load_weights(network, folder / f"{mode}.safetensors", shared)
+        network.to(device).eval()
+    return bundle
+
+
+def load_weights(
+    network: torch.nn.Module, path: Path, shared: Mapping[str, torch.Tensor] | None = None
+) -> None:
+    """Put stored weights (of any float precision) into a network, and those that it shares with others."""
+    weights = {**(shared or {}), **_read_weights(path)}
+    try:
+        network.load_state_dict({name: value.float() for name, value in weights.items()})
+    except RuntimeError as error:
+        raise ModelError(f"{path}: the weights don't fit the configuration in {CARD} ({error})") from error
+
+
+def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return dict(load_file(path))
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the weights are missing") from error
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """The JSON card of a stored model."""
+    path = folder / CARD
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ModelError(
+            f"{folder}: there is no model here (no {CARD}). Train one with: entitynlm train CORPUS --out {folder}"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: this model card can't be read ({error})") from error
+    if not isinstance(card, dict) or card.get("format") != FORMAT_VERSION:
+        found = card.get("format") if isinstance(card, dict) else type(card).__name__
+        raise ModelError(
+            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION}"
+        )
+    return card

@@ -1,0 +1,101 @@
+"""Whether the model means what it says: of referents that it gives 30 %, do three in ten come true?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.model.pretrained import Bundle
+from entitynlm.prediction.referents import NEW, trace_referents
+from entitynlm.text.document import Document
+
+BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Predictions of like probability: how many, their mean probability, and how often they came true."""
+
+    low: float
+    high: float
+    count: int
+    predicted: float
+    observed: float
+
+    @property
+    def error(self) -> float:
+        """The standard error of ``observed``."""
+        return math.sqrt(max(self.observed * (1 - self.observed), 1e-9) / self.count)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Of the model's entity predictions over some documents.
+
+    :param bins: of all the likeliest referents' probabilities (up to five per mention), empty ones left out.
+    :param error: the expected calibration error, the mean distance of prediction and observation.
+    :param accuracy: how often the likeliest referent is the true one.
+    :param surprisal: the mean surprisal of the true one, in bits.
+    """
+
+    bins: tuple[Bin, ...]
+    error: float
+    accuracy: float
+    surprisal: float
+    mentions: int
+    documents: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "mentions": self.mentions,
+            "documents": self.documents,
+            "accuracy": self.accuracy,
+            "surprisal": self.surprisal,
+            "calibration_error": self.error,
+            "bins": [vars(found) for found in self.bins],
+        }
+
+
+def measure_calibration(bundle: Bundle, documents: Iterable[Document], *, bins: int = BINS) -> Calibration:
+    """Compare the probabilities of referents with what came true, over annotated documents."""
+    if bins < 2:
+        raise ConfigError(f"there must be two bins at least, not {bins}")
+    network = bundle.get("generative")
+    probabilities: list[float] = []
+    outcomes: list[bool] = []
+    right, surprisals, count = 0, [], 0
+    for document in documents:
+        count += 1
+        for found in trace_referents(network, bundle.encoder.encode(document), with_words=False).referents:
+            true = NEW if found.is_new else found.entity
+            right += found.ranked[0][0] == true
+            surprisals.append(found.surprisal / math.log(2))
+            for number, probability in found.ranked:
+                probabilities.append(probability)
+                outcomes.append(number == true)
+    if not surprisals:
+        raise DataError(
+            f"there is no mention in {count} document{'s' if count != 1 else ''}",
+            hint="Calibration is measured on annotated documents",
+        )
+    grouped = group_predictions(np.array(probabilities), np.array(outcomes), bins)
+    error = sum(b.count * abs(b.predicted - b.observed) for b in grouped) / len(outcomes)
+    mentions = len(surprisals)
+    return Calibration(grouped, error, right / mentions, sum(surprisals) / mentions, mentions, count)
+
+
+def group_predictions(probabilities: np.ndarray, outcomes: np.ndarray, bins: int) -> tuple[Bin, ...]:
+    """Predictions in bins of equal width."""
+    places = np.minimum((probabilities * bins).astype(int), bins - 1)
+    found = []
+    for number in range(bins):
+        own = places == number
+        if own.any():
+            means = float(probabilities[own].mean()), float(outcomes[own].mean())
+            found.append(Bin(number / bins, (number + 1) / bins, int(own.sum()), *means))
+    return tuple(found)

@@ -1,0 +1,115 @@
+"""Who is mentioned next, by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a newborn.
+
+A story is read once. The state before a mention depends on the words before it alone, an entity's vector on its earlier
+mentions, so the answers for all mentions of a story come out of one pass, and none of them sees what it is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from entitynlm.errors import ConfigError
+from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise
+from entitynlm.prediction.choices import Choice, make_choice
+from entitynlm.prediction.referents import NEW as NOBODY_YET
+from entitynlm.prediction.referents import trace_referents
+from entitynlm.text.document import Document, Mention
+
+NEXT = "next mention"  # the entity of a mention that stands in for the one to come
+PLACEHOLDER = "it"  # its word, which nothing looks at
+
+
+class NetworkChooser:
+    """EntityNLM as the paper's fourth line asks it; singletons are kept, since nobody knows yet who will stay one."""
+
+    def __init__(self, network: EntityNetwork, encoder: Encoder) -> None:
+        if network.config.mode != "generative":
+            raise ConfigError("who comes next is asked of the generative part, which has not seen the word")
+        self.network = network.eval()
+        self.encoder = replace(encoder, singletons="keep")
+
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
+        """One choice per position; see ``Chooser``."""
+        encoded, _, originals = self.encoder.encode_with_report(story)
+        starts = {mention.start for mention in originals}
+        known = self._choose_all(encoded, originals) if starts & set(positions) else {}
+        return [known[p] if p in known else self._choose_one(story, p) for p in positions]
+
+    def _choose_one(self, story: Document, position: int) -> Choice:
+        """Where no mention is annotated (at the end of a text, say): cut the story there and let one begin."""
+        encoded, _, originals = self.encoder.encode_with_report(cut_story(story, position))
+        return self._choose_all(encoded, originals)[position]
+
+    def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+        """The choices at all mentions of a story, by their first tokens."""
+        if self.encoder.kinds > 1:
+            return self._sum_over_kinds(encoded, originals)
+        return self._read_along(encoded, originals)
+
+    def _sum_over_kinds(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+        """A model with types draws the type first; nobody is told it, so it is summed over."""
+        found: dict[int, Choice] = {}
+        names: dict[str, None] = {}
+        trace = trace_referents(self.network, encoded, with_words=False, shown=None)
+        for referent, mention in zip(trace.referents, originals, strict=True):
+            probabilities = dict(referent.ranked)
+            order = [*range(1, len(names) + 1), NOBODY_YET]
+            with np.errstate(divide="ignore"):
+                scores = np.log(np.array([probabilities[number] for number in order]))
+            found[mention.start] = make_choice(list(names), scores)
+            names.setdefault(mention.entity)
+        return found
+
+    @torch.no_grad()
+    def _read_along(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+        network = self.network
+        layout = lay_out(encoded, network.feature_set)
+        reading = network.reader([encoded.x], sentences=[encoded.sentence])
+        before = reading.table[torch.from_numpy(reading.before[0])]
+        after = reading.table[torch.from_numpy(reading.after[0])]
+        noise = FixedNoise().draw(layout.past.position + layout.starts, network.config.hidden_size)
+        states = [before.new_zeros(before.shape[1])]
+        states += network.give_birth(torch.from_numpy(layout.mention_kinds.astype(np.int64)), noise)  # eq. 7
+        for token, previous in zip(layout.update_tokens, layout.update_previous, strict=True):
+            states.append(network.update(states[previous], after[token]))  # eq. 8
+        queries = network.entity_query(before[torch.from_numpy(layout.starts)])  # eq. 4
+        pairs = torch.stack(states)[torch.from_numpy(layout.pair_rows)]
+        scores = (queries[torch.from_numpy(layout.pair_mentions)] * pairs).sum(-1)
+        scores = scores + network.score_distance(torch.from_numpy(layout.pair_features))
+        table = scores.double().numpy()
+        found: dict[int, Choice] = {}
+        names: dict[str, None] = {}
+        for number, mention in enumerate(originals):
+            own = table[layout.pair_mentions == number]
+            found[mention.start] = make_choice(list(names), own)
+            names.setdefault(mention.entity)
+        return found
+
+
+def cut_story(story: Document, position: int) -> Document:
+    """The words before a position, the mentions that ended there, and a mention of somebody unknown at the end."""
+    closed = position >= len(story) and story.tokens[-1:] and story.tokens[-1] in {".", "!", "?"}
+    sentences = [(a, min(b, position)) for a, b in story.sentences if a < position]
+    continues = sentences and (
+        (position < len(story) and story.sentence_of[position] == len(sentences) - 1)
+        or (position >= len(story) and not closed)
+    )
+    if continues:
+        sentences[-1] = (sentences[-1][0], position + 1)
+    else:
+        sentences.append((position, position + 1))
+    mentions = [m for m in story.mentions if m.end <= position]
+    return Document(
+        story.id,
+        (*story.tokens[:position], PLACEHOLDER),
+        tuple(sentences),
+        (*mentions, Mention(position, position + 1, NEXT)),
+        story.entity_types,
+    )

@@ -1,0 +1,127 @@
+"""Slots: the places of a story at which somebody, or a model, is asked who is mentioned next.
+
+The test slots of InScript are those that people were asked about (``humanPredictions.json``: story, ``sentence_token``, the true
+label, 20 guesses), the first 30 of a story. A slot that lies inside of a mention asks about that mention, so it is judged before
+the mention's first word. Other stories have no such list; the rule for them picks mentions of the same kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Mention
+
+GUESSES = "humanPredictions.json"
+LIMIT = 30
+"""At most so many slots of a story are asked about, as Modi et al. (2017) did."""
+FIRST_SENTENCE = 2
+"""People read two sentences before they were asked anything."""
+OUTSIDE = "NPart"
+"""InScript's type of things outside of the script, about which nobody was asked."""
+
+Guesses = Mapping[str, Mapping[tuple[int, int], tuple[str, ...]]]
+"""By story and by (sentence, token), both counted from 1: the labels that people guessed."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A mention to be foreseen.
+
+    :param position: its first word.  :param entity: who it is.  :param is_new: whether that is its entity's first mention.
+    :param guesses: what people guessed, in the order of the file; entity ids, or labels of things not mentioned.
+    """
+
+    position: int
+    entity: str
+    is_new: bool
+    guesses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SlottedStory:
+    """A story and its slots in text order."""
+
+    story: Document
+    slots: tuple[Slot, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        return [slot.position for slot in self.slots]
+
+
+def read_guesses(path: str | Path) -> Guesses:
+    """Read InScript's ``humanPredictions.json``."""
+    found: dict[str, dict[tuple[int, int], tuple[str, ...]]] = {}
+    try:
+        with Path(path).open(encoding="utf-8") as stream:
+            stories = json.load(stream)
+        for story, slots in stories.items():
+            places = found.setdefault(str(story), {})
+            for key, answers in slots.items():
+                sentence, token = map(int, key.split("_"))
+                ((_, guesses),) = answers.items()
+                places[sentence, token] = tuple(map(str, guesses))
+    except OSError as error:
+        raise DataError(f"can't be read ({error.strerror or error})", path=path) from error
+    except (ValueError, AttributeError, TypeError) as error:
+        expected = '{"story": {"sentence_token": {"label": ["guess", …]}}}'
+        raise DataError(
+            f"people's guesses can't be understood ({error})", path=path, expected=expected
+        ) from error
+    return found
+
+
+def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -> SlottedStory:
+    """The slots of a story that people were asked about."""
+    slots = []
+    for (sentence, token), answers in sorted(guesses.get(story.id, {}).items())[:limit]:
+        if not 1 <= sentence <= len(story.sentences):
+            raise DataError(f"{story.id}: people were asked about sentence {sentence}, which is not there")
+        position = story.sentences[sentence - 1][0] + token - 1
+        around = [m for m in story.mentions if m.start <= position < m.end]
+        if not around:
+            raise DataError(f"{story.id}: people were asked about {sentence}_{token}, where no mention is")
+        slots.append(_make_slot(story, around[-1], answers))
+    return SlottedStory(story, tuple(slots))
+
+
+def find_similar_slots(
+    story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
+) -> SlottedStory:
+    """Mentions of the kind that people were asked about: from the third sentence on, with a head verb, within the script.
+
+    The rule reads annotation (verb column, type) to choose *which* mentions are asked about, as the people's list did.
+    """
+    verbs = story.column("verb_head")
+    has_verbs = any(verbs)
+    chosen = [
+        mention
+        for mention in story.mentions
+        if story.sentence_of[mention.start] >= first_sentence
+        and (not has_verbs or any(verbs[mention.start : mention.end]))
+        and story.entity_types.get(mention.entity) != OUTSIDE
+    ]
+    return SlottedStory(story, tuple(_make_slot(story, mention) for mention in chosen[:limit]))
+
+
+def find_all_slots(story: Document) -> SlottedStory:
+    """Every mention."""
+    return SlottedStory(story, tuple(_make_slot(story, mention) for mention in story.mentions))
+
+
+def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[SlottedStory]:
+    """The slots of many stories: people's where there are any, else the similar ones; stories without slots are left out."""
+    if guesses is not None and any(story.id in guesses for story in stories):
+        found = [find_human_slots(story, guesses) for story in stories]
+    else:
+        found = [find_similar_slots(story) for story in stories]
+    return [slotted for slotted in found if slotted.slots]
+
+
+def _make_slot(story: Document, mention: Mention, guesses: tuple[str, ...] = ()) -> Slot:
+    first = next(m.start for m in story.mentions if m.entity == mention.entity)
+    return Slot(mention.start, mention.entity, first == mention.start, guesses)

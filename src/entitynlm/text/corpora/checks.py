@@ -1,0 +1,106 @@
+"""Reading files only to see whether they can be read, and what is odd in them.
+
+A reader reports what it had to mend line by line; :func:`find_oddities` adds what only the whole document
+shows: spans annotated twice, mentions that cross each other or a sentence end, documents with no words or a
+second-hand id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.base import Oddity
+from entitynlm.text.formats.registry import read_documents
+
+KEPT_PER_FILE = 1000  # a damaged file of a gigabyte has millions of oddities; the rest is only counted
+
+
+@dataclass
+class FileReport:
+    """What became of one file: documents read, what was odd, and what ended the reading if something did."""
+
+    path: str
+    documents: int = 0
+    oddities: list[Oddity] = field(default_factory=list)
+    unlisted: int = 0
+    error: EntityNLMError | None = None
+
+    @property
+    def oddity_count(self) -> int:
+        return len(self.oddities) + self.unlisted
+
+    def add(self, oddity: Oddity) -> None:
+        if len(self.oddities) < KEPT_PER_FILE:
+            self.oddities.append(oddity)
+        else:
+            self.unlisted += 1
+
+    def as_json(self) -> dict[str, Any]:
+        error = self.error
+        return {
+            "path": self.path,
+            "documents": self.documents,
+            "oddities": [{"line": oddity.line, "message": oddity.message} for oddity in self.oddities],
+            "unlisted_oddities": self.unlisted,
+            "error": str(error) if error else None,
+            "error_line": error.line if isinstance(error, DataError) else None,
+        }
+
+
+def check_files(paths: Iterable[str | Path], *, format: str | None = None) -> Iterator[FileReport]:
+    """Read each file to its end or to what can't be read; one bad file does not stop the others."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        report = FileReport(str(path))
+        try:
+            for document in read_documents(path, format, on_oddity=report.add):
+                report.documents += 1
+                for message in find_oddities(document):
+                    report.add(Oddity(report.path, None, f"document {document.id!r}: {message}"))
+                first = seen.setdefault(document.id, report.path)
+                if first != report.path:
+                    report.add(Oddity(report.path, None, f"document {document.id!r} was in {first} already"))
+        except EntityNLMError as error:
+            report.error = error
+        else:
+            if not report.documents:
+                report.add(Oddity(report.path, None, "there is no document in this file"))
+        yield report
+
+
+def find_oddities(document: Document) -> Iterator[str]:
+    """What is odd in a document's annotation although each of its lines could be read."""
+    if not document.tokens:
+        yield "it has no words"
+    entities_of: dict[Span, list[str]] = {}
+    for mention in document.mentions:
+        entities_of.setdefault(mention.span, []).append(mention.entity)
+    for (start, end), entities in entities_of.items():
+        if len(entities) > 1:
+            yield f"{_quote(document, start, end)} is annotated more than once, as {' and '.join(entities)}"
+    for first, second in find_crossings(document.mentions):
+        yield f"{_quote(document, *first.span)} and {_quote(document, *second.span)} cross each other"
+    for mention in document.mentions:
+        if document.sentence_of[mention.start] != document.sentence_of[mention.end - 1]:
+            yield f"{_quote(document, *mention.span)} crosses a sentence end"
+
+
+def find_crossings(mentions: Iterable[Mention]) -> Iterator[tuple[Mention, Mention]]:
+    """Pairs of mentions that overlap without one lying in the other; ``mentions`` come in text order."""
+    still_open: list[Mention] = []
+    for mention in mentions:
+        still_open = [other for other in still_open if other.end > mention.start]
+        for other in still_open:
+            if other.start < mention.start and other.end < mention.end:
+                yield other, mention
+        still_open.append(mention)
+
+
+def _quote(document: Document, start: int, end: int) -> str:
+    words = " ".join(document.tokens[start : min(end, start + 6)])
+    return f"'{words}{' …' if end - start > 6 else ''}' (tokens {start} to {end})"

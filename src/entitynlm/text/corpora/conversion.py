@@ -1,0 +1,79 @@
+"""A corpus from one format into another, split by split, file by file or each split in one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from entitynlm.text.corpora.corpus import Corpus
+from entitynlm.text.document import Document
+from entitynlm.text.formats.base import Report, ignore
+from entitynlm.text.formats.registry import get_format, read_documents, write_documents
+
+Layout = Literal["merged", "folders"]
+
+_ENDINGS = (
+    ".gz", "_gold_conll", "_auto_conll", ".conllu", ".conll", ".txt.drs", ".drs", ".jsonlines", ".jsonl", ".json",
+    ".ann", ".spacy", ".xml", ".txt", ".md",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One file (or, for brat, one folder) to write, and the files it is made of."""
+
+    split: str
+    sources: tuple[Path, ...]
+    target: Path
+
+
+def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None = None) -> list[Step]:
+    """Which files will be written for a whole corpus.
+
+    ``merged`` makes one file per split (``train.jsonl``), ``folders`` one folder per split with a file for
+    each file of the corpus; by default CoNLL-2012 has folders, named and suffixed so that they are
+    recognised as such again (``development/…/name.v4_gold_conll``), and every other format is merged.
+    """
+    form = get_format(to)
+    layout = layout or ("folders" if to == "conll2012" else "merged")
+    steps = []
+    for split, files in corpus.splits.items():
+        if layout == "merged":
+            target = out / split if form.write_folder else out / f"{split}{form.suffix}"
+            steps.append(Step(split, files, target))
+            continue
+        folder = out / ("development" if to == "conll2012" and split == "dev" else split)
+        suffix = ".v4_gold_conll" if to == "conll2012" else form.suffix
+        base = Path(os.path.commonpath([path.parent for path in files]))
+        for path in files:
+            stem = path.relative_to(base).with_name(_strip_endings(path.name))
+            target = folder if form.write_folder else folder / f"{stem}{suffix}"
+            steps.append(Step(split, (path,), target))
+    return steps
+
+
+def run_step(step: Step, *, to: str, format: str | None = None, on_oddity: Report = ignore) -> int:
+    """Write one file of the plan, streaming; the number of documents."""
+    count = 0
+
+    def documents() -> Iterator[Document]:
+        nonlocal count
+        for path in step.sources:
+            for document in read_documents(path, format, on_oddity=on_oddity):
+                count += 1
+                yield document
+
+    write_documents(documents(), step.target, to)
+    return count
+
+
+def _strip_endings(name: str) -> str:
+    """``cctv_0001.v4_gold_conll`` → ``cctv_0001``, ``bath_001.txt.drs`` → ``bath_001``."""
+    for ending in _ENDINGS:
+        if name.endswith(ending) and name != ending:
+            name = name[: -len(ending)]
+    stem, dot, version = name.rpartition(".")
+    return stem if dot and version[:1] == "v" and version[1:].isdigit() else name

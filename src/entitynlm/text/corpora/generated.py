@@ -1,0 +1,80 @@
+"""The corpus that the package carries: generated stories, written in splits, counted, and checked to be hard.
+
+The folder has ``train.jsonl``, ``dev.jsonl``, ``test.jsonl`` and ``corpus.json``, in which the corpus says that it is
+generated, with what seed and by which version; whoever opens the folder later is told so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from entitynlm.files import write_atomically
+from entitynlm.text.corpora.corpus import CARD
+from entitynlm.text.corpora.statistics import SplitStatistics, Tally
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories.difficulty import measure_difficulty
+from entitynlm.text.stories.generator import SPLITS, generate_stories
+
+NAME = "stories (generated)"
+CHECKED = 500  # stories of the test split on which the difficulty is measured, at most
+
+OnDocument = Callable[[Document], None]
+
+
+@dataclass(frozen=True)
+class StoriesReport:
+    """What was generated: counts per split, and how well readers guess who is mentioned next."""
+
+    seed: int
+    statistics: Mapping[str, SplitStatistics]
+    difficulty: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "corpus": NAME,
+            "seed": self.seed,
+            "splits": {split: counts.as_json() for split, counts in self.statistics.items()},
+            "difficulty": dict(self.difficulty),
+        }
+
+
+def make_stories(
+    documents: int, *, seed: int, target: Path | None = None, on_document: OnDocument = lambda document: None
+) -> StoriesReport:
+    """Generate so many stories, one at a time, into the folder ``target`` if one is named.
+
+    The same seed gives the same bytes. ``on_document`` is told of every story that was made (for progress).
+    """
+    statistics = {}
+    for split in SPLITS:
+        tally = Tally()
+        stories = _watch(generate_stories(documents, seed=seed, split=split), tally, on_document)
+        if target is None:
+            deque(stories, maxlen=0)
+        else:
+            write_documents(stories, target / f"{split}.jsonl", "jsonl")
+        statistics[split] = tally.result()
+    if target is not None:
+        with write_atomically(target / CARD) as stream:
+            card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
+            stream.write(json.dumps(card, indent=2) + "\n")
+    return StoriesReport(seed, statistics, check_difficulty(documents, seed=seed))
+
+
+def check_difficulty(documents: int, *, seed: int) -> dict[str, Any]:
+    """Entity prediction on the test split, by a reader who knows the scripts and three who don't."""
+    return dict(measure_difficulty(islice(generate_stories(documents, seed=seed, split="test"), CHECKED)))
+
+
+def _watch(documents: Iterable[Document], tally: Tally, on_document: OnDocument) -> Iterator[Document]:
+    for document in documents:
+        tally.add(document)
+        on_document(document)
+        yield document

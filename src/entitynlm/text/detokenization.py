@@ -1,0 +1,95 @@
+"""Words back into running text: spaces where people put them, capitals where they belong, quotation marks in pairs.
+
+The way back of ``data.segmentation``; the place of every word in the text comes along, so that mentions keep theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from entitynlm.text.document import Span
+from entitynlm.text.english import DETERMINERS, PRONOUNS
+
+CLOSING = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
+OPENING = frozenset("( [ { “ ‘ « $ £ € # -LRB- -LSB- -LCB- `` ¿ ¡".split())
+JOINING = frozenset("- /".split())  # hyphens and slashes are tight on both sides; dashes stand free
+STRAIGHT = frozenset({'"', "'"})
+CONTRACTION = re.compile(r"(?:['’](?:s|m|d|re|ve|ll|t|em)|n['’]t)", re.IGNORECASE)
+SPELLINGS = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": "“", "''": "”",
+}  # fmt: skip
+FINAL = frozenset(". ! ? … ?! !? …. 。 ！ ？".split())
+QUOTES_AND_BRACKETS = frozenset("” ’ \" ' ) ] » ''".split())
+PAIRS = {"”": "“", "’": "‘", ")": "(", "]": "[", "}": "{", "»": "«", "''": "``"}
+
+
+def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    """The text of some tokens, and where each of them stands in it."""
+    pieces: list[str] = []
+    offsets: list[Span] = []
+    at = 0
+    tight = True  # whether the next token follows without a space
+    quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
+    for token in tokens:
+        shown = SPELLINGS.get(token, token)
+        closes = token in CLOSING or token in JOINING or CONTRACTION.fullmatch(token) is not None
+        if token in STRAIGHT:
+            closes = quoted.get(token, False)
+            quoted[token] = not closes
+        if not tight and not closes:
+            pieces.append(" ")
+            at += 1
+        offsets.append((at, at + len(shown)))
+        pieces.append(shown)
+        at += len(shown)
+        tight = token in OPENING or token in JOINING or quoted.get(token, False)
+    return "".join(pieces), tuple(offsets)
+
+
+def ends_sentence(tokens: Sequence[str]) -> bool:
+    """Whether some tokens end with a full stop or the like, closing quotes and brackets aside."""
+    for token in reversed(tokens):
+        if token in QUOTES_AND_BRACKETS:
+            continue
+        return token in FINAL
+    return True
+
+
+def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
+    """Closing marks that have nothing to close after these tokens."""
+    depth: dict[str, int] = dict.fromkeys(PAIRS.values(), 0)
+    for token in tokens:
+        if token in depth:
+            depth[token] += 1
+        elif token in PAIRS:
+            depth[PAIRS[token]] = max(0, depth[PAIRS[token]] - 1)
+    return frozenset(closing for closing, opening in PAIRS.items() if not depth[opening])
+
+
+def learn_capitals(sentences: Iterable[Sequence[str]], names: Iterable[Sequence[str]] = ()) -> dict[str, str]:
+    """How words are written that have capitals inside of sentences or in names, by their lower case (``anna`` → ``Anna``)."""
+    capitals: dict[str, str] = {}
+    inside = (token for sentence in sentences for token in sentence[1:])
+    for token in (*inside, *(token for name in names for token in name)):
+        lower = token.lower()
+        if token != lower and lower not in PRONOUNS and lower not in DETERMINERS:
+            capitals.setdefault(lower, token)
+    return capitals
+
+
+def restore_capitals(sentence: Sequence[str], capitals: Mapping[str, str]) -> list[str]:
+    """A sentence of lower-case words as people write it."""
+    words = [capitals.get(word, word) for word in sentence]
+    return ["I" if word == "i" else word for word in words]
+
+
+def capitalise_start(sentence: Sequence[str]) -> list[str]:
+    """With a capital at the first letter, opening quotes aside."""
+    words = list(sentence)
+    for place, word in enumerate(words):
+        if word[0].isalnum():
+            if word.islower():
+                words[place] = word[0].upper() + word[1:]
+            break
+    return words

@@ -1,0 +1,155 @@
+"""What a file format is: a name, a test of content, a reader that streams, a writer.
+
+A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of
+them. What it can live with but a person should know (an unclosed bracket that it closed, a row with a column
+too few) goes to ``source.report``; what it can't live with is a ``DataError`` with file and line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import itertools
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import decode_lines
+from entitynlm.text.document import Document
+
+# What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
+ENDINGS = (
+    ".gz", ".drs", ".ann", ".xml", ".md", ".markdown", ".txt", ".jsonl", ".jsonlines", ".json", ".conllu", ".conll",
+    ".spacy",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something in a file that was read all the same, and how."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
+
+
+Report = Callable[[Oddity], None]
+
+
+def ignore(oddity: Oddity) -> None:
+    """The report of those who do not want to know."""
+
+
+@dataclass
+class Source:
+    """An open file on its way into documents."""
+
+    path: str
+    stream: BinaryIO
+    on_oddity: Report = ignore
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines, decoded, without line ends."""
+        return decode_lines(self.stream, self.path)
+
+    def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:
+        """The bytes in pieces, with readable errors."""
+        try:
+            while chunk := self.stream.read(size):
+                yield chunk
+        except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
+            raise DataError(f"reading failed ({error})", path=self.path) from error
+
+    def text_chunks(self) -> Iterator[str]:
+        """The text in pieces, exactly as it stands in the file but for a byte-order mark."""
+        decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        line = 1
+        for chunk in itertools.chain(self.chunks(), (None,)):
+            try:
+                text = decode(chunk or b"", chunk is None)
+            except UnicodeDecodeError as error:
+                wide = line == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+                raise DataError(
+                    "this is UTF-16 text, not UTF-8" if wide else "this is not UTF-8 text",
+                    path=self.path,
+                    line=line + error.object.count(b"\n", 0, error.start),
+                    found=error.object[error.start : error.start + 12].decode("latin-1"),
+                    hint=f"Convert the file first, say: iconv -f {'utf-16' if wide else 'latin1'} -t utf-8",
+                ) from error
+            line += text.count("\n")
+            if text:
+                yield text
+
+    def report(self, message: str, line: int | None = None) -> None:
+        self.on_oddity(Oddity(self.path, line, message))
+
+    @contextlib.contextmanager
+    def naming(self, line: int | None = None) -> Iterator[None]:
+        """Give errors about the content (of a document that breaks a rule, say) this file and line."""
+        try:
+            yield
+        except DataError as error:
+            if error.path is not None:
+                raise
+            raise DataError(
+                error.message,
+                path=self.path,
+                line=line,
+                found=error.found,
+                expected=error.expected,
+                hint=error.hint,
+            ) from error
+
+    def choose(self, option: str, choices: Sequence[str]) -> str:
+        """The value of an option that has a few named choices; the first one is the default."""
+        value = self.options.get(option, choices[0])
+        if value not in choices:
+            raise ConfigError(f"option {option}={value!r} makes no sense; choose one of {', '.join(choices)}")
+        return str(value)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its endings, as a document id for formats that have none."""
+        name = Path(self.path).name
+        for ending in ENDINGS:
+            if name.endswith(ending) and name != ending:
+                name = name[: -len(ending)]
+        return name if name not in ("", "-") else "document"
+
+
+Reader = Callable[[Source], Iterator[Document]]
+Writer = Callable[[Iterable[Document], IO[Any]], None]
+FolderWriter = Callable[[Iterable[Document], Path], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One row of the table of formats.
+
+    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format;
+    formats are asked in the registry's order, the strictest first. ``binary`` writers get a byte stream.
+    ``suffix`` is what a file of this format is called by default. A format of several files per document
+    (brat) has ``write_folder`` in place of ``write``. ``options`` are the reading options with what they
+    mean; others are refused.
+    """
+
+    name: str
+    description: str
+    suffix: str
+    recognise: Callable[[str, bytes], bool]
+    read: Reader
+    write: Writer | None = None
+    binary: bool = False
+    write_folder: FolderWriter | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def writable(self) -> bool:
+        return self.write is not None or self.write_folder is not None

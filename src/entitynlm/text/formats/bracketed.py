@@ -1,0 +1,98 @@
+"""What the two bracket formats (CoNLL-2012 and CoNLL-U) share: open brackets, crossing mentions, document names.
+
+Both write a mention as ``(12`` at its first and ``12)`` at its last word and pair them by the number alone: a closing
+bracket belongs to the bracket of the same number that was opened last. That says everything about nested mentions and
+is wrong about two mentions *of one entity* that cross; :func:`assign_layers` finds those, so that the writers can give
+them labels of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from entitynlm.text.document import Span
+from entitynlm.text.formats.base import Source
+
+T = TypeVar("T")
+
+
+@dataclass
+class OpenBrackets(Generic[T]):
+    """Brackets that are open at this point of a document, each with what its reader wants to remember of it."""
+
+    stacks: dict[str, list[T]] = field(default_factory=dict)
+
+    def open(self, label: str, remembered: T) -> None:
+        self.stacks.setdefault(label, []).append(remembered)
+
+    def close(self, label: str) -> T | None:
+        """What was remembered at the last open bracket of this label, or ``None`` if there is none."""
+        stack = self.stacks.get(label)
+        return stack.pop() if stack else None
+
+    def left_open(self) -> Iterator[tuple[str, T]]:
+        for label, stack in self.stacks.items():
+            for remembered in stack:
+                yield label, remembered
+
+
+def assign_layers(spans: Sequence[Span]) -> list[int]:
+    """A layer for each span such that spans of one layer nest or lie apart, and most are in layer 0.
+
+    ``spans`` come in text order (by start, longer ones first). Spans that share only one word, the last of one and
+    the first of the other, count as crossing: the official scorer opens brackets before it closes any.
+    """
+    layers: list[int] = []
+    ends: list[list[int]] = []  # per layer, the ends of the spans around this point, the innermost last
+    for start, end in spans:
+        for open_ends in ends:
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+        layer = next((i for i, around in enumerate(ends) if not around or end <= around[-1]), len(ends))
+        if layer == len(ends):
+            ends.append([])
+        ends[layer].append(end)
+        layers.append(layer)
+    return layers
+
+
+class DocumentNames:
+    """Makes the ids of a file's documents unique, because everything after the reader relies on that."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._seen: dict[str, int] = {}
+
+    def claim(self, name: str, line: int | None) -> str:
+        """``name`` the first time, ``name~2`` the second time (with a report), and so on."""
+        count = self._seen.get(name, 0) + 1
+        self._seen[name] = count
+        if count == 1:
+            return name
+        unique = f"{name}~{count}"
+        self._source.report(f"a document {name!r} was already here; this one is called {unique!r}", line)
+        return self.claim(unique, line) if unique in self._seen else unique
+
+
+class Tally:
+    """Oddities that come in hundreds, reported once per kind and document with their count and the first of them."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._kinds: dict[str, tuple[int, str | None]] = {}  # first line and what was found there
+        self._counts: Counter[str] = Counter()
+
+    def add(self, kind: str, line: int, found: str | None = None) -> None:
+        self._kinds.setdefault(kind, (line, found))
+        self._counts[kind] += 1
+
+    def send(self) -> None:
+        for kind, (line, found) in self._kinds.items():
+            example = f": {found!r}" if found is not None else ""
+            times = f" ({self._counts[kind]} times in this document)" if self._counts[kind] > 1 else ""
+            self._source.report(kind + example + times, line)
+        self._kinds.clear()
+        self._counts.clear()

@@ -1,0 +1,256 @@
+"""brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` beside it.
+
+brat knows no words, so a rule cuts the text: with the option ``tokens="whitespace"`` words stand between
+white space and a line is a sentence, with ``tokens="text"`` the text is cut as plain text is. By default the
+first is done where the text looks tokenised already (all annotations begin and end at white space, and full
+stops and commas stand alone more often than not), as LitBank's does. A file ``name.tokens`` from our
+writer settles the question.
+
+A mention that cuts a word is read as the whole word and reported: where words begin and end must not depend
+on what is annotated.
+"""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from entitynlm.errors import DataError
+from entitynlm.files import STANDARD, open_binary
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.brat.annotations import (
+    Annotations,
+    TextBound,
+    join_links,
+    read_annotations,
+    settle_types,
+)
+from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text, write_folder
+from entitynlm.text.formats.json_records import (
+    OURS,
+    Record,
+    restore_document,
+    restore_mention,
+    take_object,
+    take_spans,
+    take_text,
+)
+from entitynlm.text.segmentation import align_span, segment_text, segment_whitespace
+
+
+@dataclass
+class _Kept:
+    """A document whose mentions are still missing, and what is known of them."""
+
+    document: Document
+    text: str
+    places: Sequence[Span]
+    details: dict[str, Record]
+
+
+LINE = re.compile(
+    rb"(T\d+\t\S+ \d+ \d+[;\t]|R\d+\t\S+ \S+:[TE]\d+ |\*\t\S+ T\d+ |[AM]\d+\t\S+ [TER]\d+|#\d+\tA)"
+)
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """The first line is an annotation; a file without any is brat's by its name only."""
+    start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if LINE.match(start):
+        return True
+    return path.removesuffix(".gz").endswith(".ann") and not start
+
+
+def read(source: Source) -> Iterator[Document]:
+    """The one document of an ``.ann`` file and its text."""
+    relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
+    how = source.choose("tokens", ("auto", "whitespace", "text"))
+    found = read_annotations(source, relations)
+    readings = _read_text(_find_text(source))
+    kept = _read_sidecar(source, readings) if how == "auto" else None
+    if kept is None:
+        settle_types(found, source)
+        text = max(readings, key=lambda text: sum(_agrees(each, text) for each in found.mentions.values()))
+        document = _cut_text(source, text, how, found)
+        kept = _Kept(document, text, document.offsets or (), {})
+    for each in found.mentions.values():
+        _check_surface(each, kept.text, source)
+    with source.naming():
+        document = _add_mentions(kept, found, source)
+    yield document
+
+
+def _find_text(source: Source) -> Path:
+    given = source.options.get("text")
+    if given is not None:
+        return Path(str(given))
+    if source.path == STANDARD:
+        raise DataError(
+            "brat annotations from standard input have no text beside them",
+            hint="Name the text by the option text",
+        )
+    base = source.path.removesuffix(".gz").removesuffix(".ann")
+    for path in (Path(f"{base}.txt"), Path(f"{base}.txt.gz")):
+        if path.is_file():
+            return path
+    raise DataError(
+        "the text of these annotations is missing", path=source.path, expected=f"a file {base}.txt beside it"
+    )
+
+
+def _read_text(path: Path) -> list[str]:
+    """The text in the ways that annotations may count it: editors differ on byte-order marks and line ends."""
+    with open_binary(path) as stream:
+        data = b"".join(Source(str(path), stream).chunks())
+    text = "".join(Source(str(path), io.BytesIO(data)).text_chunks())
+    readings = [text]
+    if data.startswith(codecs.BOM_UTF8):
+        readings.append("\ufeff" + text)
+    if "\r\n" in text:
+        readings.append(text.replace("\r\n", "\n"))
+    return readings
+
+
+def _agrees(each: TextBound, text: str) -> bool:
+    shown = " ".join(text[start:end] for start, end in each.ranges)
+    return shown.split() == each.surface.split()
+
+
+def _check_surface(each: TextBound, text: str, source: Source) -> None:
+    if each.ranges[-1][1] > len(text):
+        raise DataError(
+            f"{each.key} ends at character {each.ranges[-1][1]}, but the text has {len(text)}",
+            path=source.path,
+            line=each.line,
+            hint="The text and the annotations do not belong together",
+        )
+    if each.surface and not _agrees(each, text):
+        shown = " ".join(text[start:end] for start, end in each.ranges)
+        source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown[:40]!r}", each.line)
+
+
+def _cut_text(source: Source, text: str, how: str, found: Annotations) -> Document:
+    cut = segment_whitespace(text)
+    if how == "text" or (how == "auto" and not _is_tokenised(cut.offsets, cut.tokens, found)):
+        cut = segment_text(text)
+    return Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+
+
+def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Annotations) -> bool:
+    starts, ends = {start for start, _ in offsets}, {end for _, end in offsets}
+    for each in found.mentions.values():
+        if any(start not in starts or end not in ends for start, end in each.ranges):
+            return False
+    alone = sum(word in ".,;:!?" for word in words)
+    attached = sum(len(word) > 1 and word[-1] in ",;:!?" for word in words)
+    return alone > attached
+
+
+def _read_sidecar(source: Source, readings: list[str]) -> _Kept | None:
+    """What our writer kept of the document, if it is there and the text is still the same."""
+    path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
+    if source.path == STANDARD or not path.is_file():
+        return None
+    try:
+        record = take_object(json.loads(path.read_text("utf-8")), "record")
+        extras = take_object(record.get(OURS), OURS)
+        text = next((text for text in readings if hash_text(text) == extras.get("hash")), None)
+        if text is None:
+            source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
+            return None
+        if extras.get("text_is_file"):
+            extras["text"] = text
+        document = restore_document(record, source.report)
+        places = take_spans(extras.get("places"), "places")
+        if len(places) != len(document):
+            raise DataError(f"{len(places)} places for {len(document)} words")
+        details = take_object(extras.get("annotations"), "annotations")
+        return _Kept(document, text, places, {key: take_object(each, key) for key, each in details.items()})
+    except (OSError, ValueError, RecursionError, DataError) as error:
+        source.report(f"{path.name} is damaged and was left out ({error})")
+        return None
+
+
+def _add_mentions(kept: _Kept, found: Annotations, source: Source) -> Document:
+    mentions: dict[str, Mention] = {}
+    for key, each in found.mentions.items():
+        known = kept.details.get(key, {})
+        name = take_text(known.get("entity", each.chain or key), "entity")
+        if (
+            known.get("ranges") == [list(range_) for range_ in each.ranges]
+            and known.get("label") == each.label
+        ):
+            (span,) = take_spans([known.get("span")], "span")
+            mentions[key] = restore_mention(span, name, known)
+            each.type = None if known.get("type") is None else take_text(known["type"], "type")
+        elif parts := _find_parts(each, kept.places, source):
+            split = tuple(parts) if len(parts) > 1 else ()
+            attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
+            mentions[key] = Mention(parts[0][0], parts[-1][1], name, split, attributes=attributes)
+    order = sorted(mentions, key=lambda key: (mentions[key].start, -mentions[key].end))
+    links = [tuple(key for key in link if key in mentions) for link in found.links]
+    types: dict[str, str] = {}
+    joined: list[Mention] = []
+    used: set[str] = set()
+    for keys in join_links(order, (link for link in links if link)):
+        own_names = (mentions[key].entity for key in keys)
+        new_names = (f"{keys[0]}-{number}" for number in itertools.count(2))
+        name = next(name for name in itertools.chain(own_names, keys, new_names) if name not in used)
+        used.add(name)
+        kinds = [kind for key in keys if (kind := found.mentions[key].type) not in (None, UNTYPED)]
+        if kinds:
+            types[name] = str(kinds[0])
+        if len(set(kinds)) > 1:
+            listed = ", ".join(sorted({str(kind) for kind in kinds}))
+            source.report(f"entity {name!r} has mentions of the types {listed}; that of the first one counts")
+        for key in keys:
+            mentions[key] = dataclasses.replace(mentions[key], entity=name)
+            joined.append(_keep_label(mentions[key], found.mentions[key], types.get(name)))
+    return kept.document.with_mentions(joined, types)
+
+
+def _keep_label(mention: Mention, each: TextBound, kind: str | None) -> Mention:
+    """A mention whose type is not its entity's keeps it as an attribute."""
+    if each.type in (None, UNTYPED, kind) or "label" in dict(mention.attributes):
+        return mention
+    return dataclasses.replace(mention, attributes=(*mention.attributes, ("label", each.label)))
+
+
+def _find_parts(each: TextBound, places: Sequence[Span], source: Source) -> list[Span]:
+    """The words of a text annotation; parts with no word between them are one."""
+    parts: list[Span] = []
+    for start, end in each.ranges:
+        words, whole = align_span(places, start, end)
+        if words is None:
+            continue
+        if not whole:
+            source.report(f"{each.key} cuts a word; it is read as whole words", each.line)
+        if parts and words[0] <= parts[-1][1]:
+            words = (parts.pop()[0], words[1])
+        parts.append(words)
+    if not parts:
+        source.report(f"{each.key} has no word in it and was left out", each.line)
+    return parts
+
+
+FORMAT = Format(
+    name="brat",
+    description="brat standoff: .ann files with their .txt",
+    suffix=".ann",
+    recognise=recognise,
+    read=read,
+    write_folder=write_folder,
+    options={
+        "tokens": "how the text is cut into words: auto, whitespace or text",
+        "relations": "names of relations that mean coreference, parted by commas",
+        "text": "the path of the text, where it is not beside the annotations",
+    },
+)

@@ -1,0 +1,151 @@
+"""Documents as a brat collection: ``name.txt`` and ``name.ann``, and the settings that brat needs to show them.
+
+brat knows characters, types and links, no more. What else a document holds (words, sentences, columns, entity
+names) stands in ``name.tokens`` beside them, which brat passes over; with it, what was written is read
+back exactly, but for what was changed in brat meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from entitynlm.errors import DataError
+from entitynlm.files import write_atomically
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.json_records import OURS, Record, describe_mention, make_record
+
+SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
+UNTYPED = "Mention"
+SETTINGS = """\
+# Made by entitynlm for the annotations in this folder.
+[entities]
+{labels}
+
+[relations]
+Coref\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive
+
+[events]
+
+[attributes]
+"""
+
+
+def write_folder(documents: Iterable[Document], folder: Path) -> None:
+    """Write a collection; the files come into the folder only when all of them are made."""
+    labels: set[str] = set()
+    names: set[str] = set()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}.", suffix=".part", dir=folder.parent
+        ) as made:
+            for document in documents:
+                labels |= _write_document(document, Path(made) / _choose_name(document.id, names))
+            if not (folder / "annotation.conf").exists():
+                settings = SETTINGS.format(labels="\n".join(sorted(labels or {UNTYPED})))
+                _write(Path(made) / "annotation.conf", settings)
+            folder.mkdir(exist_ok=True)
+            for file in sorted(Path(made).iterdir()):
+                shutil.move(file, folder / file.name)
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
+
+
+def hash_text(text: str) -> int:
+    """By which the reader knows whether the text is still the one that the words were cut from."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def _choose_name(identifier: str, names: set[str]) -> str:
+    stem = re.sub(r"[^\w.-]+", "_", identifier).strip(".")[:100] or "document"
+    name, number = stem, 1
+    while name.casefold() in names:
+        number += 1
+        name = f"{stem}-{number}"
+    names.add(name.casefold())
+    return name
+
+
+def _write(path: Path, text: str) -> None:
+    with write_atomically(path) as stream:
+        stream.write(text)
+
+
+def _write_document(document: Document, base: Path) -> set[str]:
+    """Write the three files of a document and give the labels that were used."""
+    text, places = _choose_text(document)
+    lines: list[str] = []
+    labels: set[str] = set()
+    described: Record = {}
+    for entity in document.entities:
+        keys = []
+        for mention in entity.mentions:
+            key = f"T{len(described) + 1}"
+            keys.append(key)
+            label = _choose_label(mention, entity.type)
+            ranges = _find_ranges(mention, text, places)
+            spelled = ";".join(f"{start} {end}" for start, end in ranges)
+            surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
+            lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
+            labels.add(label)
+            described[key] = {
+                "label": label,
+                "ranges": [list(each) for each in ranges],
+                "span": list(mention.span),
+                "entity": entity.id,
+                **({} if entity.type is None else {"type": entity.type}),
+                **describe_mention(mention),
+            }
+        if len(keys) > 1:
+            lines.append(f"*\tCoref {' '.join(keys)}\n")
+    record = make_record(document.with_mentions(()))
+    extras = record[OURS]
+    extras |= {"hash": hash_text(text), "places": [list(place) for place in places], "annotations": described}
+    extras["text_is_file"] = document.text == text
+    if document.text == text:
+        del extras["text"]
+    _write(base.with_name(base.name + ".txt"), text)
+    _write(base.with_name(base.name + ".ann"), "".join(lines))
+    _write(base.with_name(base.name + SIDECAR), json.dumps(record, ensure_ascii=False) + "\n")
+    return labels
+
+
+def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
+    """The raw text where every word has a place in it, else the words with spaces, a sentence a line."""
+    if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
+        return document.text, document.offsets
+    words = [re.sub(r"\s", " ", token) for token in document.tokens]
+    ends = {end - 1 for _, end in document.sentences}
+    text, places = "", []
+    pieces: list[str] = []
+    at = 0
+    for index, word in enumerate(words):
+        places.append((at, at + len(word)))
+        pieces += [word, "\n" if index in ends else " "]
+        at += len(word) + 1
+    text = "".join(pieces)
+    return text, tuple(places)
+
+
+def _choose_label(mention: Mention, kind: str | None) -> str:
+    label = dict(mention.attributes).get("label") or kind or UNTYPED
+    return re.sub(r"[^A-Za-z0-9_-]", "_", label)
+
+
+def _find_ranges(mention: Mention, text: str, places: tuple[Span, ...]) -> list[Span]:
+    """The characters of a mention, parted at line ends, which brat's spans may not contain."""
+    ranges: list[Span] = []
+    for start, end in mention.parts or (mention.span,):
+        first = places[start][0]
+        for piece in re.finditer(r"[^\r\n]+", text[first : places[end - 1][1]]):
+            if piece[0].strip():
+                ranges.append((first + piece.start(), first + piece.end()))
+    if not ranges:
+        ranges = [(places[mention.start][0], places[mention.end - 1][1])]
+    return ranges

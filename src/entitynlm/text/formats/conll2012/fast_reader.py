@@ -1,0 +1,238 @@
+"""A quick way to read regular CoNLL-2012 files for scoring: words, sentences and coreference, and no other column.
+
+Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader finds the
+borders of all fields of a document at once, cuts out the words and the few coreference cells that say something, and gives up
+(None) at the first thing that is not plain: then ``conll2012_reader`` reads the file, with all of its care and all of its
+messages. What it does read is what that one would read (a test holds the two together).
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.conll2012.reader import (
+    BEGIN,
+    BRACKET,
+    END,
+    FIRST_COLUMN,
+    make_id,
+    parse_header,
+)
+
+Cell = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+Places = NDArray[np.intp]
+NEWLINE, TAB, BLANK = b"\n\t "
+HYPHEN, UNDERLINE, STAR = b"-_*"  # each of them says "no mention"
+CONTROL = bytes(byte for byte in range(32) if byte not in b"\n\t")
+
+
+class _NotPlain(Exception):
+    """Something that the careful reader has to look at."""
+
+
+@dataclass(frozen=True)
+class ChainedText:
+    """What a scorer wants of a document.
+
+    :param chains: by entity, the spans of its mentions in the order in which they end (of those that end together, the one that
+        starts last comes first).
+    """
+
+    id: str
+    tokens: tuple[str, ...]
+    sentences: tuple[Span, ...]
+    chains: Mapping[str, Sequence[Span]]
+    name: str
+    part: str
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def to_document(self) -> Document:
+        return Document(
+            id=self.id,
+            tokens=self.tokens,
+            sentences=self.sentences,
+            mentions=tuple(Mention(*span, entity) for entity, spans in self.chains.items() for span in spans),
+            meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
+        )
+
+
+def read_chains(path: str | Path) -> list[ChainedText] | None:
+    """The texts of a file, or None if it is not plain CoNLL-2012."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+        data.decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return None
+    if not data.startswith(b"#"):
+        return None
+    try:
+        texts = [_read_text(header, rows) for header, rows in _cut_documents(data)]
+    except _NotPlain:
+        return None
+    return texts if len({text.id for text in texts}) == len(texts) else None
+
+
+def read_quickly(path: str | Path) -> list[Document] | None:
+    """The same as documents."""
+    texts = read_chains(path)
+    return None if texts is None else [text.to_document() for text in texts]
+
+
+def _cut_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The first line and the rows of each document; nothing may stand between documents."""
+    pieces = data[1:].split(b"\n#")  # 'begin document …', 'end document', 'begin document …', …
+    if len(pieces) % 2:
+        raise _NotPlain
+    for begin, end in zip(pieces[::2], pieces[1::2], strict=True):
+        last = end.decode().rstrip()
+        header, _, rows = begin.partition(b"\n")
+        if not END.match("#" + last) or "\n" in last or b"\r" in header:
+            raise _NotPlain
+        yield "#" + header.decode(), rows
+
+
+def _read_text(header: str, rows: bytes) -> ChainedText:
+    begin = BEGIN.match(header)
+    if begin is None:
+        raise _NotPlain
+    name, part = parse_header(begin[1])
+    if not name:
+        raise _NotPlain
+    table = _find_fields(rows if BLANK not in rows else _set_tabs(rows))
+    chains = _read_chains(_cut_cells(table))
+    return ChainedText(make_id(name, part), _cut_words(table), table.sentences, chains, name, part)
+
+
+def _set_tabs(rows: bytes) -> bytes:
+    """Rows between whose fields are runs of blanks, with tabs in their place."""
+    if TAB in rows or len(rows.translate(None, CONTROL)) != len(rows):
+        raise _NotPlain
+    return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Where the fields of a document's rows lie.
+
+    :param ends: where every field ends, and every blank line.
+    :param first: of every row, the place in ``ends`` of its first field; ``last``, of its last one.
+    """
+
+    data: bytes
+    codes: NDArray[np.uint8]
+    ends: Places
+    first: Places
+    last: Places
+    sentences: tuple[Span, ...]
+
+
+def _find_fields(data: bytes) -> _Table:
+    """Fields between tabs, of which none may be empty; rows of a sentence have one width."""
+    data += b"\n"
+    codes = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(codes <= BLANK)
+    kinds = codes[ends]
+    breaks = kinds == NEWLINE
+    last = np.flatnonzero(breaks)
+    first = np.empty_like(last)
+    first[0] = 0
+    np.add(last[:-1], 1, out=first[1:])
+    blank = ends[first] == np.concatenate([[0], ends[last[:-1]] + 1])  # lines that end where they start
+    empty = np.count_nonzero(ends[1:] == ends[:-1] + 1) + int(ends[0] == 0)
+    if empty != np.count_nonzero(blank) or not (first == last)[blank].all():
+        raise _NotPlain  # a field is empty
+    if np.count_nonzero(breaks) + np.count_nonzero(kinds == TAB) != len(kinds):
+        raise _NotPlain  # some other control character
+    filled = ~blank
+    before = np.cumsum(filled)[blank].tolist()  # rows before each blank line
+    first, last = first[filled], last[filled]
+    sentences = tuple((start, end) for start, end in pairwise([0, *before, len(last)]) if start < end)
+    _check_widths(last - first + 1, sentences)
+    return _Table(data, codes, ends, first, last, sentences)
+
+
+def _check_widths(widths: Places, sentences: Sequence[Span]) -> None:
+    if not len(widths):
+        return
+    narrow, wide = widths.min(), widths.max()
+    if narrow <= FIRST_COLUMN:
+        raise _NotPlain
+    if narrow < wide:
+        opening = np.array([start for start, _ in sentences])
+        wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
+        if not np.array_equal(widths, wanted):
+            raise _NotPlain
+
+
+def _cut_out(table: _Table, fields: Places) -> bytes:
+    """Some fields (none of which is a row's first), each with a line break behind it."""
+    starts = table.ends[fields - 1] + 1
+    lengths = table.ends[fields] - starts + 1
+    behind = np.cumsum(lengths)
+    places = np.repeat(starts - behind + lengths, lengths)
+    places += np.arange(len(places))
+    codes = table.codes[places]
+    codes[behind - 1] = NEWLINE
+    return codes.tobytes()
+
+
+def _cut_words(table: _Table) -> tuple[str, ...]:
+    numbers = _cut_out(table, table.first + 2)
+    if numbers and not numbers.translate(None, b"\n").isdigit():
+        raise _NotPlain
+    return tuple(_cut_out(table, table.first + 3).decode().split("\n")[:-1])
+
+
+def _cut_cells(table: _Table) -> Iterable[tuple[int, str]]:
+    """(word, cell) wherever the coreference column says something."""
+    starts = table.ends[table.last - 1] + 1
+    letters = table.codes[starts]
+    nothing = (letters == HYPHEN) | (letters == UNDERLINE) | (letters == STAR)
+    nothing &= table.ends[table.last] - starts == 1
+    words = np.flatnonzero(~nothing)
+    return zip(words.tolist(), _cut_out(table, table.last[words]).decode().split("\n"), strict=False)
+
+
+@lru_cache(maxsize=1 << 16)
+def _parse_cell(cell: str) -> Cell:
+    """Labels of one-word mentions, of those that open, and of those that close."""
+    found = BRACKET.findall(cell)
+    return (
+        tuple(single.strip() for single, _, _ in found if single.strip()),
+        tuple(opened.strip() for _, opened, _ in found if opened),
+        tuple(closed.strip() for _, _, closed in found if closed),
+    )
+
+
+def _read_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
+    """Mentions from the coreference column: what opens at a word is opened before anything is closed."""
+    chains: dict[str, list[Span]] = {}
+    stacks: dict[str, list[int]] = {}
+    for token, cell in cells:
+        singles, opened, closed = _parse_cell(cell)
+        for label in singles:
+            chains.setdefault(label, []).append((token, token + 1))
+        for label in opened:
+            stacks.setdefault(label, []).append(token)
+        for label in closed:
+            stack = stacks.get(label)
+            if stack:
+                start = stack.pop()
+                if label:
+                    chains.setdefault(label, []).append((start, token + 1))
+    return chains

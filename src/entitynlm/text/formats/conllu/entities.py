@@ -1,0 +1,251 @@
+"""The ``Entity=`` notation of CoNLL-U files: brackets with fields, in GUM's and CorefUD's way.
+
+``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the
+closing one has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``. Characters
+that mean something in this notation are written as ``%28`` and the like and are read back.
+
+Spans are counted in *nodes* while reading, words and empty nodes alike, because that is how the ``head`` field counts
+them; :meth:`EntityReader.finish` turns them into words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from entitynlm.text.document import Mention, Span
+from entitynlm.text.formats.base import Source
+from entitynlm.text.formats.bracketed import OpenBrackets, Tally
+
+DEFAULT_HEADER = "GRP-etype-head-other"  # GRP: ids are unique in a document, as ours are; eid: in a file
+ID_FIELDS = ("GRP", "eid")
+TYPE_FIELDS = ("etype", "entity")  # the second is GUM's older name
+
+_BRACKET = re.compile(r"(\(?)([^()]+)(\)?)|[()]")
+_PART = re.compile(r"(.+)\[([0-9]{1,9})/([0-9]{1,9})\]\Z", re.DOTALL)
+_ESCAPED = re.compile(r"%([0-7][0-9A-Fa-f])")
+_TO_ESCAPE = re.compile(r"[%()|\-\[\]\s]")
+
+
+def unescape(text: str) -> str:
+    """``%28`` and the like as the characters they stand for."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "%" in text else text
+
+
+def escape(text: str, pattern: re.Pattern[str] = _TO_ESCAPE) -> str:
+    """Text that can stand in a field: the notation's own characters as ``%28`` and the like."""
+    return pattern.sub(lambda match: f"%{ord(match[0]):02X}" if match[0].isascii() else match[0], text)
+
+
+def find_id_field(header: Sequence[str]) -> int:
+    """The position of the entity id among the fields: the one called GRP or eid, else the first."""
+    return next((i for i, name in enumerate(header) if name in ID_FIELDS), 0)
+
+
+@dataclass
+class _Opening:
+    order: int
+    node: int
+    line: int
+    fields: list[str]
+
+
+@dataclass
+class _Annotated:
+    """A mention as it stands in the file: parts in nodes, what its first bracket says."""
+
+    entity: str
+    opening: _Opening
+    parts: list[Span]
+
+
+@dataclass
+class EntityReader:
+    """Collects the mentions of one document from its ``Entity=`` cells."""
+
+    source: Source
+    tally: Tally
+    _declared: bool = False
+    _header: list[str] = field(default_factory=lambda: DEFAULT_HEADER.split("-"))
+    _id_field: int = 0
+    _opened: int = 0
+    _brackets: OpenBrackets[_Opening] = field(default_factory=OpenBrackets)
+    _annotated: list[_Annotated] = field(default_factory=list)
+    # mentions in parts that wait for more of them, by entity and number of parts
+    _unfinished: dict[tuple[str, str], _Annotated] = field(default_factory=dict)
+
+    def use_header(self, header: list[str]) -> None:
+        """Take the names of the fields from ``# global.Entity``."""
+        self._declared, self._header, self._id_field = True, header, find_id_field(header)
+
+    def read_cell(self, cell: str, node: int, line: int) -> None:
+        """The brackets at one node, from left to right."""
+        for opens, body, closes in _BRACKET.findall(cell):
+            if opens and body:
+                label, fields = self._read_fields(body, line)
+                if not label:
+                    self.tally.add("a mention without an entity was skipped", line, cell)
+                    continue
+                self._brackets.open(label, _Opening(self._opened, node, line, fields))
+                self._opened += 1
+                if closes:
+                    self._close(label, node, line)
+            elif closes and body:
+                self._close(body, node, line)
+            else:
+                self.tally.add("part of an Entity cell was skipped", line, cell)
+
+    def _read_fields(self, body: str, line: int) -> tuple[str, list[str]]:
+        if not self._declared and "-" in body:
+            self.tally.add(f"no '# global.Entity' names the fields; {DEFAULT_HEADER} was taken", line)
+        fields = body.split("-", len(self._header) - 1)
+        return (fields[self._id_field] if self._id_field < len(fields) else body), fields
+
+    def _close(self, label: str, node: int, line: int) -> None:
+        opening = self._brackets.close(label)
+        if opening is None and "-" in label:  # older files repeat the fields at the closing bracket
+            opening = self._brackets.close(short := self._read_fields(label, line)[0])
+            label = short if opening is not None else label
+        if opening is None:
+            self.source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
+            return
+        span = (opening.node, node + 1)
+        part = _PART.match(label) if label.endswith("]") else None
+        if part is None:
+            self._annotated.append(_Annotated(label, opening, [span]))
+        else:
+            self._add_part(part[1], part[2], part[3], span, opening)
+
+    def _add_part(self, entity: str, index: str, total: str, span: Span, opening: _Opening) -> None:
+        key = (entity, total)
+        if int(index) == 1 and key in self._unfinished:
+            self._give_up(key)
+        mention = self._unfinished.setdefault(key, _Annotated(entity, opening, []))
+        mention.parts.append(span)
+        if len(mention.parts) >= int(total):
+            self._annotated.append(self._unfinished.pop(key))
+
+    def _give_up(self, key: tuple[str, str]) -> None:
+        mention = self._unfinished.pop(key)
+        found = f"{len(mention.parts)} of its {key[1]} parts"
+        self.source.report(
+            f"a mention of {key[0]!r} has only {found}; it was read with these", mention.opening.line
+        )
+        self._annotated.append(mention)
+
+    def finish(self, words_before: Sequence[int] | None) -> tuple[list[Mention], dict[str, str]]:
+        """Mentions and entity types. ``words_before`` counts the words before each node; ``None``: all are words."""
+        for label, opening in self._brackets.left_open():
+            self.source.report(f"'({label}' is never closed; the mention was dropped", opening.line)
+        for key in list(self._unfinished):
+            self._give_up(key)
+        found: list[tuple[Mention, str | None, int]] = []
+        for annotated in sorted(self._annotated, key=lambda annotated: annotated.opening.order):
+            mention = self._make_mention(annotated, words_before)
+            if mention is not None:
+                values = dict(zip(self._header, annotated.opening.fields, strict=False))
+                etype = next(
+                    (values[name] for name in TYPE_FIELDS if values.get(name, "_") not in ("", "_")), None
+                )
+                found.append((mention, unescape(etype) if etype else None, annotated.opening.line))
+        return self._settle_types(found)
+
+    def _make_mention(self, annotated: _Annotated, words_before: Sequence[int] | None) -> Mention | None:
+        nodes = annotated.parts
+        parts = _join_touching(
+            nodes if words_before is None else [(words_before[a], words_before[b]) for a, b in nodes]
+        )
+        if not parts:
+            self.tally.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
+            return None
+        head: int | None = None
+        attributes: list[tuple[str, str]] = []
+        for position, (name, value) in enumerate(zip(self._header, annotated.opening.fields, strict=False)):
+            if position == self._id_field or name in TYPE_FIELDS or not value:
+                continue
+            if name == "head":
+                head = self._find_head(value, annotated, words_before)
+            elif name == "other":
+                attributes.extend(_read_other(value))
+            else:
+                attributes.append((name, unescape(value)))
+        return Mention(
+            parts[0][0],
+            parts[-1][1],
+            unescape(annotated.entity),
+            parts if len(parts) > 1 else (),
+            head,
+            tuple(attributes),
+        )
+
+    def _find_head(self, value: str, annotated: _Annotated, words_before: Sequence[int] | None) -> int | None:
+        """The token at this place (from 1) among the nodes of the mention."""
+        left = int(value) - 1 if value.isascii() and value.isdecimal() and len(value) < 10 else -1
+        for start, end in annotated.parts:
+            if 0 <= left < end - start:
+                node = start + left
+                if words_before is None:
+                    return node
+                if words_before[node] < words_before[node + 1]:
+                    return words_before[node]
+                self.tally.add(
+                    "the head of a mention is an empty node; it was left out", annotated.opening.line
+                )
+                return None
+            left -= end - start
+        if value != "_":
+            self.tally.add(
+                "the head of a mention is not one of its words; it was left out",
+                annotated.opening.line,
+                value,
+            )
+        return None
+
+    def _settle_types(
+        self, found: list[tuple[Mention, str | None, int]]
+    ) -> tuple[list[Mention], dict[str, str]]:
+        """The type of an entity is that of most of its mentions; the others keep theirs as an attribute."""
+        counts: dict[str, Counter[str]] = {}
+        first_line: dict[str, int] = {}
+        for mention, etype, line in found:
+            first_line.setdefault(mention.entity, line)
+            if etype is not None:
+                counts.setdefault(mention.entity, Counter())[etype] += 1
+        types = {entity: count.most_common(1)[0][0] for entity, count in counts.items()}
+        for entity, count in counts.items():
+            if len(count) > 1:
+                said = ", ".join(f"{etype} ({number})" for etype, number in count.most_common())
+                message = f"entity {entity!r} has mentions of several types: {said}; the first was taken"
+                self.source.report(message, first_line[entity])
+        mentions = []
+        for mention, etype, _ in found:
+            if etype is not None and etype != types[mention.entity]:
+                attributes = (("etype", etype), *mention.attributes)
+                mention = Mention(
+                    mention.start, mention.end, mention.entity, mention.parts, mention.head, attributes
+                )
+            mentions.append(mention)
+        return mentions, types
+
+
+def _join_touching(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Parts in order, without empty ones, and those that touch or overlap made one."""
+    if len(spans) == 1:
+        return tuple(span for span in spans if span[0] < span[1])
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        elif start < end:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _read_other(text: str) -> list[tuple[str, str]]:
+    pairs = []
+    for item in text.split(","):
+        key, colon, value = item.partition(":")
+        pairs.append((unescape(key), unescape(value)) if colon else ("other", unescape(key)))
+    return pairs

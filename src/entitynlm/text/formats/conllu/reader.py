@@ -1,0 +1,288 @@
+"""The reader of CoNLL-U; ``conllu`` says what becomes of what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Span
+from entitynlm.text.formats.base import Source
+from entitynlm.text.formats.bracketed import DocumentNames, Tally
+from entitynlm.text.formats.conllu.entities import DEFAULT_HEADER, EntityReader, unescape
+from entitynlm.text.formats.conllu.spacing import TextBuilder, mark_group, unescape_misc
+
+FIELD_COLUMNS = ("lemma", "upos", "pos", "feats", "deprel")
+SENTENCE_COLUMNS = ("speaker", "addressee", "sent_id")
+
+_WORD = re.compile(r"[0-9]{1,9}\Z")
+_RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\Z")
+_EMPTY_NODE = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
+
+Row = tuple[int, str]
+Comments = dict[str, str]
+
+
+def read(source: Source) -> Iterator[Document]:
+    """Stream the documents of one file."""
+    names = DocumentNames(source)
+    header: list[str] | None = None
+    draft: _Draft | None = None
+    unnamed = 0
+    for line, comments, rows in _read_blocks(source):
+        if comments.get("global.Entity"):
+            header = comments["global.Entity"].split("-")
+        if "newdoc" in comments or "newdoc id" in comments or (draft is None and rows):
+            if draft is not None:
+                yield draft.finish()
+            name = comments.get("newdoc id", "")
+            if not name:
+                unnamed += 1
+                name = source.stem if unnamed == 1 else f"{source.stem}-{unnamed}"
+            draft = _Draft(source, names.claim(name, line))
+        if draft is not None:
+            draft.add_comments(comments, header)
+            draft.add_sentence(comments, rows)
+    if draft is not None:
+        yield draft.finish()
+
+
+def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
+    """What stands between blank lines: the number of the first line, comments, rows."""
+    first = 0
+    comments: Comments = {}
+    rows: list[Row] = []
+    for number, line in source.lines():
+        if line.startswith("#"):
+            if rows:
+                source.report(
+                    "a comment after the rows of a sentence was read as the start of the next", number
+                )
+                yield first, comments, rows
+                first, comments, rows = 0, {}, []
+            key, _, value = line[1:].partition("=")
+            comments[key.strip()] = value.strip()
+            first = first or number
+        elif line and not line.isspace():
+            rows.append((number, line))
+            first = first or number
+        elif first:
+            yield first, comments, rows
+            first, comments, rows = 0, {}, []
+    if first:
+        yield first, comments, rows
+
+
+def _parse_misc(misc: str) -> dict[str, str]:
+    return {key: value for key, _, value in (item.partition("=") for item in misc.split("|"))}
+
+
+@dataclass
+class _Group:
+    """A multiword token whose words are being read."""
+
+    first: int
+    last: int
+    surface: str
+    misc: dict[str, str] | None
+    line: int
+    start: int = 0
+    words: list[str] = field(default_factory=list)
+
+
+class _Draft:
+    """A document in the making."""
+
+    def __init__(self, source: Source, id: str) -> None:
+        self._source = source
+        self._id = id
+        self._tally = Tally(source)
+        self._entities = EntityReader(source, self._tally)
+        self._text = TextBuilder()
+        self._meta: dict[str, str] = {}
+        self._tokens: list[str] = []
+        self._sentences: list[Span] = []
+        self._fields: list[tuple[str, ...]] = []  # FIELD_COLUMNS of each word
+        self._heads: list[int] = []
+        self._has_heads = False
+        self._by_sentence: dict[str, list[str | None]] = {name: [] for name in SENTENCE_COLUMNS}
+        self._multiword: dict[int, str] = {}
+        self._extra: dict[str, dict[int, str]] = {}  # MISC key of a column → token → value
+        self._words_before: list[int] = [
+            0
+        ]  # words before each node (word or empty node), and before the next
+        self._group: _Group | None = None
+
+    def add_comments(self, comments: Comments, header: list[str] | None) -> None:
+        if header is not None:
+            self._entities.use_header(header)
+            if "-".join(header) != DEFAULT_HEADER:
+                self._meta["global.Entity"] = "-".join(header)
+        for key, value in comments.items():
+            if key.startswith("meta::"):
+                self._meta[key[len("meta::") :].strip()] = value
+            elif key == "entitynlm.columns":
+                self._extra = {name: {} for name in value.split()}
+
+    def add_sentence(self, comments: Comments, rows: list[Row]) -> None:
+        start = len(self._tokens)
+        if rows:
+            self._text.start_sentence("newpar" in comments or "newpar id" in comments)
+            self._read_rows(rows)
+        size = len(self._tokens) - start
+        if not size:
+            return
+        self._sentences.append((start, start + size))
+        for name, values in self._by_sentence.items():
+            value = comments.get(name) or None
+            if name == "sent_id" and value == f"{self._id}-{len(self._sentences)}":
+                value = None
+            values.extend([value] * size)
+        if "text" in comments:
+            self._text.known = True
+            if self._text.sentence_text() != " ".join(comments["text"].split()):
+                message = "'# text' is not what the words and their SpaceAfter give; the words count"
+                self._tally.add(message, rows[0][0])
+
+    def _read_rows(self, rows: list[Row]) -> None:
+        start = len(self._tokens)
+        ids: list[int] = []
+        heads: list[str] = []
+        for number, line in rows:
+            fields = line.split("\t")
+            if len(fields) != 10:
+                fields = self._mend_row(fields, number, line)
+            word_id, form, lemma, upos, xpos, feats, head, deprel, _, misc = fields
+            items = _parse_misc(misc) if misc != "_" else None
+            if not _WORD.match(word_id):
+                self._read_special(word_id, form, items, number, line)
+                continue
+            if not form:
+                self._tally.add("a word is empty; it was read as '_'", number)
+                form = "_"
+            ids.append(int(word_id))
+            heads.append(head)
+            self._tokens.append(form)
+            self._words_before.append(len(self._tokens))
+            self._fields.append((lemma, upos, xpos, feats, deprel))
+            self._place_word(form, items, ids[-1])
+            if items is not None:
+                self._read_items(items, number)
+        self._close_group()
+        self._read_heads(ids, heads, start, rows[0][0])
+
+    def _mend_row(self, fields: list[str], number: int, line: str) -> list[str]:
+        if len(fields) < 2:
+            raise DataError(
+                "this is not a row of CoNLL-U",
+                path=self._source.path,
+                line=number,
+                found=line,
+                expected="ten columns separated by tabs",
+                hint="Spaces do not separate columns in CoNLL-U" if line[:1].isdigit() else None,
+            )
+        self._tally.add(f"a row has {len(fields)} columns in place of ten", number)
+        return (fields + ["_"] * 10)[:10]
+
+    def _read_special(
+        self, word_id: str, form: str, items: dict[str, str] | None, number: int, line: str
+    ) -> None:
+        """A row that is no word: a multiword token or an empty node."""
+        if match := _RANGE.match(word_id):
+            if items and "Entity" in items:
+                self._tally.add("'Entity' of a multiword token was skipped; it belongs to its words", number)
+            self._close_group()
+            self._group = _Group(int(match[1]), int(match[2]), form or "_", items, number)
+        elif _EMPTY_NODE.match(word_id):
+            self._words_before.append(len(self._tokens))
+            if items and "Entity" in items:
+                self._tally.add("a bracket at an empty node was moved to the words beside it", number)
+                self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
+        else:
+            raise DataError(
+                "this is not a row of CoNLL-U",
+                path=self._source.path,
+                line=number,
+                found=line,
+                expected="a word id such as 3, 3-4 or 3.1 in the first of ten columns",
+            )
+
+    def _read_items(self, items: dict[str, str], number: int) -> None:
+        if "Entity" in items:
+            self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
+        for name, values in self._extra.items():
+            if name in items:
+                values[len(self._tokens) - 1] = unescape_misc(items[name])
+
+    def _place_word(self, form: str, items: dict[str, str] | None, word_id: int) -> None:
+        """Put the latest word into the text, or into the multiword token that it belongs to."""
+        group = self._group
+        if group is not None and group.first <= word_id <= group.last:
+            group.start = group.start if group.words else len(self._tokens) - 1
+            group.words.append(form)
+            if word_id == group.last:
+                self._close_group()
+            return
+        if group is not None and group.words:
+            self._close_group()
+        surface = form
+        if items is not None and "Surface" in items:
+            surface = unescape_misc(items["Surface"])
+        self._text.add(surface, items)
+
+    def _close_group(self) -> None:
+        group, self._group = self._group, None
+        if group is None:
+            return
+        if len(group.words) != group.last - group.first + 1:
+            self._tally.add("a multiword token does not have all of its words after it", group.line)
+        if group.words:
+            if len(group.words) > 1:
+                self._multiword.update(enumerate(mark_group(len(group.words)), start=group.start))
+            self._text.known = True
+            self._text.add(group.surface, group.misc, group.words)
+
+    def _read_heads(self, ids: list[int], heads: list[str], start: int, line: int) -> None:
+        place = {word_id: start + index for index, word_id in enumerate(ids)}
+        if ids and (len(place) < len(ids) or ids[0] != 1 or ids[-1] != len(ids)):
+            self._tally.add("the ids of words do not count 1, 2, 3, … within their sentence", line)
+        for head in heads:
+            token = -1
+            if head not in ("_", ""):
+                self._has_heads = True
+                if head != "0":
+                    token = place.get(int(head), -1) if _WORD.match(head) else -1
+                    if token < 0:
+                        self._tally.add("a head is not a word of its sentence; a root was made of it", line)
+            self._heads.append(token)
+
+    def finish(self) -> Document:
+        all_words = len(self._words_before) == len(self._tokens) + 1
+        mentions, types = self._entities.finish(None if all_words else self._words_before)
+        self._tally.send()
+        text = self._text.finish()
+        return Document(
+            id=self._id,
+            tokens=tuple(self._tokens),
+            sentences=tuple(self._sentences),
+            mentions=tuple(mentions),
+            entity_types=types,
+            text=text,
+            offsets=tuple(self._text.offsets) if text is not None else None,
+            columns=self._make_columns(),
+            heads=tuple(self._heads) if self._has_heads else None,
+            meta=self._meta,
+        )
+
+    def _make_columns(self) -> dict[str, tuple[str | None, ...]]:
+        columns: dict[str, tuple[str | None, ...]] = {}
+        for name, values in zip(FIELD_COLUMNS, zip(*self._fields, strict=True), strict=False):
+            columns[name] = tuple(None if value == "_" or not value else value for value in values)
+        if "_" in self._tokens and any(columns["lemma"]):  # in a file with lemmas that of the word "_" is "_"
+            pairs = zip(columns["lemma"], self._tokens, strict=True)
+            columns["lemma"] = tuple("_" if token == "_" else lemma for lemma, token in pairs)
+        columns |= {name: tuple(values) for name, values in self._by_sentence.items()}
+        for name, found in ({"mwt": self._multiword} | self._extra).items():
+            columns[unescape(name)] = tuple(found.get(token) for token in range(len(self._tokens)))
+        return {name: values for name, values in columns.items() if any(v is not None for v in values)}

@@ -1,0 +1,189 @@
+"""The raw text in CoNLL-U: words glued together by ``SpaceAfter=No``, multiword tokens, UDPipe's ``SpacesAfter``.
+
+A plain file says of every word whether a space follows it. Documents of other formats have line ends, double spaces
+and words that stand differently in the text; these go into ``SpacesBefore``, ``SpacesAfter`` (both as UDPipe writes
+them) and ``Surface``, so that text and offsets come back as they were.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from entitynlm.text.document import Document, Span
+
+PARAGRAPH = "\n"
+TEXT_KEYS = frozenset(("SpaceAfter", "SpacesAfter", "SpacesBefore", "Surface"))
+
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"}
+_LETTERS = {written[1]: character for character, written in _ESCAPES.items()}
+_TO_ESCAPE = re.compile(r"[ \t\n\r|\\]")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_TO_FLATTEN = re.compile(r"[\t\n\r]")
+_FIRST_OF_GROUP = re.compile(r"1/([1-9][0-9]{0,2})\Z")
+
+
+def escape_misc(text: str) -> str:
+    """Text as a value in the MISC column, in UDPipe's way."""
+    return _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)
+
+
+def unescape_misc(text: str) -> str:
+    return _ESCAPED.sub(lambda match: _LETTERS.get(match[1], match[0]), text) if "\\" in text else text
+
+
+def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
+    """Where the words of a multiword token lie in it.
+
+    Exactly, where they spell it (do + n't); otherwise (de + le for "du") each gets its share by length, in order.
+    """
+    lengths = [len(word) for word in words]
+    total = sum(lengths)
+    exact = "".join(words) == surface
+    spans, position, passed = [], 0, 0
+    for length in lengths:
+        passed += length
+        end = passed if exact else len(surface) * passed // total
+        spans.append((position, end))
+        position = end
+    return spans
+
+
+@dataclass
+class TextBuilder:
+    """Puts a document's text together word by word; ``known`` once the file has said anything about its text."""
+
+    offsets: list[Span] = field(default_factory=list)
+    known: bool = False
+    _pieces: list[str] = field(default_factory=list)
+    _position: int = 0
+    _gap: str | None = None  # what follows the last word, if it was said
+    _sentence: int = 0  # the first piece of the current sentence, which is the gap before it
+
+    def start_sentence(self, paragraph: bool) -> None:
+        """A new paragraph is a new line, unless the file said what comes after the last word before it."""
+        if paragraph and self.offsets and self._gap in (None, ""):
+            self._gap = PARAGRAPH
+        self._sentence = len(self._pieces)
+
+    def add(self, surface: str, misc: dict[str, str] | None, words: Sequence[str] = ()) -> None:
+        """Add a word, or a multiword token with its words."""
+        before = " " if self._gap is None else self._gap
+        self._gap = None
+        if not self.offsets:
+            before = ""
+        if misc:
+            before = self._read_misc(misc, before)
+        self._pieces.append(before)
+        start = self._position + len(before)
+        self._pieces.append(surface)
+        self._position = start + len(surface)
+        if words:
+            self.offsets.extend((start + a, start + b) for a, b in split_surface(surface, words))
+        else:
+            self.offsets.append((start, self._position))
+
+    def _read_misc(self, misc: dict[str, str], before: str) -> str:
+        if "SpacesAfter" in misc:
+            self._gap = unescape_misc(misc["SpacesAfter"])
+        elif misc.get("SpaceAfter") == "No":
+            self._gap = ""
+        if "SpacesBefore" in misc and not self.offsets:
+            before = unescape_misc(misc["SpacesBefore"])
+        self.known = self.known or not TEXT_KEYS.isdisjoint(misc)
+        return before
+
+    def sentence_text(self) -> str:
+        """The text since the start of the sentence, with single spaces, as ``# text`` has it."""
+        return " ".join("".join(self._pieces[self._sentence + 1 :]).split())
+
+    def finish(self) -> str | None:
+        """The whole text, or ``None`` if the file does not tell it."""
+        return "".join([*self._pieces, self._gap or ""]) if self.known else None
+
+
+@dataclass
+class TextNotes:
+    """What to write so that a document's text can be put together again."""
+
+    misc: list[list[str]]  # MISC items of each word
+    groups: dict[int, Multiword]  # multiword tokens by their first word
+    paragraphs: set[int]  # first words of sentences that open a paragraph
+    sentence_texts: list[str]
+
+
+@dataclass
+class Multiword:
+    """A multiword token: the words up to ``end``, how they are written together, and its MISC items."""
+
+    end: int
+    surface: str
+    misc: list[str] = field(default_factory=list)
+
+
+def describe_text(document: Document, forms: Sequence[str]) -> TextNotes | None:
+    """Notes on the text of a document whose words are written as ``forms``; ``None`` if it has no text."""
+    text, offsets = document.text, document.offsets
+    if text is None or not offsets:
+        return None
+    notes = TextNotes([[] for _ in forms], _find_groups(document, forms), set(), [])
+    group_of = {token: group for first, group in notes.groups.items() for token in range(first, group.end)}
+    sentence_ends = {end - 1 for _, end in document.sentences}
+    for token, (start, end) in enumerate(offsets):
+        group = group_of.get(token)
+        items = notes.misc[token] if group is None else group.misc
+        if token == 0 and start > 0:
+            items.append(f"SpacesBefore={escape_misc(text[:start])}")
+        if group is None and text[start:end] != forms[token]:
+            items.append(f"Surface={escape_misc(text[start:end])}")
+        if token == len(offsets) - 1:
+            if text[end:]:
+                items.append(f"SpacesAfter={escape_misc(text[end:])}")
+        elif group is None or token == group.end - 1:
+            gap = text[end : offsets[token + 1][0]]
+            if token in sentence_ends and "\n" in gap:
+                notes.paragraphs.add(token + 1)
+            items.extend(_describe_gap(gap, PARAGRAPH if token + 1 in notes.paragraphs else " "))
+    for first, end in document.sentences:
+        notes.sentence_texts.append(" ".join(text[offsets[first][0] : offsets[end - 1][1]].split()))
+    return notes
+
+
+def _describe_gap(gap: str, default: str) -> list[str]:
+    if gap == default:
+        return []
+    return [f"SpacesAfter={escape_misc(gap)}"] if gap else ["SpaceAfter=No"]
+
+
+def _find_groups(document: Document, forms: Sequence[str]) -> dict[int, Multiword]:
+    """The multiword tokens of the ``mwt`` column whose words the reader would find where they are."""
+    groups: dict[int, Multiword] = {}
+    column, text, offsets = document.columns.get("mwt"), document.text, document.offsets
+    if column is None or text is None or offsets is None:
+        return groups
+    for first, mark in enumerate(column):
+        opening = _FIRST_OF_GROUP.match(mark or "")
+        if opening is None:
+            continue
+        end = first + int(opening[1])
+        if column[first:end] != mark_group(end - first):
+            continue
+        if document.sentence_of[first] != document.sentence_of[end - 1]:
+            continue
+        origin = offsets[first][0]
+        surface = text[origin : offsets[end - 1][1]]
+        spans = [(a - origin, b - origin) for a, b in offsets[first:end]]
+        if surface and not _TO_FLATTEN.search(surface) and spans == split_surface(surface, forms[first:end]):
+            groups[first] = Multiword(end, surface)
+    return groups
+
+
+def mark_group(size: int) -> tuple[str, ...]:
+    """How the ``mwt`` column marks the words of one multiword token: 1/2, 2/2."""
+    return tuple(f"{index}/{size}" for index in range(1, size + 1))
+
+
+def flatten(text: str) -> str:
+    """Text on one line and in one column."""
+    return _TO_FLATTEN.sub(" ", text)

@@ -1,0 +1,135 @@
+"""The writer of CoNLL-U; ``conllu`` says what becomes of what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
+
+from entitynlm.text.document import Document
+from entitynlm.text.formats.conllu.brackets import choose_header, make_cells
+from entitynlm.text.formats.conllu.entities import escape
+from entitynlm.text.formats.conllu.reader import FIELD_COLUMNS, SENTENCE_COLUMNS
+from entitynlm.text.formats.conllu.spacing import TEXT_KEYS, TextNotes, describe_text, escape_misc, flatten
+
+_OWN_PLACE = frozenset((*FIELD_COLUMNS, "mwt", "Entity", *TEXT_KEYS))
+
+
+def write(documents: Iterable[Document], stream: IO[Any]) -> None:
+    """Write documents one by one."""
+    for document in documents:
+        stream.writelines(_render(document))
+
+
+def _render(document: Document) -> Iterator[str]:
+    forms = [flatten(token) for token in document.tokens]
+    header = choose_header(document)
+    notes = describe_text(document, forms)
+    commented = [name for name in SENTENCE_COLUMNS if _fits_comments(document, name)]
+    extra = [
+        name
+        for name, values in document.columns.items()
+        if name not in _OWN_PLACE and name not in commented and any(value is not None for value in values)
+    ]
+    yield from _render_document_comments(document, header, extra)
+    misc = _make_misc(document, header, notes, extra)
+    fields = [_make_field(document, name) for name in FIELD_COLUMNS]
+    for number, (start, end) in enumerate(document.sentences, start=1):
+        yield from _render_sentence_comments(document, number, notes, commented)
+        for token in range(start, end):
+            if notes is not None and token in notes.groups:
+                group = notes.groups[token]
+                together = "|".join(group.misc) or "_"
+                place = f"{token - start + 1}-{group.end - start}"
+                yield f"{place}\t{group.surface}\t_\t_\t_\t_\t_\t_\t_\t{together}\n"
+            lemma, upos, pos, feats, deprel = (column[token] for column in fields)
+            row = (
+                str(token - start + 1),
+                forms[token],
+                lemma,
+                upos,
+                pos,
+                feats,
+                _find_head(document, token, start, end),
+                deprel,
+                "_",
+                misc[token],
+            )
+            yield "\t".join(row) + "\n"
+        yield "\n"
+    if not document.sentences:
+        yield "\n"
+
+
+def _render_document_comments(
+    document: Document, header: Sequence[str], extra: Sequence[str]
+) -> Iterator[str]:
+    yield f"# newdoc id = {flatten(document.id)}\n"
+    yield f"# global.Entity = {'-'.join(header)}\n"
+    if extra:
+        yield f"# entitynlm.columns = {' '.join(_quote(name) for name in extra)}\n"
+    for key, value in document.meta.items():
+        if key != "global.Entity":
+            yield f"# meta::{flatten(key).replace('=', '_')} = {flatten(value)}\n"
+
+
+def _render_sentence_comments(
+    document: Document, number: int, notes: TextNotes | None, commented: Sequence[str]
+) -> Iterator[str]:
+    first = document.sentences[number - 1][0]
+    if notes is not None and first in notes.paragraphs:
+        yield "# newpar\n"
+    values = {name: document.columns[name][first] for name in commented}
+    yield f"# sent_id = {values.pop('sent_id', None) or f'{flatten(document.id)}-{number}'}\n"
+    for name, value in values.items():
+        if value is not None:
+            yield f"# {name} = {value}\n"
+    if notes is not None:
+        yield f"# text = {notes.sentence_texts[number - 1]}\n"
+
+
+def _fits_comments(document: Document, name: str) -> bool:
+    """Whether a column has one value per sentence, and all of them fit on the line of a comment."""
+    values = document.columns.get(name)
+    return values is not None and all(
+        len(set(values[start:end])) == 1 and (values[start] is None or _fits_line(values[start] or ""))
+        for start, end in document.sentences
+    )
+
+
+def _quote(name: str) -> str:
+    """The name of a column as a key in MISC."""
+    return escape(name).replace("=", "%3D")
+
+
+def _fits_line(text: str) -> bool:
+    return bool(text) and text == flatten(text).strip()
+
+
+def _make_field(document: Document, name: str) -> list[str]:
+    return [flatten(value) if value else "_" for value in document.column(name)]
+
+
+def _find_head(document: Document, token: int, start: int, end: int) -> str:
+    if document.heads is None:
+        return "_"
+    head = document.heads[token]
+    return str(head - start + 1) if start <= head < end else "0"
+
+
+def _make_misc(
+    document: Document, header: Sequence[str], notes: TextNotes | None, extra: Sequence[str]
+) -> list[str]:
+    """The MISC column: entity brackets, extra columns, notes on the text."""
+    cells = make_cells(document, header)
+    columns = [(_quote(name), document.columns[name]) for name in extra]
+    misc = []
+    for token in range(len(document)):
+        items = [f"Entity={cells[token]}"] if token in cells else []
+        for name, values in columns:
+            value = values[token]
+            if value is not None:
+                items.append(f"{name}={escape_misc(value)}")
+        if notes is not None:
+            items.extend(notes.misc[token])
+        misc.append("|".join(items) or "_")
+    return misc

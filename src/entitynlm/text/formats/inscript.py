@@ -1,0 +1,191 @@
+"""InScript stories in the columns that Modi et al. (2017) distribute (``haircut_067.txt.drs``).
+
+A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated: ``id
+word  headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "nothing". Neighbouring words of
+one sentence with the same participant label are one mention, and a label such as ``P2_bathtub`` is one entity
+of the story whose type is the part after the number (``NPart`` for ``P1_NPart_it``: a thing outside of the
+script).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.segmentation import find_words, join_words
+
+NOTHING = "O"
+COLUMNS = ("verb_head", "verb", "pos", "label")
+ROW = re.compile(r"(\d+)-(\d+)\t")
+PLACE = re.compile(r"(\d+)-(\d+)")
+LABEL = re.compile(r"P\d+_(.+)", re.DOTALL)
+EXPECTED = "six tab-separated columns: id, word, headVerbId_dependency, verbLemma, POS, participant"
+
+
+@dataclass
+class _Sentence:
+    """One sentence while its rows come in."""
+
+    number: str = ""
+    text: str | None = None
+    words: list[str] = field(default_factory=list)
+    rows: list[tuple[str | None, ...]] = field(default_factory=list)
+    last_id: int = 0
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """The first line opens a sentence, or is a row of the table."""
+    for line in sample.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if line.strip():
+            is_row = re.match(rb"\d+-\d+\t[^\t]*\t[^\t]*\t[^\t]*\t[^\t]*\t[^\t]", line)
+            return line.startswith((b"#id=", b"#text=")) or is_row is not None
+    return path.removesuffix(".gz").endswith(".drs")
+
+
+def read(source: Source) -> Iterator[Document]:
+    """One document per story; a second ``#id=1`` begins a second story (files may be joined end to end)."""
+    sentences: list[_Sentence] = []
+    stories = 0
+    for sentence in _read_sentences(source):
+        if sentence.number == "1" and sentences:
+            stories += 1
+            yield _assemble(sentences, source, f"{source.stem}#{stories}" if stories > 1 else source.stem)
+            sentences = []
+        sentences.append(sentence)
+    if not sentences:
+        source.report("the file has no story in it")
+        return
+    yield _assemble(sentences, source, f"{source.stem}#{stories + 1}" if stories else source.stem)
+
+
+def _read_sentences(source: Source) -> Iterator[_Sentence]:
+    sentence: _Sentence | None = None
+    known = False
+    for number, line in source.lines():
+        if line.startswith("#id="):
+            if sentence is not None and sentence.words:
+                source.report("a sentence begins before a blank line ended the one before it", number)
+                yield sentence
+            sentence, known = _Sentence(line[4:].strip()), True
+        elif line.startswith("#text="):
+            sentence, known = sentence or _Sentence(), True
+            sentence.text = line[6:].strip()
+        elif not line.strip():
+            if sentence is not None and sentence.words:
+                yield sentence
+            elif sentence is not None:
+                source.report(f"sentence {sentence.number} has no words", number)
+            sentence = None
+        else:
+            if not known and not ROW.match(line):
+                raise DataError(
+                    "this is not InScript", path=source.path, line=number, found=line, expected=EXPECTED
+                )
+            sentence, known = sentence or _Sentence(), True
+            _add_row(sentence, line, source, number)
+    if sentence is not None and sentence.words:
+        yield sentence
+
+
+def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> None:
+    cells = line.split("\t")
+    if len(cells) < 2 or not cells[1].strip():
+        source.report(f"a row without a word was left out: {line[:60]!r}", number)
+        return
+    if len(cells) != 6:
+        source.report(f"a row of {len(cells)} columns; {EXPECTED}", number)
+        cells = (cells + [NOTHING] * 6)[:6] if len(cells) < 6 else [*cells[:5], cells[-1]]
+    _check_row(sentence, cells, source, number)
+    sentence.words.append(cells[1].strip())
+    sentence.rows.append(
+        tuple([None if cell in (NOTHING, "") else cell for cell in map(str.strip, cells[2:])])
+    )
+
+
+def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: int) -> None:
+    place, word, verb_head, verb, _, label = cells
+    match = PLACE.fullmatch(place)
+    if match is None or (sentence.number and match[1] != sentence.number):
+        source.report(f"the id {place!r} is not one of sentence {sentence.number or '?'}", number)
+    elif int(match[2][:9]) != sentence.last_id + 1:
+        source.report(f"the id {place!r} does not follow {match[1]}-{sentence.last_id}", number)
+    sentence.last_id = int(match[2][:9]) if match else sentence.last_id + 1
+    if len(word.split()) > 1:
+        source.report(f"the word {word!r} has a space in it; it stays one word", number)
+    if (verb_head == NOTHING) != (verb == NOTHING):
+        missing = "head verb id" if verb_head == NOTHING else "verb lemma"
+        source.report(f"the word {word!r} has no {missing} although the other of the two is given", number)
+    if label not in (NOTHING, "") and not LABEL.fullmatch(label):
+        source.report(f"the participant label {label!r} has not the form P<number>_<type>", number)
+
+
+def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document:
+    tokens: list[str] = []
+    spans: list[Span] = []
+    offsets: list[Span] = []
+    texts: list[str] = []
+    rows: list[tuple[str | None, ...]] = []
+    mentions: list[Mention] = []
+    length = 0
+    for sentence in sentences:
+        start = len(tokens)
+        tokens += sentence.words
+        rows += sentence.rows
+        spans.append((start, len(tokens)))
+        labels = [row[-1] for row in sentence.rows]
+        mentions += [Mention(start + a, start + b, label) for a, b, label in _group(labels)]
+        text, places = _place_words(sentence)
+        offsets += [(length + a, length + b) for a, b in places]
+        texts.append(text)
+        length += len(text) + 1
+    types = {m.entity: _find_type(m.entity) for m in mentions}
+    scenario = re.fullmatch(r"(.+?)_\d+(?:#\d+)?", name)
+    return Document(
+        id=name,
+        tokens=tuple(tokens),
+        sentences=tuple(spans),
+        mentions=tuple(mentions),
+        entity_types={entity: kind for entity, kind in types.items() if kind is not None},
+        text="\n".join(texts),
+        offsets=tuple(offsets),
+        columns={column: tuple(row[index] for row in rows) for index, column in enumerate(COLUMNS)},
+        meta={"scenario": scenario[1]} if scenario else {},
+    )
+
+
+def _group(labels: list[str | None]) -> Iterator[tuple[int, int, str]]:
+    """Runs of one label."""
+    start = 0
+    for index in range(1, len(labels) + 1):
+        if index == len(labels) or labels[index] != labels[start]:
+            label = labels[start]
+            if label is not None:
+                yield start, index, label
+            start = index
+
+
+def _find_type(label: str) -> str | None:
+    match = LABEL.fullmatch(label)
+    if match is None:
+        return None
+    return "NPart" if match[1].startswith("NPart_") else match[1]
+
+
+def _place_words(sentence: _Sentence) -> tuple[str, tuple[Span, ...]]:
+    """The sentence's text and where its words stand: in ``#text=`` if all are there in order, else joined."""
+    if sentence.text is not None and (places := find_words(sentence.words, sentence.text)) is not None:
+        return sentence.text, places
+    return join_words(sentence.words)
+
+
+FORMAT = Format(
+    name="inscript",
+    description="InScript stories with participant chains (.txt.drs columns)",
+    suffix=".txt.drs",
+    recognise=recognise,
+    read=read,
+)

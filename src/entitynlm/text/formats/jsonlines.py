@@ -1,0 +1,266 @@
+"""JSON lines, one document a line, as e2e-coref, fastcoref and their kin read and write them.
+
+Words come from ``sentences`` (lists of words), else from ``tokens``, else from the raw ``text``, which is
+then split as plain text is. What a span ``[a, b]`` in ``clusters`` means can't be seen from the numbers, so a
+rule decides:
+
+* the option ``spans`` if it is given: ``inclusive``, ``exclusive`` (both of tokens) or ``characters``;
+* else with words (``sentences`` or ``tokens``): tokens ``a`` to ``b`` inclusive, as in e2e-coref and its
+heirs;
+* else: characters from ``a`` up to, but without, ``b``, as in fastcoref's output.
+
+Lines that this package wrote are recognised by their key ``entitynlm`` and read back without loss.
+``constituents``, ``ner`` and other annotation is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import IO, Any
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.json_records import (
+    OURS,
+    Record,
+    find_spans,
+    make_record,
+    restore_document,
+    take_clusters,
+    take_number,
+    take_sentences,
+    take_text,
+    take_values,
+)
+from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text
+
+Complain = Callable[[str], None]
+
+NAMES = ("doc_key", "doc_id", "document_id", "id")
+CONVENTIONS = ("auto", "inclusive", "exclusive", "characters")
+HALF_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """The first thing in the file is an object (or an array of them, which the reader explains)."""
+    start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if re.match(rb'\{\s*("|\}|$)', start):
+        return True
+    return path.removesuffix(".gz").endswith((".jsonl", ".jsonlines", ".json")) and start[:1] != b""
+
+
+def read(source: Source) -> Iterator[Document]:
+    """One document per line that is not blank."""
+    count = 0
+    for number, line in source.lines():
+        if line.strip():
+            count += 1
+            with source.naming(number):
+                document = _read_record(_parse(line), source, number, count)
+            yield document
+    if not count:
+        source.report("the file has no documents in it")
+
+
+def write(documents: Iterable[Document], stream: IO[Any]) -> None:
+    """One line per document, without loss."""
+    for document in documents:
+        stream.write(json.dumps(make_record(document), ensure_ascii=False) + "\n")
+
+
+def _parse(line: str) -> Record:
+    try:
+        record = json.loads(line)
+        if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
+            record = json.loads(HALF_CHARACTER.sub("\ufffd", json.dumps(record, ensure_ascii=False)))
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            f"this line is not valid JSON ({error})",
+            found=line.strip()[:60],
+            expected="one whole JSON object per line",
+            hint="A file that is one array or is spread over lines can be turned by: jq -c '.[]?' or jq -c .",
+        ) from error
+    if not isinstance(record, dict):
+        raise DataError(
+            "this line is not a JSON object",
+            found=line.strip()[:60],
+            expected='an object such as {"doc_key": …, "sentences": …, "clusters": …}',
+            hint="A file that is one array can be turned into lines by: jq -c '.[]'",
+        )
+    return record
+
+
+def _read_record(record: Record, source: Source, number: int, count: int) -> Document:
+    def report(message: str) -> None:
+        source.report(message, number)
+
+    if OURS in record:
+        return restore_document(record, report)
+    name = _find_name(record) or f"{source.stem}#{count}"
+    convention = source.choose("spans", CONVENTIONS)
+    key = str(source.options.get("clusters", "clusters"))
+    clusters = take_clusters(record.get(key) or [], key)
+    if record.get("sentences") is not None or record.get("tokens") is not None:
+        words = _take_words(record, report)
+        document = words.make_document(record, name, report)
+        if convention == "characters":
+            return _add_character_spans(document, clusters, report)
+        return words.add_spans(document, clusters, report, inclusive=convention != "exclusive")
+    if record.get("text") is None:
+        raise DataError(
+            "the document has no words",
+            found=", ".join(sorted(record))[:80],
+            expected="one of the keys sentences, tokens and text",
+        )
+    if convention in ("inclusive", "exclusive"):
+        raise DataError("spans of tokens make no sense with raw text", hint="Leave the option spans away")
+    text = take_text(record["text"], "text")
+    cut = segment_text(text)
+    document = Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+    return _add_character_spans(document, clusters, report)
+
+
+def _find_name(record: Record) -> str | None:
+    for key in NAMES:
+        value = record.get(key)
+        if isinstance(value, str | int) and str(value).strip():
+            return str(value)
+    return None
+
+
+@dataclass
+class _Words:
+    """The words of a record, and how the file's counting maps to ours, which leaves blank words out."""
+
+    sentences: list[list[str]]
+    before: list[int]
+    """For each word of the file, and for its end, the number of words kept before it."""
+
+    def keep(self, values: Sequence[str | None]) -> tuple[str | None, ...]:
+        return tuple(v for v, (a, b) in zip(values, pairwise(self.before), strict=True) if a < b)
+
+    def make_document(self, record: Record, name: str, report: Complain) -> Document:
+        tokens = tuple(word for sentence in self.sentences for word in sentence)
+        columns = {}
+        for key, column in (("speakers", "speaker"), ("pos", "pos")):
+            values = _take_column(record.get(key), key, len(self.before) - 1, report)
+            if values is not None:
+                columns[column] = self.keep(values)
+        text = record.get("text")
+        offsets = find_words(tokens, text) if isinstance(text, str) else None
+        genre = record.get("genre")
+        return Document(
+            name,
+            tokens,
+            find_spans(self.sentences),
+            columns=columns,
+            text=text if offsets is not None else None,
+            offsets=offsets,
+            meta={"genre": genre} if isinstance(genre, str) else {},
+        )
+
+    def add_spans(
+        self, document: Document, clusters: list[list[Span]], report: Complain, *, inclusive: bool
+    ) -> Document:
+        size = len(self.before) - 1
+        mentions: list[Mention] = []
+        for number, spans in enumerate(clusters, start=1):
+            for start, last in spans:
+                end = last + 1 if inclusive else last
+                if not 0 <= start < end <= size:
+                    raise DataError(
+                        f"the span [{start}, {last}] is not within the document's {size} words",
+                        hint=f"Ends were read as {'inclusive' if inclusive else 'exclusive'}; if they are "
+                        f"{'exclusive' if inclusive else 'inclusive'} or count characters, use the option spans",
+                    )
+                if self.before[start] < self.before[end]:
+                    mentions.append(Mention(self.before[start], self.before[end], str(number)))
+                else:
+                    report(f"the mention [{start}, {last}] has only blank words and was left out")
+        return document.with_mentions(mentions)
+
+
+def _take_words(record: Record, report: Complain) -> _Words:
+    if record.get("sentences") is not None:
+        sentences = take_sentences(record["sentences"], "sentences")
+    else:
+        (tokens,) = take_sentences([record["tokens"]], "tokens")
+        sentences = _part_sentences(tokens, record.get("sentence_map"), report)
+    if record.get("subtoken_map") is not None:
+        report("the words of this document are word pieces of a subword model")
+    before = [0]
+    for sentence in sentences:
+        for word in sentence:
+            before.append(before[-1] + bool(word.strip()))
+    kept = [[word for word in sentence if word.strip()] for sentence in sentences]
+    if before[-1] < len(before) - 1:
+        report(f"{len(before) - 1 - before[-1]} blank words were left out")
+    return _Words(kept, before)
+
+
+def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
+    if isinstance(sentence_map, list) and len(sentence_map) == len(tokens):
+        numbers = [take_number(number, "sentence_map") for number in sentence_map]
+        pairs = groupby(zip(numbers, tokens, strict=True), key=lambda pair: pair[0])
+        return [[word for _, word in pair] for _, pair in pairs]
+    if tokens:
+        report("there are no sentence ends in this document; it is read as one sentence")
+    return [tokens]
+
+
+def _take_column(value: object, what: str, size: int, report: Complain) -> list[str | None] | None:
+    """A value per word, from a list of them or a list per sentence; others are reported and passed over."""
+    if not isinstance(value, list) or not value:
+        return None
+    try:
+        nested = all(isinstance(each, list) for each in value)
+        values = (
+            [v for each in value for v in take_values(each, what)] if nested else take_values(value, what)
+        )
+    except DataError:
+        values = []
+    if len(values) != size:
+        report(f"{what!r} does not give one string per word and is left out")
+        return None
+    return [each if each and each.strip() else None for each in values]
+
+
+def _add_character_spans(document: Document, clusters: list[list[Span]], report: Complain) -> Document:
+    text, offsets = document.text, document.offsets
+    if text is None or offsets is None:
+        text, offsets = join_words(document.tokens)
+    mentions: list[Mention] = []
+    for number, spans in enumerate(clusters, start=1):
+        for start, end in spans:
+            if not 0 <= start < end <= len(text):
+                raise DataError(f"the span [{start}, {end}] is not within the text's {len(text)} characters")
+            words, whole = align_span(offsets, start, end)
+            if words is None:
+                report(f"the mention [{start}, {end}] has no word in it and was left out")
+                continue
+            if not whole:
+                report(
+                    f"the mention [{start}, {end}] {text[start:end][:40]!r} cuts a word; it is read as whole words"
+                )
+            mentions.append(Mention(*words, str(number)))
+    return document.with_mentions(mentions)
+
+
+FORMAT = Format(
+    name="jsonl",
+    description="JSON lines of e2e-coref, fastcoref and this package",
+    suffix=".jsonl",
+    recognise=recognise,
+    read=read,
+    write=write,
+    options={
+        "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+        "clusters": "the key of the clusters, such as predicted_clusters",
+    },
+)

@@ -1,0 +1,127 @@
+"""Plain text and Markdown: words by spaCy's blank English tokeniser, sentences by nupunkt, every character kept.
+
+A file is one document, unless it is very long: then it is cut at paragraph ends into documents ``name#1``,
+``name#2``, … of at most ``part_size`` characters, so that a text of any length can be read. The text of such
+a document is its part of the file, its offsets count within that part, and ``meta["text_start"]`` says where
+in the file the part begins.
+
+Markdown (files called ``.md`` or ``.markdown``) loses its syntax but not its places: ``text`` is the file as
+it is, and offsets point into it. They hold the word itself but where syntax stands inside of a word
+(``un**believ**able``).
+"""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+from collections.abc import Iterable, Iterator
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.document import Document
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.markdown import strip_markdown
+from entitynlm.text.segmentation import segment_text
+
+PART_SIZE = 4_000_000  # characters; the longest novels have three million
+SMALLEST_PART = 1000
+MARKDOWN = (".md", ".markdown")
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """Whatever has no zero byte in it, and what only its name calls a text (so that the error can say more)."""
+    name = path.removesuffix(".gz")
+    return b"\0" not in sample or sample.startswith(UTF_16) or name.endswith((".txt", *MARKDOWN))
+
+
+def read(source: Source) -> Iterator[Document]:
+    """One document, or several parts of a very long text; a text without words is none and is reported."""
+    markdown = _is_markdown(source)
+    count = 0
+    length = 0
+    for number, text, is_last in _cut_parts(_check_characters(source), _choose_part_size(source)):
+        name = source.stem if is_last and number == 1 else f"{source.stem}#{number}"
+        document = _make_document(text, name, markdown)
+        if name != source.stem:
+            meta = {"part": str(number), "text_start": str(length)}
+            document = dataclasses.replace(document, meta=meta)
+        length += len(text)
+        if document.tokens:
+            count += 1
+            yield document
+    if not count:
+        source.report("the file has no words in it" if length else "the file is empty")
+
+
+def _choose_part_size(source: Source) -> int:
+    given = str(source.options.get("part_size", PART_SIZE))
+    if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) >= SMALLEST_PART):
+        raise ConfigError(f"option part_size={given} makes no sense; give a number from {SMALLEST_PART} on")
+    return int(given)
+
+
+def _is_markdown(source: Source) -> bool:
+    choice = source.choose("markdown", ("auto", "yes", "no"))
+    return choice == "yes" or (
+        choice == "auto" and source.path.removesuffix(".gz").lower().endswith(MARKDOWN)
+    )
+
+
+def _make_document(text: str, name: str, markdown: bool) -> Document:
+    if not markdown:
+        cut = segment_text(text)
+        return Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+    view = strip_markdown(text)
+    cut = segment_text(view.text)
+    offsets = tuple(view.locate(start, end) for start, end in cut.offsets)
+    return Document(name, cut.tokens, cut.sentences, text=text, offsets=offsets)
+
+
+def _check_characters(source: Source) -> Iterator[str]:
+    """The file's text, refused with the reason if it is no text."""
+    line = 1
+    for chunk in source.text_chunks():
+        if "\0" in chunk:
+            raise DataError(
+                "this is not a text: there is a zero byte in it",
+                path=source.path,
+                line=line + chunk.count("\n", 0, chunk.index("\0")),
+                hint="Save the document as plain text (UTF-8) first",
+            )
+        line += chunk.count("\n")
+        yield chunk
+
+
+def _cut_parts(chunks: Iterable[str], size: int) -> Iterator[tuple[int, str, bool]]:
+    """Numbered parts of the text, and whether each is the last: cut after a paragraph, else a line, else a word."""
+    number, rest = 1, ""
+    for chunk in chunks:
+        rest += chunk
+        while len(rest) > size:
+            cut = _find_cut(rest, size)
+            yield number, rest[:cut], False
+            number, rest = number + 1, rest[cut:]
+    if rest:
+        yield number, rest, True
+
+
+def _find_cut(text: str, size: int) -> int:
+    half = size // 2
+    for gaps in (("\n\n", "\n\r\n"), ("\n",), (" ", "\t", "\u3000", "。")):
+        cut = max(text.rfind(gap, half, size) + len(gap) if gap in text[half:size] else -1 for gap in gaps)
+        if cut > 0:
+            return cut
+    return size
+
+
+FORMAT = Format(
+    name="text",
+    description="plain text and Markdown, split into words and sentences",
+    suffix=".txt",
+    recognise=recognise,
+    read=read,
+    options={
+        "markdown": "auto (by the file's name), yes or no",
+        "part_size": "cut texts longer than this number of characters into several documents",
+    },
+)

@@ -1,0 +1,169 @@
+"""All formats in one table; reading and writing by path with the format found from the content."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import STANDARD, as_text, open_binary, write_atomically
+from entitynlm.text.document import Document
+from entitynlm.text.formats import inscript, inscript_xml, jsonlines, plain_text, spacy_docs
+from entitynlm.text.formats.base import Format, Report, Source, ignore
+from entitynlm.text.formats.brat import reader as brat
+from entitynlm.text.formats.conll2012 import format as conll2012
+from entitynlm.text.formats.conllu import format as conllu
+
+SAMPLE_BYTES = 65536
+
+# The strictest test of content first; plain text takes what is left.
+FORMATS: Mapping[str, Format] = {
+    form.name: form
+    for form in (
+        spacy_docs.FORMAT,
+        inscript_xml.FORMAT,
+        conll2012.FORMAT,
+        conllu.FORMAT,
+        inscript.FORMAT,
+        jsonlines.FORMAT,
+        brat.FORMAT,
+        plain_text.FORMAT,
+    )
+}
+
+
+def get_format(name: str) -> Format:
+    """The format called ``name``, or an error that lists the names there are."""
+    try:
+        return FORMATS[name]
+    except KeyError:
+        raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}") from None
+
+
+def parse_format(text: str) -> tuple[Format, dict[str, str]]:
+    """A format with reading options, as people name it on a command line: ``jsonl:spans=exclusive,clusters=gold``."""
+    name, _, rest = text.partition(":")
+    options: dict[str, str] = {}
+    for item in filter(None, rest.split(",")):
+        option, equals, value = item.partition("=")
+        if not equals:
+            raise ConfigError(f"a format's options are given as FORMAT:OPTION=VALUE, not {text!r}")
+        options[option.strip()] = value.strip()
+    return get_format(name), options
+
+
+def recognise_format(path: str, sample: bytes) -> Format:
+    """The first format whose test accepts the beginning of the file."""
+    for form in FORMATS.values():
+        if form.recognise(path, sample):
+            return form
+    raise DataError(
+        "the format can't be recognised",
+        path=path,
+        found=sample[:40].decode("latin-1"),
+        expected=f"one of {', '.join(FORMATS)}",
+        hint="Name the format with --format if you know it",
+    )
+
+
+def read_documents(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    on_oddity: Report = ignore,
+    **options: Any,
+) -> Iterator[Document]:
+    """Stream the documents of one file (``-`` is standard input), whatever its format.
+
+    The file is opened and its format settled at the call, so a wrong path fails here and not at the first
+    ``next``. Reading options are keywords or stand in the format's name, ``jsonl:spans=exclusive``.
+    """
+    name = str(path)
+    form = None
+    if format:
+        form, named = parse_format(format)
+        options = {**named, **options}
+    stream: BinaryIO = open_binary(path)
+    try:
+        sample, rest = _take_sample(stream, name)
+        form = form or recognise_format(name, sample)
+        _check_options(form, options)
+    except BaseException:
+        _close(stream, name)
+        raise
+    return _stream(form, Source(name, rest, on_oddity, options), stream)
+
+
+def _check_options(form: Format, options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in form.options:
+            known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
+            raise ConfigError(f"format {form.name!r} has no option {option!r}; its options are {known}")
+
+
+def _close(stream: BinaryIO, name: str) -> None:
+    if name != STANDARD:
+        stream.close()
+
+
+def _stream(form: Format, source: Source, stream: BinaryIO) -> Iterator[Document]:
+    try:
+        yield from form.read(source)
+    finally:
+        _close(stream, source.path)
+
+
+class _Rejoined(io.RawIOBase):
+    """A sample that was read ahead, followed by the rest of its stream (standard input can't seek)."""
+
+    def __init__(self, sample: bytes, rest: BinaryIO) -> None:
+        self._sample = io.BytesIO(sample)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._sample.read(len(buffer)) or self._rest.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _take_sample(stream: BinaryIO, path: str) -> tuple[bytes, BinaryIO]:
+    try:
+        sample = stream.read(SAMPLE_BYTES)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"reading failed ({error})", path=path) from error
+    return sample, cast(BinaryIO, io.BufferedReader(_Rejoined(sample, stream), SAMPLE_BYTES))
+
+
+def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:
+    """Write documents to ``path`` in the named format, all of them or nothing.
+
+    ``-`` is standard output, a name ending in ``.gz`` is packed. Where a format has several files per
+    document (brat), ``path`` is the folder for them. Where it has one file for all, a folder gets a file
+    called ``documents``.
+    """
+    form = get_format(format)
+    if form.write_folder is not None:
+        if str(path) == STANDARD:
+            raise ConfigError(f"format {format!r} needs a folder to be written to, not standard output")
+        form.write_folder(documents, Path(path))
+        return
+    if form.write is None:
+        writable = ", ".join(name for name, f in FORMATS.items() if f.writable)
+        raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
+    if str(path) != STANDARD and (str(path).endswith(("/", os.sep)) or Path(path).is_dir()):
+        path = Path(path) / f"documents{form.suffix}"
+    if str(path).endswith(".gz"):
+        with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            binary = cast(BinaryIO, packed)
+            form.write(documents, binary if form.binary else as_text(binary))
+        return
+    with write_atomically(path, "wb" if form.binary else "w") as stream:
+        form.write(documents, stream)

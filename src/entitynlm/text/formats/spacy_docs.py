@@ -1,0 +1,205 @@
+"""spaCy ``Doc`` objects and DocBin files (``.spacy``), with entities as span groups ``coref_clusters_1``, …
+
+What spaCy can hold stands where its users look for it: words and spaces, sentence starts, tags, lemmas,
+morphology, dependencies, span groups (with the entity's id and type in their attributes). The rest of a
+document (its id, raw text that spaces can't tell, other columns) travels in ``doc.user_data["entitynlm"]``.
+What is changed in spaCy is read back changed. A DocBin is one packed block, so such a file has to fit in
+memory, unlike those of other formats.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.extras import require
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.json_records import (
+    OURS,
+    Record,
+    describe_mention,
+    describe_text,
+    restore_mentions,
+    restore_text,
+    take_object,
+    take_text,
+)
+from entitynlm.text.formats.spacy_tokens import make_doc, read_tokens
+
+PREFIX = "coref_clusters"
+ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
+
+Complain = Callable[[str], None]
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """A zlib stream that begins as a DocBin does."""
+    try:
+        return b"version" in zlib.decompressobj().decompress(sample, 64)
+    except zlib.error:
+        return path.removesuffix(".gz").endswith(".spacy") and bool(sample)
+
+
+def read(source: Source) -> Iterator[Document]:
+    """The documents of a DocBin; no code in the file is ever run, whatever the file is."""
+    spacy = require("spacy", extra="spacy", purpose="Reading spaCy files")
+    data = b"".join(source.chunks())
+    collecting = gc.isenabled()
+    try:
+        docs = list(spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab()))
+    except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
+        raise DataError(
+            f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})", path=source.path
+        ) from error
+    finally:
+        if collecting:
+            gc.enable()  # spaCy's decoder leaves it off when it fails
+    if not docs:
+        source.report("the file has no documents in it")
+    prefix = str(source.options.get("prefix", PREFIX))
+    for number, doc in enumerate(docs, start=1):
+        name = f"{source.stem}#{number}"
+        with source.naming():
+            try:
+                document = from_spacy(doc, name, prefix=prefix, report=source.report)
+            except EntityNLMError:
+                raise
+            except Exception as error:  # strings that the file names but does not hold, for example
+                raise DataError(f"document {name!r} is damaged ({type(error).__name__})") from error
+        yield document
+
+
+def write(documents: Iterable[Document], stream: IO[Any]) -> None:
+    """All documents as one DocBin."""
+    spacy = require("spacy", extra="spacy", purpose="Writing spaCy files")
+    vocab = spacy.vocab.Vocab()
+    packed = spacy.tokens.DocBin(attrs=ATTRIBUTES, store_user_data=True)
+    for document in documents:
+        packed.add(to_spacy(document, vocab))
+    stream.write(packed.to_bytes())
+
+
+def to_spacy(document: Document, vocab: Any = None) -> Any:
+    """A spaCy ``Doc`` of just these words, with all that the document knows."""
+    spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
+    doc = make_doc(document, spacy.blank("en").vocab if vocab is None else vocab)
+    for number, entity in enumerate(document.entities, start=1):
+        key = f"{PREFIX}_{number}"
+        spans = [
+            spacy.tokens.Span(doc, *mention.span, label=entity.type or "") for mention in entity.mentions
+        ]
+        described: Record = {
+            "id": entity.id,
+            "spans": [list(mention.span) for mention in entity.mentions],
+            "mentions": [describe_mention(mention) for mention in entity.mentions],
+        }
+        if entity.type is not None:
+            described["type"] = entity.type
+        attributes = {OURS: json.dumps(described)}
+        doc.spans[key] = spacy.tokens.SpanGroup(doc, name=key, attrs=attributes, spans=spans)
+    doc.user_data[OURS] = json.dumps(_describe_rest(document, doc))
+    return doc
+
+
+def from_spacy(
+    doc: Any, name: str | None = None, *, prefix: str = PREFIX, report: Complain = lambda message: None
+) -> Document:
+    """The document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
+
+    :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
+    :param prefix: span groups called this, ``_`` and a number are the entities.
+    :param report: is told what was odd.
+    """
+    rest = _take_rest(doc, report)
+    tokens = read_tokens(doc, keep_spaces=rest is not None)
+    mentions, types = _read_groups(doc, prefix, tokens.before, report)
+    arguments = tokens.arguments
+    if rest is None:
+        if len(doc) and not doc.has_annotation("SENT_START"):
+            report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
+        return Document(name or "document", mentions=mentions, entity_types=types, **arguments)
+    changes = restore_text(take_object(rest.get("set"), "set"))
+    for key, values in {**arguments["columns"], **changes.pop("columns", {})}.items():
+        arguments["columns"][key] = values
+    for key in rest.get("unset") or ():
+        arguments["columns"].pop(key, None)
+        arguments.pop(str(key), None)
+    identifier = take_text(rest.get("id"), "id")
+    return Document(identifier, mentions=mentions, entity_types=types, **{**arguments, **changes})
+
+
+def _describe_rest(document: Document, doc: Any) -> Record:
+    """What spaCy would not give back: where the document differs from what is read out of ``doc``."""
+    native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True).arguments))
+    wanted = describe_text(document)
+    columns, native_columns = wanted.pop("columns", {}), native.pop("columns", {})
+    changes = {key: value for key, value in wanted.items() if native.get(key) != value}
+    new = {key: values for key, values in columns.items() if native_columns.get(key) != values}
+    if new:
+        changes["columns"] = new
+    unset = sorted({*native} - {*wanted} | {*native_columns} - {*columns})
+    return {"id": document.id, "words": len(document), "set": changes, "unset": unset}
+
+
+def _take_rest(doc: Any, report: Complain) -> Record | None:
+    found = doc.user_data.get(OURS)
+    if not isinstance(found, str):
+        return None
+    rest = _parse(found)
+    if rest.get("words") != len(doc):
+        report("the words were changed in spaCy; what was kept of the document before that is left out")
+        return None
+    return rest
+
+
+def _parse(text: str) -> Record:
+    try:
+        return take_object(json.loads(text), OURS)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"what was kept under {OURS!r} is damaged") from error
+
+
+def _read_groups(
+    doc: Any, prefix: str, before: list[int], report: Complain
+) -> tuple[tuple[Mention, ...], dict[str, str]]:
+    pattern = re.compile(rf"{re.escape(prefix)}_(\d+)")
+    keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := pattern.fullmatch(str(key))))
+    clusters = []
+    described: list[Record] = []
+    for number, key in keys:
+        group = doc.spans[key]
+        spans = []
+        for span in group:
+            start, end = max(span.start, 0), min(span.end, len(doc))
+            if start < end and before[start] < before[end]:
+                spans.append((before[start], before[end]))
+            else:
+                report(f"a mention in {key!r} has no words and was left out")
+        entity = _parse(group.attrs[OURS]) if isinstance(group.attrs.get(OURS), str) else {"id": str(number)}
+        if entity.get("spans") != [list(span) for span in spans]:
+            entity.pop(
+                "mentions", None
+            )  # the group was changed, so that its details belong to other mentions
+        if any(entity.get("id") == other["id"] for other in described):
+            entity["id"] = key
+        clusters.append(spans)
+        described.append(entity)
+    return restore_mentions(clusters, described, report)
+
+
+FORMAT = Format(
+    name="spacy",
+    description="spaCy DocBin files with coref_clusters_N span groups",
+    suffix=".spacy",
+    recognise=recognise,
+    read=read,
+    write=write,
+    binary=True,
+    options={"prefix": f"span groups called this and a number are the entities ({PREFIX})"},
+)

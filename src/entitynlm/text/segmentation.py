@@ -1,0 +1,178 @@
+"""Raw text into words and sentences, with the place of every word kept.
+
+Words are those of spaCy's blank English tokeniser, sentences those of nupunkt, which of the splitters we
+tried made the fewest mistakes around quotation marks and abbreviations. A blank line always ends a sentence.
+Everything here is linear in the length of the text, whatever the text is.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from entitynlm.extras import require
+from entitynlm.text.document import Span
+
+# The time of both libraries grows with the square of a word's length. What is longer than this is no word but
+# a data URL or a script without spaces: a plain pattern cuts it, and sentences don't end in it (ideographs
+# apart).
+LONGEST_WORD = 256
+
+# The tokeniser keeps every word that it ever saw; a new one after so many characters keeps memory flat.
+RENEW_AFTER = 20_000_000
+
+PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*|[\f\u2029]")
+# Scripts that are written without spaces: each sign is a word, and their full stops end sentences.
+IDEOGRAPH = (
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+    r"。！？，、；：「」『』《》（）]"
+)
+IDEOGRAPHIC_END = re.compile(r"[。！？]+[”’」』）》]*")
+LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+PLAIN_WORD = re.compile(rf"(?:(?!{IDEOGRAPH})\w){{1,{LONGEST_WORD}}}|\S")
+
+
+@dataclass(frozen=True)
+class Segmentation:
+    """The words of a text, their character ranges, and the sentences as ranges of words."""
+
+    tokens: tuple[str, ...]
+    offsets: tuple[Span, ...]
+    sentences: tuple[Span, ...]
+
+
+class TextSegmenter:
+    """spaCy's English tokeniser and nupunkt's sentences, loaded once."""
+
+    def __init__(self) -> None:
+        self._spacy = require("spacy", extra="spacy", purpose="Splitting raw text into words")
+        self._nupunkt = require("nupunkt", extra="spacy", purpose="Splitting raw text into sentences")
+        self._seen = 0
+        self._tokenise = self._make_tokeniser()
+
+    def _make_tokeniser(self) -> Any:
+        language = self._spacy.blank("en")
+        infixes = [*language.Defaults.infixes, IDEOGRAPH]
+        language.tokenizer.infix_finditer = self._spacy.util.compile_infix_regex(infixes).finditer
+        return language.tokenizer
+
+    def segment(self, text: str) -> Segmentation:
+        """Cut ``text``; no word is empty or white space, and ``text[a:b]`` is the word at ``(a, b)``."""
+        if self._seen > RENEW_AFTER:
+            self._seen, self._tokenise = 0, self._make_tokeniser()
+        self._seen += len(text)
+        offsets: list[Span] = []
+        sentences: list[Span] = []
+        for start, end in _find_paragraphs(text):
+            first = len(offsets)
+            offsets += self._find_words(text, start, end)
+            words = iter(range(first, len(offsets)))
+            word = next(words, None)
+            for stop in self._find_sentence_ends(text, start, end):
+                while word is not None and offsets[word][0] < stop:
+                    word = next(words, None)
+                last = len(offsets) if word is None else word
+                if last > first:
+                    sentences.append((first, last))
+                    first = last
+        return Segmentation(tuple(text[a:b] for a, b in offsets), tuple(offsets), tuple(sentences))
+
+    def _find_words(self, text: str, start: int, end: int) -> Iterator[Span]:
+        for run in LONG_RUN.finditer(text, start, end):
+            yield from self._find_spacy_words(text, start, run.start())
+            yield from (word.span() for word in PLAIN_WORD.finditer(text, *run.span()))
+            start = run.end()
+        yield from self._find_spacy_words(text, start, end)
+
+    def _find_spacy_words(self, text: str, start: int, end: int) -> Iterator[Span]:
+        if start < end:
+            for token in self._tokenise(text[start:end]):
+                word = token.text
+                if not word.isspace():
+                    begin = start + token.idx
+                    yield begin, begin + len(word)
+
+    def _find_sentence_ends(self, text: str, start: int, end: int) -> Iterator[int]:
+        plain = LONG_RUN.sub(lambda run: "x" * len(run[0]), text[start:end])
+        for sentence_start, sentence_end in self._nupunkt.sent_spans(plain):
+            for stop in IDEOGRAPHIC_END.finditer(text, start + sentence_start, start + sentence_end):
+                yield stop.end()
+            yield start + sentence_end
+        yield end
+
+
+@functools.cache
+def _load_segmenter() -> TextSegmenter:
+    return TextSegmenter()
+
+
+def segment_text(text: str) -> Segmentation:
+    """Words and sentences of raw text, by a segmenter that all callers share."""
+    return _load_segmenter().segment(text)
+
+
+def segment_whitespace(text: str) -> Segmentation:
+    """Text that is tokenised already: words stand between white space, a line is a sentence."""
+    tokens: list[str] = []
+    offsets: list[Span] = []
+    sentences: list[Span] = []
+    start = 0
+    for line in re.split(r"(?<=\n)", text):
+        first = len(tokens)
+        for word in re.finditer(r"\S+", line):
+            tokens.append(word[0])
+            offsets.append((start + word.start(), start + word.end()))
+        if len(tokens) > first:
+            sentences.append((first, len(tokens)))
+        start += len(line)
+    return Segmentation(tuple(tokens), tuple(offsets), tuple(sentences))
+
+
+def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
+    """Where the words stand in the text, if all of them do, in order and with only white space around them."""
+    offsets: list[Span] = []
+    at = 0
+    for word in words:
+        start = text.find(word, at)
+        if start < 0 or (start > at and not text[at:start].isspace()):
+            return None
+        at = start + len(word)
+        offsets.append((start, at))
+    return tuple(offsets) if not text[at:].strip() else None
+
+
+def join_words(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    """A text of these words with a space between them, and where they stand in it."""
+    offsets: list[Span] = []
+    at = 0
+    for word in words:
+        offsets.append((at, at + len(word)))
+        at += len(word) + 1
+    return " ".join(words), tuple(offsets)
+
+
+def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | None, bool]:
+    """The words that a character range touches, and whether it does so without cutting one of them.
+
+    White space at either end of the range does no harm. ``None`` stands for a range without a word in it.
+    """
+    first = bisect_right(offsets, start, key=lambda offset: offset[1])
+    last = bisect_left(offsets, end, key=lambda offset: offset[0])
+    if first >= last:
+        return None, False
+    return (first, last), offsets[first][0] >= start and offsets[last - 1][1] <= end
+
+
+def _find_paragraphs(text: str) -> Iterator[Span]:
+    lines = text.replace("\r\n", " \n").replace("\r", "\n")  # of the same length, so that places stay
+    start = 0
+    for gap in PARAGRAPH_END.finditer(lines):
+        if not text[start : gap.start()].isspace():
+            yield start, gap.start()
+        start = gap.end()
+    if not text[start:].isspace():
+        yield start, len(text)

@@ -1,0 +1,74 @@
+"""A training beside other work: it ends in the same model, and a stop ends in a checkpoint that the next one goes on from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entitynlm.config import Mode
+from entitynlm.errors import EntityNLMError
+from entitynlm.experiments.entity_companion import Companion
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.stories import generate_stories
+from entitynlm.training.completion import complete_bundle
+from entitynlm.training.recipe import Listener
+from entitynlm.training.settings import Settings, load_settings
+
+SETTINGS = {
+    "preprocessing.vocabulary_size": 300,
+    "model.hidden_size": 8,
+    "model.embedding_size": 8,
+    "training.epochs": 2,
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    stories = list(generate_stories(8, seed=3))
+    for name, some in (("train", stories[:6]), ("dev", stories[6:])):
+        write_documents(some, folder / f"{name}.jsonl", "jsonl")
+    return folder
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return load_settings(None, SETTINGS)
+
+
+@pytest.mark.slow
+def test_a_stopped_companion_goes_on_to_the_same_model(
+    corpus: Path, settings: Settings, tmp_path: Path
+) -> None:
+    stopping = Listener(should_stop=lambda: True)
+    with Companion(tmp_path / "beside", corpus, settings, seed=1, listener=stopping) as companion:
+        assert companion.wait() is None
+    records: list[dict[str, Any]] = []
+
+    def keep(mode: Mode, record: dict[str, Any]) -> None:
+        records.append(record)
+
+    with Companion(
+        tmp_path / "beside", corpus, settings, seed=1, listener=Listener(on_epoch=keep)
+    ) as companion:
+        beside = companion.wait()
+    opened = open_corpus(corpus)
+    train, development = (list(opened.documents(name)) for name in ("train", "dev"))
+    alone = complete_bundle(tmp_path / "alone", train, development, settings, parts=("generative",), seed=1)
+    assert beside is not None and alone is not None
+    assert [record["epoch"] for record in records] == [1, 2]
+    losses = [bundle.notes["training"]["generative"]["best_dev_loss"] for bundle in (beside, alone)]
+    assert losses[0] == losses[1]
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_there_is_said_here(corpus: Path, settings: Settings, tmp_path: Path) -> None:
+    (corpus / "train.jsonl").unlink()
+    with (
+        Companion(tmp_path / "beside", corpus, settings, seed=1) as companion,
+        pytest.raises(EntityNLMError, match="train"),
+    ):
+        companion.wait()

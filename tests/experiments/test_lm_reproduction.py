@@ -1,0 +1,195 @@
+"""Table 1 from nothing but a corpus: resumable at every step, with the same figures, and never for the wrong corpus."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.experiments.lm_reproduction import Plan, Reproduction, Witness, reproduce
+from entitynlm.lm.evaluation import Sampling
+from entitynlm.lm.rows import DocumentResult, Row, Table, pool_seeds, spread_over_seeds
+from entitynlm.model.pretrained import load_bundle
+from entitynlm.text.document import Document
+from entitynlm.text.stories import generate_stories
+from entitynlm.training.completion import complete_bundle
+from entitynlm.training.recipe import Listener
+from entitynlm.training.settings import Settings
+
+Documents = dict[str, Sequence[Document]]
+
+
+@pytest.fixture(scope="module")
+def documents() -> Documents:
+    stories = list(generate_stories(12, seed=5))
+    return {"train": stories[:8], "dev": stories[8:10], "test": stories[10:]}
+
+
+def make_settings(**training: object) -> Settings:
+    return Settings.from_dict(
+        {
+            "preprocessing": {"vocabulary_size": 300, "punctuation": "keep"},
+            "model": {"hidden_size": 8, "embedding_size": 8, "dropout": 0.1},
+            "training": {"epochs": 1, "batch_size": 4, "learning_rate": 0.01, **training},
+        }
+    )
+
+
+def make_plan(out: Path, *seeds: int, **options: object) -> Plan:
+    defaults: dict[str, object] = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
+    configurations = {"a": make_settings()}
+    return Plan(out, **{"configurations": configurations, "seeds": seeds, **defaults, **options})  # type: ignore[arg-type]
+
+
+def figures(found: Reproduction | None) -> str:
+    assert found is not None
+    return json.dumps(
+        {seed: {split: t.to_dict() for split, t in tables.items()} for seed, tables in found.tables.items()}
+    )
+
+
+class Record:
+    """Remembers what was trained, epoch by epoch, and asks to stop after so many batches of it."""
+
+    def __init__(self, batches: int = 10**9) -> None:
+        self.left = batches
+        self.trained: list[str] = []
+        self.measured: list[str] = []
+
+    def _stop(self) -> bool:
+        self.left -= 1
+        return self.left <= 0
+
+    @property
+    def witness(self) -> Witness:
+        listener = Listener(on_epoch=lambda part, record: self.trained.append(part), should_stop=self._stop)
+        return Witness(listener=listener, on_document=lambda row, done, total: self.measured.append(row))
+
+
+def test_what_is_done_is_not_done_again(documents: Documents, tmp_path: Path) -> None:
+    first = Record()
+    found = reproduce(documents, make_plan(tmp_path, 1), witness=first.witness)
+    assert found is not None
+    assert first.trained == ["generative", "rnnlm", "causal", "lookahead"]
+    assert [row.name for row in found.tables[1]["test"].rows][:3] == ["5-gram", "RNNLM", "EntityNLM marginal"]
+    again = Record()
+    assert figures(reproduce(documents, make_plan(tmp_path, 1), witness=again.witness)) == figures(found)
+    assert (again.trained, again.measured) == ([], [])
+    more = Record()
+    both = reproduce(documents, make_plan(tmp_path, 1, 2), witness=more.witness)
+    assert both is not None
+    assert more.trained == ["generative", "causal", "lookahead", "rnnlm"]
+    assert both.tables[1]["test"].to_dict() == found.tables[1]["test"].to_dict()
+    assert both.tables[2]["test"].to_dict() != found.tables[1]["test"].to_dict()
+
+
+def test_other_sampling_is_measured_anew_and_nothing_is_trained(documents: Documents, tmp_path: Path) -> None:
+    found = reproduce(documents, make_plan(tmp_path, 1))
+    record = Record()
+    other = make_plan(tmp_path, 1, sampling=Sampling(particles=4, repeats=2))
+    assert figures(reproduce(documents, other, witness=record.witness)) != figures(found)
+    assert record.trained == []
+    assert record.measured
+
+
+@pytest.mark.parametrize(
+    "batches", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(5, marks=pytest.mark.slow)]
+)
+def test_a_stopped_run_goes_on_to_the_same_figures(
+    documents: Documents, tmp_path: Path, batches: int
+) -> None:
+    whole = reproduce(documents, make_plan(tmp_path / "whole", 1))
+    record = Record(batches)
+    assert reproduce(documents, make_plan(tmp_path / "cut", 1), witness=record.witness) is None
+    assert figures(reproduce(documents, make_plan(tmp_path / "cut", 1))) == figures(whole)
+
+
+def test_each_model_takes_the_configuration_that_is_best_for_it(documents: Documents, tmp_path: Path) -> None:
+    configurations = {"slow": make_settings(learning_rate=1e-6), "quick": make_settings()}
+    found = reproduce(documents, make_plan(tmp_path, 1, 2, configurations=configurations, ngram=False))
+    assert found is not None
+    assert (found.choice.generative, found.choice.rnnlm) == ("quick", "quick")
+    losses = found.choice.losses["rnnlm"]
+    assert losses["quick"] < losses["slow"]
+    assert set(load_bundle(tmp_path / "slow" / "seed-1").parts) == {"generative", "rnnlm"}
+    assert not (tmp_path / "slow" / "seed-2").exists(), "only what was chosen is trained with all seeds"
+
+
+def test_models_may_choose_differently(documents: Documents, tmp_path: Path) -> None:
+    slow = replace(make_settings(), overrides={"rnnlm": {"learning_rate": 1e-6}})
+    other = replace(make_settings(learning_rate=1e-6), overrides={"rnnlm": {"learning_rate": 0.01}})
+    found = reproduce(documents, make_plan(tmp_path, 1, configurations={"a": slow, "b": other}))
+    assert found is not None
+    assert (found.choice.generative, found.choice.rnnlm) == ("a", "b")
+    rows = {row.name: row for row in found.tables[1]["test"].rows}
+    expected = load_bundle(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
+    assert expected < load_bundle(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
+    assert rows["RNNLM"].tokens == rows["EntityNLM marginal"].tokens
+
+
+def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_path: Path) -> None:
+    assert reproduce(documents, make_plan(tmp_path, 1, ngram=False)) is not None
+    other = {**documents, "train": documents["train"][:-1]}
+    with pytest.raises(ConfigError, match=r"another corpus \(its train documents"):
+        reproduce(other, make_plan(tmp_path, 1))
+    changed = make_plan(tmp_path, 1, configurations={"a": make_settings(learning_rate=0.02)})
+    with pytest.raises(ConfigError, match="other settings or another seed"):
+        reproduce(documents, changed)
+
+
+def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_path: Path) -> None:
+    train, dev = documents["train"], documents["dev"]
+    settings = make_settings()
+    complete_bundle(tmp_path, train, dev, settings, parts=["generative"], seed=3)
+    weights = (tmp_path / "generative.safetensors").read_bytes()
+    bundle = complete_bundle(tmp_path, train, dev, settings, parts=["generative", "rnnlm"], seed=3)
+    assert bundle is not None
+    assert set(bundle.parts) == {"generative", "rnnlm"}
+    assert (tmp_path / "generative.safetensors").read_bytes() == weights
+    with pytest.raises(ConfigError, match=r"another seed \(generative, rnnlm\)"):
+        complete_bundle(tmp_path, train, dev, settings, parts=["generative"], seed=4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": ()}, "seed"),
+        ({"seeds": (1, 1)}, "different"),
+        ({"configurations": {}}, "configuration"),
+        (
+            {
+                "configurations": {
+                    "a": make_settings(),
+                    "b": Settings.from_dict({"data": {"singletons": "drop"}}),
+                }
+            },
+            "same words",
+        ),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(
+    options: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_plan(tmp_path, 1, **options)
+
+
+def make_table(*log_probs: float, error: float = 0.0, tokens: int = 10) -> Table:
+    documents = tuple(DocumentResult(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
+    return Table("test", (Row("RNNLM", "exact", documents),), unknown=1)
+
+
+def test_seeds_are_averaged() -> None:
+    tables = [make_table(-40, -50, error=0.3), make_table(-44, -46, error=0.4)]
+    (spread,) = spread_over_seeds(tables)
+    assert spread.perplexities == tuple(table.rows[0].perplexity for table in tables)
+    assert spread.mean == pytest.approx(sum(spread.perplexities) / 2)
+    pooled = pool_seeds(tables)
+    assert [d.log_prob for d in pooled.rows[0].documents] == [-42, -48]
+    assert pooled.rows[0].documents[0].standard_error == pytest.approx(0.25)
+    with pytest.raises(ModelError, match="can't stand in one table"):
+        pool_seeds([make_table(-40, -50), make_table(-40, -50, tokens=11)])

@@ -1,0 +1,48 @@
+"""The word cache: a distribution over words, the same whether a text comes at once or in pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from entitynlm.errors import ConfigError
+from entitynlm.inference.word_cache import WordCache
+
+TEXT = np.array([1, 2, 1, 1, 3, 2])
+
+
+def test_by_hand() -> None:
+    assert WordCache(0.1).read(TEXT).tolist() == [0, 0, 1 / 2, 2 / 3, 0, 1 / 5]
+    mixed = WordCache(0.25).mix(np.log(np.full(6, 0.2)), TEXT)
+    cached = [0.75 * 0.2 + 0.25 * share for share in (0, 1 / 2, 2 / 3, 0, 1 / 5)]
+    np.testing.assert_allclose(np.exp(mixed), [0.2, *cached])
+
+
+def test_pieces_and_columns() -> None:
+    log_probs = np.log(np.random.default_rng(0).uniform(0.1, 0.9, (6, 3)))
+    whole = WordCache(0.3).mix(log_probs, TEXT)
+    cache = WordCache(0.3)
+    pieces = [
+        cache.mix(log_probs[:1], TEXT[:1]),
+        cache.mix(log_probs[1:4], TEXT[1:4]),
+        cache.mix(log_probs[4:], TEXT[4:]),
+    ]
+    np.testing.assert_allclose(np.concatenate(pieces), whole)
+    np.testing.assert_allclose(whole[:, 1], WordCache(0.3).mix(log_probs[:, 1], TEXT))
+
+
+def test_it_sums_to_one() -> None:
+    """After any text, over all words."""
+    plain = np.log(np.array([0.5, 0.2, 0.2, 0.1]))
+    total = 0.0
+    for word in range(4):
+        cache = WordCache(0.4)
+        cache.read(TEXT)
+        total += float(np.exp(cache.mix(plain[word : word + 1], np.array([word]))[0]))
+    assert total == pytest.approx(1)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0])
+def test_impossible_shares(share: float) -> None:
+    with pytest.raises(ConfigError, match="share"):
+        WordCache(share)

@@ -1,0 +1,214 @@
+"""The language-modelling table: every row counts the same words, and the marginal is the sum over all analyses."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
+from entitynlm.inference.scoring import score_document
+from entitynlm.lm.evaluation import Contenders, Sampling, measure_rows
+from entitynlm.lm.ngram import estimate_ngrams
+from entitynlm.lm.rnnlm import score_words
+from entitynlm.lm.rows import DocumentResult, Row, check_tokens, compare_rows
+from entitynlm.model.encoding.variables import Analysis
+from support.small_bundles import cut_document, make_bundle
+
+FEW = Sampling(particles=20, repeats=3)
+
+
+@pytest.mark.parametrize("method", ["particle-filter", "importance"])
+@pytest.mark.parametrize(("proposal", "prior_share"), [("causal", 0.0), ("causal", 0.5), ("lookahead", 0.3)])
+def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior_share: float) -> None:
+    bundle, documents = make_bundle()
+    documents = [cut_document(document, 4) for document in documents[:4]]
+    sampling = Sampling(400, 8, method, proposal, prior_share=prior_share)  # type: ignore[arg-type]
+    (row,) = measure_rows(Contenders(bundle), documents, sampling=sampling, readings=["marginal"])
+    exact = [enumerate_log_prob(bundle.get("generative"), document) for document in documents]
+    for found, truth in zip(row.documents, exact, strict=True):
+        assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
+    assert row.perplexity == pytest.approx(math.exp(-sum(exact) / row.tokens), abs=6 * row.standard_error)
+    assert 0 < row.standard_error < 0.05 * row.perplexity
+
+
+def test_a_cache_is_mixed_into_both_models_alike() -> None:
+    """On a text whose words are all different a cache of share s costs each word but the first exactly log(1 - s)."""
+    bundle, documents = make_bundle()
+    first = {int(word): at for at, word in reversed(list(enumerate(documents[0].x)))}
+    different = cut_document(
+        documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
+    )
+    contenders = Contenders(bundle, bundle.language_model)
+    sampling = Sampling(particles=20, repeats=2, cache_share=0.25, proposal="causal")
+    plain, cached, entities, both = measure_rows(
+        contenders, [different], sampling=sampling, readings=["marginal"]
+    )
+    assert [cached.name, both.name] == ["RNNLM + cache", "EntityNLM + cache marginal"]
+    expected = (len(different) - 1) * math.log(0.75)
+    assert cached.log_prob - plain.log_prob == pytest.approx(expected)
+    assert both.log_prob - entities.log_prob == pytest.approx(expected)
+    assert "25 % of a word cache" in cached.note and "25 % of a word cache" in both.note
+
+
+def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
+    bundle, documents = make_bundle()
+    ngram = estimate_ngrams(documents, bundle.encoder)
+    contenders = Contenders(bundle, bundle.language_model, ngram)
+    rows = measure_rows(contenders, documents, sampling=FEW)
+    assert [row.name for row in rows] == [
+        "5-gram",
+        "RNNLM",
+        "EntityNLM marginal",
+        "EntityNLM words-only",
+        "EntityNLM joint",
+        "EntityNLM given-entities",
+    ]
+    assert {row.tokens for row in rows} == {sum(map(len, documents))}
+    assert [row.comparable for row in rows] == [True, True, True, False, False, False]
+    alone = measure_rows(contenders, documents[3:4], sampling=FEW)
+    for row, single in zip(rows, alone, strict=True):
+        assert row.documents[3] == single.documents[0]
+        assert row.log_prob == pytest.approx(math.fsum(document.log_prob for document in row.documents))
+        assert row.perplexity == pytest.approx(math.exp(-row.log_prob / row.tokens))
+
+
+def test_exact_rows_are_the_models_own_figures() -> None:
+    bundle, documents = make_bundle()
+    ngram = estimate_ngrams(documents, bundle.encoder)
+    rows = measure_rows(Contenders(bundle, bundle.language_model, ngram), documents, sampling=FEW)
+    by_name = {row.name: row for row in rows}
+    for number, document in enumerate(documents):
+        score = score_document(bundle.get("generative"), document, ())
+        expected = {
+            "5-gram": ngram.score(document).sum(),
+            "RNNLM": score_words(bundle.get_language_model(), document).sum(),
+            "EntityNLM joint": score.log_prob,
+            "EntityNLM given-entities": score.x.sum(),
+        }
+        for name, value in expected.items():
+            assert by_name[name].documents[number].log_prob == pytest.approx(float(value))
+            assert by_name[name].standard_error == 0
+
+
+def test_rnnlm_scores_windows_as_the_whole() -> None:
+    bundle, documents = make_bundle()
+    network = bundle.get_language_model()
+    whole = score_words(network, documents[0])
+    np.testing.assert_allclose(score_words(network, documents[0], window=3), whole, atol=1e-6)
+    empty = cut_document(documents[0], 0)
+    assert score_words(network, empty).shape == (0,)
+
+
+def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
+    bundle, documents = make_bundle()
+    documents = [cut_document(document, 3) for document in documents[:2]]
+    many = Sampling(particles=500, repeats=6)
+    (row,) = measure_rows(Contenders(bundle), documents, sampling=many, readings=["words-only"])
+    for found, document in zip(row.documents, documents, strict=True):
+        analyses = list_analyses(bundle.get("generative"), document)
+        weights = np.exp(score_analyses(bundle.get("causal"), document, analyses))
+        assert weights.sum() == pytest.approx(1.0, abs=1e-4)
+        words = [
+            score_document(bundle.get("generative"), document.with_analysis(a), ()).x.sum() for a in analyses
+        ]
+        truth = float(weights @ np.array(words))
+        assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-5)
+    assert "not comparable" in row.note
+
+
+def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> None:
+    bundle, documents = make_bundle()
+
+    def measure(**options: int) -> float:
+        sampling = replace(FEW, **options)
+        return measure_rows(Contenders(bundle), documents, sampling=sampling, readings=["marginal"])[
+            0
+        ].log_prob
+
+    assert measure() == measure(workers=2) != measure(seed=1)
+
+
+def test_the_proposal_that_looks_ahead_is_preferred_where_there_is_one() -> None:
+    bundle, _ = make_bundle()
+    assert Sampling().choose_proposal(bundle).config.mode == "lookahead"
+    assert Sampling(proposal="causal").choose_proposal(bundle).config.mode == "causal"
+    del bundle.networks["lookahead"]
+    assert Sampling().choose_proposal(bundle).config.mode == "causal"
+    with pytest.raises(ModelError, match="no lookahead part"):
+        Sampling(proposal="lookahead").choose_proposal(bundle)
+
+
+def test_text_without_annotation_has_no_row_that_reads_it() -> None:
+    bundle, documents = make_bundle()
+    bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
+    rows = measure_rows(Contenders(bundle), bare, sampling=FEW)
+    assert [row.reading for row in rows] == ["marginal", "words-only"]
+    annotated = measure_rows(Contenders(bundle), documents, sampling=FEW)
+    assert rows[0].log_prob == annotated[0].log_prob, "the marginal does not look at the annotation"
+
+
+def test_documents_without_words_are_left_out() -> None:
+    bundle, documents = make_bundle()
+    empty = cut_document(documents[0], 0)
+    rows = measure_rows(Contenders(bundle, bundle.language_model), [*documents, empty], sampling=FEW)
+    assert all(len(row.documents) == len(documents) for row in rows)
+
+
+def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
+    bundle, documents = make_bundle()
+    sampling = Sampling(particles=5, repeats=1)
+    rows = measure_rows(Contenders(bundle), documents, sampling=sampling)
+    assert math.isnan(rows[0].standard_error)
+    for row in rows:
+        again = Row.from_dict(json.loads(json.dumps(row.to_dict(), allow_nan=False)))
+        assert again.to_dict() == row.to_dict()
+
+
+def test_rows_that_count_other_words_are_refused() -> None:
+    first = Row("RNNLM", "exact", (DocumentResult("a", 10, -20.0), DocumentResult("b", 5, -9.0)))
+    second = Row("EntityNLM", "marginal", (DocumentResult("a", 10, -19.0), DocumentResult("b", 6, -9.0)))
+    check_tokens([first, first])
+    with pytest.raises(ModelError, match=r"EntityNLM marginal counts 16 words .* RNNLM 15"):
+        check_tokens([first, second])
+
+
+def test_comparisons_are_between_comparable_rows_only() -> None:
+    def row(model: str, reading: str, *log_probs: float) -> Row:
+        documents = tuple(DocumentResult(str(i), 10, value) for i, value in enumerate(log_probs))
+        return Row(model, reading, documents)  # type: ignore[arg-type]
+
+    rows = [
+        row("5-gram", "exact", -50, -52),
+        row("EntityNLM", "marginal", -48, -49),
+        row("EntityNLM", "joint", -90, -91),
+    ]
+    ((first, second, found),) = compare_rows(rows)
+    assert (first, second) == ("5-gram", "EntityNLM marginal")
+    assert found.change == pytest.approx(math.exp(-5 / 20) - 1)
+    assert found.wins == found.documents == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "guess"}, "method"),
+        ({"proposal": "generative"}, "proposal"),
+        ({"particles": 0}, "particles"),
+        ({"repeats": 0}, "repeats"),
+        ({"prior_share": 1.5}, "prior_share"),
+    ],
+)
+def test_wrong_wishes_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Sampling(**options)  # type: ignore[arg-type]
+
+
+def test_unknown_readings_are_refused() -> None:
+    bundle, documents = make_bundle()
+    with pytest.raises(ConfigError, match="marginl"):
+        measure_rows(Contenders(bundle), documents, readings=["marginl"])

@@ -1,0 +1,189 @@
+"""The 5-gram baseline: a proper distribution over the neural models' vocabulary, one probability per word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.lm import ngram_estimators
+from entitynlm.lm.ngram import estimate_ngrams, split_lines
+from entitynlm.lm.ngram_estimators import choose_estimator, find_lmplz
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.text.document import Document
+
+ESTIMATORS = [
+    pytest.param("kenlm", marks=pytest.mark.skipif(find_lmplz() is None, reason="lmplz is not built here")),
+    "varikn",
+]
+
+
+def make_documents(count: int, *, seed: int) -> list[Document]:
+    """Invented sentences with the counts of counts of a language: few words are frequent, most are rare."""
+    rng = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(60)]
+    share = 1 / np.arange(1, 61)
+    documents = []
+    for number in range(count):
+        tokens: list[str] = []
+        sentences = []
+        for _ in range(rng.integers(3, 8)):
+            start = len(tokens)
+            word = int(rng.integers(0, 60))
+            for _ in range(rng.integers(2, 12)):
+                word = (
+                    int(rng.choice(60, p=share / share.sum())) if rng.random() < 0.5 else (word * 7 + 1) % 60
+                )
+                tokens.append(words[word])
+            sentences.append((start, len(tokens)))
+        documents.append(Document(f"d{number}", tuple(tokens), tuple(sentences)))
+    return documents
+
+
+def encode(
+    documents: list[Document], **recipe: object
+) -> tuple[Encoder, list[EncodedDocument], list[EncodedDocument]]:
+    """An encoder fitted on all but five documents, those documents, and the five."""
+    encoder = Encoder.fit(documents[:-5], recipe=Recipe(**recipe), singletons="keep")  # type: ignore[arg-type]
+    encoded = [encoder.encode_words(document) for document in documents]
+    return encoder, encoded[:-5], encoded[-5:]
+
+
+def contexts(documents: list[EncodedDocument], encoder: Encoder) -> Iterator[list[int]]:
+    """Beginnings of sentences, from none to six words."""
+    lines = [line for document in documents for line in split_lines(document, encoder.vocabulary)]
+    yield []
+    yield from (lines[i][:size] for i, size in enumerate((1, 2, 3, 4, 6)))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    "recipe",
+    [{}, {"minimum_count": 1}, {"sentence_ends": False}, {"minimum_count": 8, "numbers": False}],
+    ids=["unknown words", "no unknown words", "no sentence ends", "no number word"],
+)
+def test_probabilities_of_all_words_sum_to_one(estimator: str, recipe: dict[str, object]) -> None:
+    encoder, train, held_out = encode(make_documents(60, seed=1), **recipe)
+    model = estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+    for context in contexts(held_out, encoder):
+        probabilities = np.exp(model.distribution(context))
+        assert probabilities.sum() == pytest.approx(1.0, abs=2e-5)  # ARPA files have six digits
+        assert probabilities[encoder.vocabulary.start] == 0
+        assert np.delete(probabilities, encoder.vocabulary.start).min() > 0
+
+
+def test_words_of_the_documents_that_set_the_discounts_are_words_too() -> None:
+    """VariKN takes its discounts from every 20th document, whose words may stand nowhere else."""
+    documents = make_documents(60, seed=8)
+    for number in (10, 30):
+        tokens = tuple(
+            f"rare{i % 40}" if i % 2 else token for i, token in enumerate(documents[number].tokens * 4)
+        )
+        documents[number] = Document(documents[number].id, tokens, ((0, len(tokens)),))
+    encoder, train, held_out = encode(documents)
+    model = estimate_ngrams(train, encoder, estimator="varikn")
+    assert "discounts from 3 training documents" in model.description
+    for context in contexts(held_out, encoder):
+        probabilities = np.exp(model.distribution(context))
+        assert probabilities.sum() == pytest.approx(1.0, abs=2e-5)
+        assert probabilities[encoder.vocabulary["rare1"]] > 1e-6
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("sentence_ends", [True, False])
+def test_every_word_has_one_probability(estimator: str, sentence_ends: bool) -> None:
+    encoder, train, held_out = encode(make_documents(40, seed=2), sentence_ends=sentence_ends)
+    model = estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+    for document in held_out:
+        log_probs = model.score(document)
+        assert log_probs.shape == document.x.shape
+        assert np.all(log_probs < 0)
+        assert np.all(np.isfinite(log_probs))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_scores_are_those_of_the_distribution_word_by_word(estimator: str) -> None:
+    encoder, train, held_out = encode(make_documents(40, seed=3))
+    model = estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+    document = held_out[0]
+    end = encoder.vocabulary.sentence_end
+    assert end in document.x
+    expected = []
+    for line in split_lines(document, encoder.vocabulary):
+        sentence = [*line, end]
+        expected += [model.distribution(sentence[:i])[word] for i, word in enumerate(sentence)]
+    np.testing.assert_allclose(model.score(document), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_training_text_is_likelier_than_chance_and_other_text(estimator: str) -> None:
+    encoder, train, held_out = encode(make_documents(60, seed=4))
+    model = estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+    own = np.mean(np.concatenate([model.score(document) for document in train]))
+    other = np.mean(np.concatenate([model.score(document) for document in held_out]))
+    assert own > other > -np.log(len(encoder.vocabulary))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_nothing_is_printed(estimator: str, capfd: pytest.CaptureFixture[str]) -> None:
+    encoder, train, _ = encode(make_documents(20, seed=5))
+    estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(find_lmplz() is None, reason="lmplz is not built here")
+def test_too_little_text_gets_fixed_discounts_and_says_so() -> None:
+    documents = [Document(f"d{i}", ("a", "b", "c", "a", "b"), ((0, 3), (3, 5))) for i in range(12)]
+    encoder, train, held_out = encode(documents)
+    model = estimate_ngrams(train, encoder, estimator="kenlm")
+    assert "fixed discounts" in model.description
+    assert np.exp(model.distribution([encoder.vocabulary["a"]])).sum() == pytest.approx(1.0, abs=2e-5)
+    assert len(model.score(held_out[0])) == 7
+
+
+@pytest.mark.skipif(find_lmplz() is None, reason="lmplz is not built here")
+def test_both_estimators_agree_about_a_text() -> None:
+    encoder, train, held_out = encode(make_documents(200, seed=6))
+    means = []
+    for estimator in ("kenlm", "varikn"):
+        model = estimate_ngrams(train, encoder, estimator=estimator)  # type: ignore[arg-type]
+        assert ("KenLM" if estimator == "kenlm" else "VariKN") in model.description
+        means.append(np.mean(np.concatenate([model.score(document) for document in held_out])))
+    assert means[0] == pytest.approx(means[1], abs=0.1)  # other discounts, the same method
+
+
+def test_without_lmplz_varikn_steps_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngram_estimators, "find_lmplz", lambda: None)
+    assert choose_estimator() == "varikn"
+    with pytest.raises(ConfigError, match="build_kenlm"):
+        choose_estimator("kenlm")
+
+
+def test_wrong_wishes_are_refused() -> None:
+    encoder, train, _ = encode(make_documents(8, seed=7))
+    with pytest.raises(ConfigError, match="order"):
+        estimate_ngrams(train, encoder, order=7)
+    with pytest.raises(ConfigError, match="srilm"):
+        estimate_ngrams(train, encoder, estimator="srilm")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="no words"):
+        estimate_ngrams([], encoder)
+
+
+@pytest.mark.corpora
+@pytest.mark.slow
+@pytest.mark.skipif(find_lmplz() is None, reason="lmplz is not built here")
+def test_ontogum_has_the_known_perplexity(corpora_path: Path) -> None:
+    """A sketch with the paper's punctuation and a plainer rule for numbers had 220.8 on 26,513 words with 7,916 of them known."""
+    from entitynlm.text.corpora import open_corpus
+
+    corpus = open_corpus(corpora_path / "ontogum")
+    train, test = (list(corpus.documents(split)) for split in ("train", "test"))
+    encoder = Encoder.fit(train, recipe=Recipe(punctuation="paper"), singletons="drop")
+    model = estimate_ngrams(map(encoder.encode, train), encoder, estimator="kenlm")
+    scores = [model.score(encoder.encode(document)) for document in test]
+    assert sum(map(len, scores)) == pytest.approx(26_513, abs=30)
+    assert np.exp(-np.concatenate(scores).mean()) == pytest.approx(220.8, abs=0.7)

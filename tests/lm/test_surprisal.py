@@ -1,0 +1,213 @@
+"""Surprisal tables: rows for all tokens, figures that equal the model's own, errors from repeats, spelling."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from entitynlm.coref.mention_forms import FormReader
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.inference.enumeration import enumerate_log_prob
+from entitynlm.lm.spelling import SpellingModel
+from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.lm.surprisal_plain import score_with_zero_entities
+from entitynlm.lm.surprisal_sampling import estimate_words
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.text.document import Document, Mention
+from support.small_bundles import cut_document, make_bundle, make_documents
+
+
+def test_every_token_has_a_row_and_dropped_ones_an_empty_one() -> None:
+    bundle, _ = make_bundle()
+    document = make_documents()[0]
+    found = measure_surprisal(bundle, document, samples=5, repeats=2)
+    assert [row.token for row in found.tokens] == list(document.tokens)
+    assert [(row.sentence_id, row.token_id) for row in found.tokens] == [
+        (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (2, 3),
+    ]  # fmt: skip
+    dropped = [row for row in found.tokens if row.surprisal is None]
+    assert [row.token for row in dropped] == [".", "."]
+    assert all(row.oov is None and row.word is None and row.error is None for row in dropped)
+
+
+def test_sentence_ends_can_be_asked_for() -> None:
+    bundle, _ = make_bundle()
+    found = measure_surprisal(bundle, make_documents()[0], sentence_ends=True)
+    ends = [row for row in found.tokens if row.token == "</s>"]
+    assert [(row.sentence_id, row.token_id) for row in ends] == [(1, 5), (2, 4)]
+    assert all(row.surprisal is not None and row.surprisal > 0 for row in ends)
+
+
+def test_given_mentions_are_used_and_nothing_is_sampled() -> None:
+    bundle, _ = make_bundle()
+    document = make_documents()[0]
+    given = measure_surprisal(bundle, document)
+    assert given.given and all(row.error is None for row in given.tokens)
+    assert [row.entity for row in given.tokens] == ["ann", None, "bo", None, "ann", None, None]
+    assert [(row.mention, row.entity, row.is_new, row.form) for row in given.mentions] == [
+        ("Ann", "ann", True, "name"),
+        ("Bo", "bo", True, "name"),
+        ("She", "ann", False, "pronoun"),
+    ]
+    last = given.mentions[-1]
+    assert (last.since_words, last.since_sentences, last.since_mentions, last.candidates) == (4, 1, 2, 3)
+    assert measure_surprisal(bundle, document, seed=7).tokens == given.tokens
+    sampled = measure_surprisal(bundle, document, mentions="sampled", samples=5)
+    assert not sampled.given and any(row.error is not None for row in sampled.tokens)
+
+
+def test_units() -> None:
+    bundle, _ = make_bundle()
+    document = make_documents()[1]
+    bits, nats = (measure_surprisal(bundle, document, base=base) for base in (2.0, math.e))
+    for first, second in zip(bits.tokens, nats.tokens, strict=True):
+        if first.surprisal is not None and second.surprisal is not None:
+            assert first.surprisal == pytest.approx(second.surprisal / math.log(2))
+    assert bits.mentions[1].entropy == pytest.approx(nats.mentions[1].entropy / math.log(2))
+
+
+def test_sampled_surprisal_approaches_the_sum_over_all_analyses() -> None:
+    bundle, documents = make_bundle(std=0.7)
+    document = documents[0]
+    model, proposal = bundle.get("generative"), bundle.get("causal")
+    exact = [0.0, *(enumerate_log_prob(model, cut_document(document, n)) for n in range(1, 5))]
+    found = estimate_words(model, proposal, cut_document(document, 4), particles=800, repeats=6)
+    for t, (before, after) in enumerate(itertools.pairwise(exact)):
+        assert found.log_probs[t] == pytest.approx(after - before, abs=0.02 + 5 * found.errors[t])
+    assert ((found.mention_found >= 0) & (found.mention_found <= 1)).all()
+    assert found.mention_expected[0] == pytest.approx(
+        measure_surprisal(bundle, make_documents()[0]).tokens[0].mention_expected
+    )
+
+
+def test_the_same_seed_gives_the_same_table() -> None:
+    bundle, _ = make_bundle()
+    document = dataclasses.replace(make_documents()[0], mentions=())
+    one, same, other = (measure_surprisal(bundle, document, samples=5, seed=seed) for seed in (1, 1, 2))
+    assert one.tokens == same.tokens
+    assert one.tokens != other.tokens
+
+
+@pytest.mark.parametrize("states", [0, 2])
+def test_without_entities_is_a_distribution_over_texts(states: int) -> None:
+    """Summed over all texts of three words, the probabilities of the chain without entities are one."""
+    bundle, documents = make_bundle(word_states=states, kinds=1)
+    model = bundle.get("generative")
+    total = 0.0
+    words = [
+        word for word in range(len(bundle.encoder.vocabulary)) if word != bundle.encoder.vocabulary.start
+    ]
+    start = cut_document(documents[0], 3)
+    for x in itertools.product(words, repeat=3):
+        document = dataclasses.replace(start, x=np.array(x), sentence=np.zeros(3, dtype=np.int64))
+        total += math.exp(score_with_zero_entities(model, document, chunk=2).sum())
+    assert total == pytest.approx(1.0, abs=1e-4)
+
+
+def test_the_lstm_is_the_comparison_where_the_model_has_one() -> None:
+    bundle, _ = make_bundle()
+    assert measure_surprisal(bundle, make_documents()[0]).source == "rnnlm"
+    bundle.language_model = None
+    found = measure_surprisal(bundle, make_documents()[0])
+    assert found.source == "entities at zero"
+    assert all(row.without_entities is not None for row in found.tokens if row.surprisal is not None)
+
+
+def test_unknown_words_have_a_spelling() -> None:
+    bundle, _ = make_bundle()
+    document = Document("d", ("Ann", "saw", "Zebedee", "."))
+    found = measure_surprisal(bundle, document, samples=5)
+    row = found.tokens[2]
+    assert row.oov and row.word == "zebedee" and row.surprisal is not None and row.spelled is not None
+    assert row.spelled > row.surprisal
+    assert [other.oov for other in found.tokens] == [False, False, True, None]
+    assert all(other.spelled is None for other in found.tokens if not other.oov)
+
+
+def test_a_text_of_nothing_but_dropped_tokens() -> None:
+    bundle, _ = make_bundle()
+    found = measure_surprisal(bundle, Document("d", ("...", "!")))
+    assert [row.surprisal for row in found.tokens] == [None, None]
+    assert found.mentions == () and found.words == 0 and found.total == 0
+
+
+def test_offsets_count_from_the_start_of_the_file() -> None:
+    bundle, _ = make_bundle()
+    document = Document(
+        "d#2", ("Ann", "ran"), text="Ann ran", offsets=((0, 3), (4, 7)), meta={"text_start": "100"}
+    )
+    found = measure_surprisal(bundle, document, samples=5)
+    assert [(row.start, row.end) for row in found.tokens] == [(100, 103), (104, 107)]
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    bundle, _ = make_bundle()
+    document = make_documents()[0]
+    with pytest.raises(ConfigError, match="mentions are"):
+        measure_surprisal(bundle, document, mentions="guessed")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="base"):
+        measure_surprisal(bundle, document, base=1.0)
+    del bundle.networks["causal"]
+    measure_surprisal(bundle, document)  # needs no proposal
+    with pytest.raises(ModelError, match="causal"):
+        measure_surprisal(bundle, document, mentions="sampled")
+
+
+# -- spelling ----------------------------------------------------------------------------------------------------------------
+
+
+def test_spelling_is_a_distribution_over_unknown_words() -> None:
+    """Every character's distribution sums to one, and known words' shares go to the others."""
+    words = ["anna", "annabel", "bell", "lab"]
+    free = SpellingModel(words)
+    alphabet = 0x110000
+    for context in ("\x02" * 4, "\x02ann", "zzzz", "\x02\x02\x02b"):
+        seen = sum(free._prob(character, context) for character in "abeln\x03")
+        rest = (alphabet - 6) * free._prob("q", context)
+        assert seen + rest == pytest.approx(1.0)
+    bound = SpellingModel(words, known=words)
+    taken = sum(math.exp(free.log_prob(word)) for word in words)
+    assert bound.log_prob("anabel") == pytest.approx(free.log_prob("anabel") - math.log1p(-taken))
+
+
+def test_spelling_prefers_what_looks_like_a_word() -> None:
+    vocabulary = Vocabulary(
+        ["the", "cat", "walking", "talking", "singing", "ringing", "bringing", "stocking"]
+    )
+    model = SpellingModel.of_vocabulary(vocabulary)
+    assert model.log_prob("winging") > model.log_prob("gnigniw")
+    assert math.isfinite(model.log_prob("柠檬🍋"))
+
+
+# -- forms -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ("he", "pronoun"),
+        ("Themselves", "pronoun"),
+        ("Mr. Brown", "name"),
+        ("the old man", "definite"),
+        ("her sister", "definite"),
+        ("Anna 's house", "definite"),
+        ("a stranger", "indefinite"),
+        ("two men", "indefinite"),
+        ("Prague", "name"),
+    ],
+)
+def test_forms(words: str, form: str) -> None:
+    tokens = ("Yesterday", "I", "saw", *words.split(), ".")
+    document = Document("d", tokens)
+    assert FormReader(document).describe(Mention(3, len(tokens) - 1, "1")) == form
+
+
+def test_tags_decide_where_there_are_any() -> None:
+    document = Document("d", ("Roses", "fade"), columns={"pos": ("NNS", "VBP")})
+    assert FormReader(document).describe(Mention(0, 1, "1")) == "indefinite"
+    untagged = Document("d", ("Roses", "fade"))
+    assert FormReader(untagged).describe(Mention(0, 1, "1")) == "name"

@@ -1,0 +1,204 @@
+"""Documents → numbers → documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import CONLL_RECIPE, INSCRIPT_RECIPE, SENTENCE_END, Recipe
+from entitynlm.model.encoding.variables import Analysis, FilterCounts
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.text.document import Document, Mention
+from support.small_documents import documents, running_example
+
+FULL = Recipe(minimum_count=1)
+RECIPES = st.builds(
+    Recipe,
+    lowercase=st.booleans(),
+    punctuation=st.sampled_from(["keep", "drop"]),
+    numbers=st.booleans(),
+    sentence_ends=st.booleans(),
+    minimum_count=st.integers(1, 2),
+    vocabulary_size=st.integers(1, 20),
+)
+
+
+def test_the_running_example() -> None:
+    document = running_example()
+    encoder = Encoder.fit([document], recipe=FULL, singletons="keep")
+    encoded, counts, originals = encoder.encode_with_report(document)
+    assert encoder.vocabulary.decode(encoded.x[:3]) == ["john", "wanted", "to"]
+    assert encoded.e.tolist() == [1, 0, 0, 0, 0, 2, 2, 2, 0, 3, 3, 0, 1, 0, 0, 0, 2, 0, 4, 4, 4, 0]
+    assert (encoded.r == (encoded.e > 0)).all()
+    assert encoded.l.tolist() == [1, 1, 1, 1, 1, 3, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 3, 2, 1, 1]
+    assert encoded.sentence.tolist() == [0] * 12 + [1] * 10
+    assert encoded.origin.tolist() == [*range(11), -1, *range(12, 21), -1]
+    assert encoded.x[11] == encoded.x[21] == encoder.vocabulary.sentence_end
+    assert all(
+        getattr(encoded, name).dtype == np.int64 for name in ("x", "r", "e", "l", "sentence", "origin")
+    )
+    assert originals == document.mentions
+    assert counts == FilterCounts(annotated=6, kept=6)
+    assert encoder.decode(encoded, document).clusters == document.clusters
+
+
+@given(documents(), RECIPES, st.sampled_from(["keep", "drop"]))
+def test_that_x_does_not_depend_on_mentions(document: Document, recipe: Recipe, singletons: str) -> None:
+    encoder = Encoder.fit([document], recipe=recipe, singletons=singletons)
+    bare = document.with_mentions(())
+    assert Encoder.fit([bare], recipe=recipe, singletons=singletons) == encoder
+    with_mentions, without = encoder.encode(document), encoder.encode(bare)
+    assert with_mentions.x.tolist() == without.x.tolist()
+    assert encoder.encode_words(document) == without
+    assert not without.r.any() and not without.e.any() and (without.l == 1).all()
+
+
+@given(documents(), RECIPES, st.sampled_from(["keep", "drop"]), st.booleans())
+def test_that_encoding_what_was_decoded_gives_the_same_numbers(
+    document: Document, recipe: Recipe, singletons: str, typed: bool
+) -> None:
+    encoder = Encoder.fit([document], recipe=recipe, singletons=singletons, typed=typed)
+    encoded = encoder.encode(document)
+    decoded = encoder.decode(encoded, document)
+    assert decoded.tokens == document.tokens
+    keeping = Encoder(encoder.recipe, encoder.vocabulary, encoder.types, "keep")
+    assert keeping.encode(decoded) == encoded
+
+
+def test_that_types_are_kinds_of_mentions() -> None:
+    tokens = ("Ann", "saw", "Rome", "and", "red")
+    mentions = (Mention(0, 1, "a"), Mention(2, 3, "b"), Mention(4, 5, "c"))
+    document = Document("d", tokens, (), mentions, {"a": "person", "b": "place"})
+    encoder = Encoder.fit([document], recipe=FULL, singletons="keep", typed=True)
+    assert encoder.types == ("person", "place", "other")
+    assert encoder.kinds == 3
+    encoded = encoder.encode(document)
+    assert encoded.r.tolist() == [1, 0, 2, 0, 3, 0]
+    assert encoder.decode(encoded, document).entity_types == {"1": "person", "2": "place"}
+    stranger = document.with_mentions(mentions, {"a": "deity", "b": "person", "c": "place"})
+    assert encoder.encode(stranger).r.tolist() == [3, 0, 1, 0, 2, 0]
+    untyped = Encoder.fit([document], recipe=FULL, singletons="keep")
+    assert (untyped.types, untyped.kinds) == ((), 1)
+    assert untyped.encode(document).r.tolist() == [1, 0, 1, 0, 1, 0]
+
+
+def test_that_paper_punctuation_needs_and_follows_the_gold_mentions() -> None:
+    tokens = ("Ann", ",", "or", "Bo", ",", "Cy", ",", "ran", ".")
+    document = Document("d", tokens, (), (Mention(3, 6, "b"),))
+    encoder = Encoder.fit([document], recipe=Recipe(punctuation="paper", minimum_count=1), singletons="keep")
+    encoded = encoder.encode(document)
+    assert encoder.vocabulary.decode(encoded.x) == ["ann", "or", "bo", ",", "cy", "ran", SENTENCE_END]
+    assert encoder.encode_words(document).x.tolist() == encoded.x.tolist()
+    assert encoder.decode(encoded, document).clusters == document.clusters
+    assert len(encoder.encode(document.with_mentions(()))) == len(encoded) - 1
+
+
+def test_that_an_analysis_can_be_exchanged_and_decoded() -> None:
+    document = running_example()
+    encoder = Encoder.fit([document], recipe=FULL, singletons="keep")
+    bare = encoder.encode_words(document)
+    analysis = encoder.encode(document).analysis
+    assert bare.with_analysis(analysis) == encoder.encode(document)
+    assert encoder.decode(analysis, document).clusters == document.clusters
+    with pytest.raises(DataError, match="does not fit"):
+        bare.with_analysis(Analysis.empty(3))
+    with pytest.raises(DataError, match="does not fit"):
+        encoder.decode(Analysis.empty(3), document)
+
+
+def test_that_a_text_without_words_is_encoded_as_nothing() -> None:
+    document = Document("d", ("...",), (), (Mention(0, 1, "a"),))
+    encoder = Encoder.fit([running_example()], recipe=CONLL_RECIPE, singletons="keep")
+    encoded, counts, originals = encoder.encode_with_report(document)
+    assert (len(encoded), originals) == (0, ())
+    assert counts == FilterCounts(annotated=1, outside_removed=1)
+    assert encoder.decode(encoded, document).mentions == ()
+
+
+def test_that_an_encoder_survives_json() -> None:
+    for typed, recipe in ((False, FULL), (True, INSCRIPT_RECIPE)):
+        document = running_example()
+        encoder = Encoder.fit([document], recipe=recipe, singletons="drop", typed=typed, max_length=7)
+        again = Encoder.from_dict(json.loads(json.dumps(encoder.to_dict())))
+        assert again == encoder
+        assert again.encode(document) == encoder.encode(document)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"singletons": "some"},
+        {"max_length": 0},
+        {"max_length": "25"},
+        {"types": ["person"]},
+        {"types": ["other", "other"]},
+        {"recipe": {"numbers": False}},
+        {"colour": "red"},
+    ],
+)
+def test_that_a_damaged_encoder_is_refused(change: dict[str, object]) -> None:
+    values = Encoder(Recipe(), Vocabulary(["<num>", "a"])).to_dict()
+    with pytest.raises(ConfigError):
+        Encoder.from_dict(values | change)
+
+
+def test_that_fitting_reads_documents_once() -> None:
+    stream: Iterator[Document] = iter([running_example(), running_example()])
+    encoder = Encoder.fit(stream, recipe=CONLL_RECIPE, singletons="drop")
+    assert "beans" in encoder.vocabulary
+    assert next(stream, None) is None
+
+
+# -- the real corpora --------------------------------------------------------------------------------------------------
+
+
+def read_all(folder: Path, pattern: str) -> list[Document]:
+    from entitynlm.text.formats.registry import read_documents
+
+    return [document for path in sorted(folder.rglob(pattern)) for document in read_documents(path)]
+
+
+def check_corpus(documents: list[Document], encoder: Encoder) -> FilterCounts:
+    total = FilterCounts()
+    encoded: EncodedDocument
+    for document in documents:
+        encoded, counts, originals = encoder.encode_with_report(document)
+        total += counts
+        assert encoded.x.tolist() == encoder.encode_words(document).x.tolist()
+        assert not encoded.r[encoded.x == encoder.vocabulary.sentence_end].any()
+        found = encoder.decode(encoded, document)
+        assert len(found.mentions) == len(originals) == counts.kept
+        for original, mention in zip(originals, found.mentions, strict=True):
+            assert original.start <= mention.start < mention.end <= original.end
+    removed = sum(number for name, number in total.to_dict().items() if name.endswith("_removed"))
+    assert total.annotated == total.kept + removed == sum(len(document.mentions) for document in documents)
+    return total
+
+
+@pytest.mark.corpora
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "pattern", "recipe", "singletons", "expected"),
+    [
+        ("inscript", "*.drs", INSCRIPT_RECIPE, "keep", 892),
+        ("ontogum", "*.conllu", CONLL_RECIPE, "drop", 237),
+        ("gum", "*.conllu", CONLL_RECIPE, "keep", 237),
+        ("litbank", "*.conll", CONLL_RECIPE, "keep", 90),
+    ],
+)
+def test_that_a_real_corpus_is_encoded(
+    corpora_path: Path, folder: str, pattern: str, recipe: Recipe, singletons: str, expected: int
+) -> None:
+    documents = read_all(corpora_path / folder, pattern)
+    assert len(documents) == expected
+    encoder = Encoder.fit(documents, recipe=recipe, singletons=singletons, typed=True)
+    counts = check_corpus(documents, encoder)
+    assert counts.kept > 0.4 * counts.annotated

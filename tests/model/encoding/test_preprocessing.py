@@ -1,0 +1,170 @@
+"""Tokens become words; the words never depend on mentions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.preprocessing import (
+    CONLL_RECIPE,
+    INSCRIPT_RECIPE,
+    NUM,
+    SENTENCE_END,
+    SPECIALS,
+    Recipe,
+    escape,
+    is_number,
+    is_punctuation,
+    prepare_words,
+    unescape,
+)
+from entitynlm.text.document import Document, Mention
+from support.small_documents import documents, running_example
+
+NUMBERS = (
+    "7 1,000 3.5 -2 +5 .5 1/2 ½ 2½ 10:30 1999-2001 1999–2001 12/31/99 555-1234 12% 12° $5 £3.50 -$5 "
+    "21st 2ND 3rd 4th 1990s '90s 1990's 5."
+)
+NOT_NUMBERS = "seven B-52 MP3 3d 4x4 h2o 1a st % $ - . , 's ... 7- 1st-class 24/seven"
+MARKS = (
+    ". , ; : ? ! ... -- — – ( ) [ ] { } ' '' `` ` “ ” ‘ « » / \\ * # _ • … | ~ < > ^ -LRB- -RRB- -lsb- /. :)"
+)
+READ_ALOUD = "a 's n't U.S. o'clock $ € % & @ + = 5 -5 %uh 😀 ° <b> -LRB"
+
+
+@pytest.mark.parametrize("token", NUMBERS.split())
+def test_that_a_number_is_one(token: str) -> None:
+    assert is_number(token)
+
+
+@pytest.mark.parametrize("token", NOT_NUMBERS.split())
+def test_that_a_word_is_no_number(token: str) -> None:
+    assert not is_number(token)
+
+
+@pytest.mark.parametrize("token", [*MARKS.split(), "\u200b", "\xa0"])
+def test_that_marks_on_the_page_are_punctuation(token: str) -> None:
+    assert is_punctuation(token)
+
+
+@pytest.mark.parametrize("token", READ_ALOUD.split())
+def test_that_what_is_read_aloud_is_a_word(token: str) -> None:
+    assert not is_punctuation(token)
+
+
+def make_document(*sentences: str, mentions: tuple[Mention, ...] = ()) -> Document:
+    tokens: list[str] = []
+    spans = []
+    for sentence in sentences:
+        words = sentence.split()
+        spans.append((len(tokens), len(tokens) + len(words)))
+        tokens += words
+    return Document("d", tuple(tokens), tuple(spans), mentions)
+
+
+def test_conll_recipe() -> None:
+    words = prepare_words(make_document("In 1999 , The Cat ran .", "It sat !"), CONLL_RECIPE)
+    assert words.words == ("in", NUM, "the", "cat", "ran", SENTENCE_END, "it", "sat", SENTENCE_END)
+    assert words.origin.tolist() == [0, 1, 3, 4, 5, -1, 7, 8, -1]
+    assert words.sentence.tolist() == [0, 0, 0, 0, 0, 0, 1, 1, 1]
+
+
+def test_inscript_recipe() -> None:
+    words = prepare_words(make_document("At 9 , I ran ."), INSCRIPT_RECIPE)
+    assert words.words == ("at", "9", ",", "i", "ran", ".", SENTENCE_END)
+    assert INSCRIPT_RECIPE.vocabulary_size == 1_000
+
+
+def test_that_every_step_can_be_left_out() -> None:
+    recipe = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
+    document = make_document("In 1999 , The Cat ran .", "Yes !")
+    words = prepare_words(document, recipe)
+    assert words.words == document.tokens
+    assert words.origin.tolist() == list(range(len(document)))
+
+
+def test_that_a_sentence_without_words_has_no_end() -> None:
+    words = prepare_words(make_document("* * *", "yes .", "..."), CONLL_RECIPE)
+    assert words.words == ("yes", SENTENCE_END)
+    assert words.sentence.tolist() == [1, 1]
+    assert len(prepare_words(make_document("..."), CONLL_RECIPE)) == 0
+
+
+def test_that_paper_keeps_punctuation_inside_gold_mentions_only() -> None:
+    document = make_document("He , the U.S. , president , ran .", mentions=(Mention(2, 6, "p"),))
+    recipe = Recipe(punctuation="paper")
+    words = prepare_words(document, recipe, gold_mentions=document.mentions)
+    assert words.words == ("he", "the", "u.s.", ",", "president", "ran", SENTENCE_END)
+    assert recipe.warning is not None and "gold" in recipe.warning
+    assert CONLL_RECIPE.warning is None
+    with pytest.raises(ConfigError, match="needs gold mentions"):
+        prepare_words(document, recipe)
+
+
+@given(documents(), st.sampled_from(["keep", "drop"]), st.booleans(), st.booleans(), st.booleans())
+def test_that_words_do_not_depend_on_mentions(
+    document: Document, punctuation: str, lowercase: bool, numbers: bool, ends: bool
+) -> None:
+    recipe = Recipe(lowercase=lowercase, punctuation=punctuation, numbers=numbers, sentence_ends=ends)
+    bare = document.with_mentions(())
+    assert prepare_words(bare, recipe) == prepare_words(document, recipe, gold_mentions=document.mentions)
+
+
+@given(documents(), st.sampled_from(["keep", "drop"]))
+def test_that_words_come_from_their_tokens_in_order(document: Document, punctuation: str) -> None:
+    words = prepare_words(document, Recipe(lowercase=False, punctuation=punctuation, numbers=False))
+    inside = words.origin >= 0
+    assert (np.diff(words.origin[inside]) > 0).all()
+    for word, token, sentence in zip(
+        words.words, words.origin.tolist(), words.sentence.tolist(), strict=True
+    ):
+        if token < 0:
+            assert word == SENTENCE_END
+        else:
+            assert unescape(word) == document.tokens[token]
+            assert document.sentence_of[token] == sentence
+    ends = [i for i, word in enumerate(words.words) if word == SENTENCE_END]
+    assert [int(words.sentence[i]) for i in ends] == sorted(set(words.sentence.tolist()))
+
+
+@given(st.one_of(st.text(), st.sampled_from(SPECIALS), st.from_regex(r"\\*<(unk|num|/?s)>", fullmatch=True)))
+def test_that_escaping_finds_back_and_never_gives_a_special(word: str) -> None:
+    assert unescape(escape(word)) == word
+    assert escape(word) not in SPECIALS
+
+
+def test_that_tokens_that_look_special_are_escaped() -> None:
+    recipe = Recipe(punctuation="keep")
+    words = prepare_words(make_document("<UNK> said </s> \\<num>"), recipe)
+    assert words.words == ("\\<unk>", "said", "\\</s>", "\\\\<num>", SENTENCE_END)
+
+
+def test_that_a_recipe_survives_storing() -> None:
+    for recipe in (CONLL_RECIPE, INSCRIPT_RECIPE, Recipe(punctuation="paper", minimum_count=1)):
+        assert Recipe.from_dict(recipe.to_dict()) == recipe
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"punctuation": "some"},
+        {"lowercase": "yes"},
+        {"numbers": 1},
+        {"vocabulary_size": 0},
+        {"vocabulary_size": True},
+        {"minimum_count": 1.5},
+        {"lower_case": True},
+    ],
+)
+def test_that_a_senseless_recipe_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="recipe"):
+        Recipe.from_dict(values)
+
+
+def test_sequences_compare_by_value() -> None:
+    document = running_example()
+    assert prepare_words(document, CONLL_RECIPE) == prepare_words(document, CONLL_RECIPE)
+    assert prepare_words(document, CONLL_RECIPE) != prepare_words(document, INSCRIPT_RECIPE)

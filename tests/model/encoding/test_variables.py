@@ -1,0 +1,347 @@
+"""Mentions ↔ R, E, L."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.model.encoding.preprocessing import CONLL_RECIPE, Recipe, prepare_words
+from entitynlm.model.encoding.variables import (
+    Analysis,
+    FilterCounts,
+    analyse,
+    select_mentions,
+    to_mentions,
+)
+from entitynlm.text.document import Document, Mention
+from support.small_documents import documents, running_example
+
+PLAIN = Recipe(punctuation="keep", numbers=False, sentence_ends=False)
+
+
+def make_document(
+    count: int, *mentions: tuple[int, int, str], sentences: tuple[tuple[int, int], ...] = ()
+) -> Document:
+    tokens = tuple(f"w{index}" for index in range(count))
+    return Document("d", tokens, sentences, tuple(Mention(*mention) for mention in mentions))
+
+
+def select(document: Document, singletons: str = "keep") -> tuple[list[tuple[int, int, str]], FilterCounts]:
+    mentions, counts = select_mentions(document, singletons=singletons)
+    return [(m.start, m.end, m.entity) for m in mentions], counts
+
+
+# -- golden: the paper's second figure -------------------------------------------------------------------------------
+
+
+def row(text: str) -> list[int]:
+    return [int(number) for number in text.split()]
+
+
+def test_that_the_running_example_gives_the_papers_figure() -> None:
+    document = running_example()
+    words = prepare_words(document, Recipe(lowercase=False, punctuation="keep", sentence_ends=False))
+    mentions, _ = select_mentions(document, singletons="keep")
+    analysis, originals, counts = analyse(mentions, words)
+    assert words.words == document.tokens
+    # John wanted to go to the coffee shop in downtown Copenhagen . He was told that it sold the best beans .
+    assert analysis.kind.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0  1 0 0 0 1 0 1 1 1 0")
+    assert analysis.entity.tolist() == row("1 0 0 0 0 2 2 2 0 3 3 0  1 0 0 0 2 0 4 4 4 0")
+    # for the last full stop the figure prints "." as R and 0 as L; by the paper's own definition they are 0 and 1
+    assert analysis.remaining.tolist() == row("1 1 1 1 1 3 2 1 1 2 1 1  1 1 1 1 1 1 3 2 1 1")
+    assert originals == document.mentions
+    assert counts == FilterCounts(annotated=6, kept=6)
+
+
+def test_the_running_example_with_sentence_ends() -> None:
+    document = running_example()
+    words = prepare_words(document, Recipe(punctuation="keep"))
+    analysis, _, _ = analyse(document.mentions, words)
+    assert analysis.kind.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0 0  1 0 0 0 1 0 1 1 1 0 0")
+    assert analysis.entity.tolist() == row("1 0 0 0 0 2 2 2 0 3 3 0 0  1 0 0 0 2 0 4 4 4 0 0")
+    assert analysis.remaining.tolist() == row("1 1 1 1 1 3 2 1 1 2 1 1 1  1 1 1 1 1 1 3 2 1 1 1")
+
+
+def test_the_running_example_without_singletons() -> None:
+    document = running_example()
+    mentions, counts = select_mentions(document, singletons="drop")
+    assert {mention.entity for mention in mentions} == {"john", "shop"}
+    assert counts == FilterCounts(annotated=6, singletons_removed=2, kept=4)
+
+
+# -- which mentions --------------------------------------------------------------------------------------------------
+
+
+def test_that_singletons_are_judged_as_annotated() -> None:
+    document = make_document(9, (0, 4, "a"), (1, 2, "b"), (6, 7, "b"), (8, 9, "a"))
+    kept, counts = select(document, "drop")
+    assert kept == [(0, 4, "a"), (6, 7, "b"), (8, 9, "a")]  # b is left with one mention, and stays
+    assert counts == FilterCounts(annotated=4, nested_removed=1, kept=3)
+
+
+def test_that_one_span_annotated_twice_is_one_mention() -> None:
+    document = make_document(3, (0, 1, "a"), (0, 1, "a"))
+    assert select(document, "drop") == ([], FilterCounts(annotated=2, singletons_removed=2))
+    assert select(document, "keep") == (
+        [(0, 1, "a")],
+        FilterCounts(annotated=2, duplicates_removed=1, kept=1),
+    )
+
+
+def test_that_the_entity_with_more_mentions_keeps_a_shared_span() -> None:
+    document = make_document(9, (0, 1, "a"), (2, 3, "a"), (2, 3, "b"), (4, 5, "b"), (6, 7, "b"))
+    kept, counts = select(document)
+    assert kept == [(0, 1, "a"), (2, 3, "b"), (4, 5, "b"), (6, 7, "b")]
+    assert counts.duplicates_removed == 1
+
+
+def test_that_the_first_entity_keeps_a_shared_span_on_a_tie() -> None:
+    kept, _ = select(make_document(9, (0, 1, "b"), (2, 3, "a"), (2, 3, "b"), (4, 5, "a")))
+    assert kept == [(0, 1, "b"), (2, 3, "b"), (4, 5, "a")]
+
+
+def test_that_the_longer_of_crossing_mentions_stays_then_the_first() -> None:
+    kept, counts = select(make_document(9, (0, 3, "a"), (2, 6, "b")))
+    assert (kept, counts.crossing_removed) == ([(2, 6, "b")], 1)
+    kept, counts = select(make_document(9, (0, 3, "a"), (2, 5, "b"), (4, 7, "c")))
+    assert (kept, counts.crossing_removed) == ([(0, 3, "a"), (4, 7, "c")], 1)
+
+
+def test_that_outermost_mentions_stay() -> None:
+    kept, counts = select(make_document(9, (0, 5, "a"), (0, 2, "b"), (3, 5, "c"), (3, 4, "d"), (5, 6, "e")))
+    assert kept == [(0, 5, "a"), (5, 6, "e")]
+    assert counts == FilterCounts(annotated=5, nested_removed=3, kept=2)
+
+
+def test_that_a_discontinuous_mention_counts_with_its_hull() -> None:
+    split = Mention(0, 5, "a", parts=((0, 1), (4, 5)))
+    document = Document("d", tuple("vwxyz"), (), (split, Mention(2, 3, "b")))
+    mentions, counts = select_mentions(document, singletons="keep")
+    assert mentions == (split,)
+    assert counts.nested_removed == 1
+
+
+def test_that_another_word_for_singletons_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'keep' or 'drop'"):
+        select(make_document(1), "some")
+
+
+def crosses(left: Mention, right: Mention) -> bool:
+    first, second = sorted([left, right], key=lambda m: (m.start, -m.end))
+    return first.start < second.start < first.end < second.end
+
+
+@given(documents(), st.sampled_from(["keep", "drop"]))
+def test_that_selection_leaves_disjoint_mentions_and_counts_add_up(
+    document: Document, singletons: str
+) -> None:
+    mentions, counts = select_mentions(document, singletons=singletons)
+    assert all(left.end <= right.start for left, right in pairwise(mentions))
+    assert set(mentions) <= set(document.mentions)
+    removed = sum(number for name, number in counts.to_dict().items() if name.endswith("_removed"))
+    assert counts.annotated == len(document.mentions) == removed + len(mentions)
+    assert counts.kept == len(mentions)
+    if not any(crosses(left, right) for left, right in combinations(document.mentions, 2)):
+        assert counts.crossing_removed == 0
+    if singletons == "keep":  # what is gone overlaps something that stayed
+        for mention in document.mentions:
+            assert any(mention.start < kept.end and kept.start < mention.end for kept in mentions)
+
+
+@given(documents(disjoint=True))
+def test_that_selection_keeps_all_of_a_clean_document(document: Document) -> None:
+    mentions, counts = select_mentions(document, singletons="keep")
+    assert mentions == document.mentions
+    assert counts == FilterCounts(annotated=len(mentions), kept=len(mentions))
+
+
+# -- laying mentions on words ----------------------------------------------------------------------------------------
+
+
+def lay(document: Document, recipe: Recipe = PLAIN, **options: int) -> tuple[Analysis, FilterCounts]:
+    analysis, _, counts = analyse(document.mentions, prepare_words(document, recipe), **options)
+    return analysis, counts
+
+
+def test_that_a_long_mention_keeps_its_first_words() -> None:
+    analysis, counts = lay(make_document(40, (3, 33, "a"), (34, 35, "a")))
+    assert analysis.spans() == [(3, 28, 1, 1), (34, 35, 1, 1)]
+    assert counts == FilterCounts(annotated=2, truncated=1, kept=2)
+    analysis, counts = lay(make_document(9, (0, 3, "a"), (3, 5, "b")), max_length=2)
+    assert analysis.spans() == [(0, 2, 1, 1), (3, 5, 2, 1)]
+
+
+def test_that_a_sentence_end_cuts_a_mention() -> None:
+    document = make_document(8, (1, 6, "a"), (7, 8, "a"), sentences=((0, 3), (3, 5), (5, 8)))
+    analysis, counts = lay(document, Recipe(punctuation="keep", numbers=False))
+    assert analysis.spans() == [(1, 3, 1, 1), (9, 10, 1, 1)]
+    assert counts == FilterCounts(annotated=2, cut=1, kept=2)
+    analysis, counts = lay(document)
+    assert analysis.spans() == [(1, 6, 1, 1), (7, 8, 1, 1)]
+    assert counts == FilterCounts(annotated=2, kept=2)
+
+
+def test_that_a_mention_without_words_vanishes_and_touching_ones_stay_two() -> None:
+    tokens = ("Ann", ",", "Bo", "(", ")")
+    mentions = (Mention(0, 1, "a"), Mention(2, 3, "a"), Mention(3, 5, "b"))
+    document = Document("d", tokens, (), mentions)
+    words = prepare_words(document, CONLL_RECIPE)
+    analysis, originals, counts = analyse(mentions, words)
+    assert analysis.spans() == [(0, 1, 1, 1), (1, 2, 1, 1)]
+    assert analysis.remaining.tolist() == [1, 1, 1]
+    assert originals == mentions[:2]
+    assert counts == FilterCounts(annotated=3, outside_removed=1, kept=2)
+    assert to_mentions(analysis, words) == (Mention(0, 1, "1"), Mention(2, 3, "1"))
+
+
+def test_that_the_way_back_covers_dropped_tokens_inside() -> None:
+    document = Document("d", ("Bo", ",", "5", ",", "ran"), (), (Mention(0, 4, "a"),))
+    words = prepare_words(document, CONLL_RECIPE)
+    analysis, _, _ = analyse(document.mentions, words)
+    assert analysis.spans() == [(0, 2, 1, 1)]
+    assert to_mentions(analysis, words) == (Mention(0, 3, "1"),)
+
+
+def test_that_a_span_of_sentence_ends_is_no_mention_of_tokens() -> None:
+    document = make_document(2, sentences=((0, 1), (1, 2)))
+    words = prepare_words(document, Recipe(numbers=False))  # w0 </s> w1 </s>
+    analysis = Analysis(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 2]), np.array([1, 2, 1, 1]))
+    assert to_mentions(analysis, words) == (Mention(1, 2, "1"),)
+    with pytest.raises(DataError, match="does not fit"):
+        to_mentions(Analysis.empty(3), words)
+
+
+def test_kinds() -> None:
+    document = make_document(3, (0, 1, "a"), (1, 2, "b"), (2, 3, "c"))
+    words = prepare_words(document, PLAIN)
+    types = {"person": 1, "place": 2, "other": 3}
+    analysis, _, _ = analyse(
+        document.mentions, words, types=types, entity_types={"a": "place", "b": "colour"}
+    )
+    assert analysis.kind.tolist() == [2, 3, 3]
+    with pytest.raises(ConfigError, match="no kind"):
+        analyse(document.mentions, words, types={"place": 1}, entity_types={"a": "place"})
+
+
+def test_that_overlapping_mentions_are_refused() -> None:
+    document = make_document(5, (0, 3, "a"), (2, 4, "b"))
+    with pytest.raises(DataError, match="overlap"):
+        lay(document)
+
+
+RECIPES = (PLAIN, CONLL_RECIPE, Recipe(punctuation="keep"), Recipe(sentence_ends=False))
+
+
+@given(documents(), st.sampled_from(RECIPES), st.integers(1, 5), st.sampled_from(["keep", "drop"]))
+def test_that_counts_add_up_and_spans_lie_in_their_mentions(
+    document: Document, recipe: Recipe, max_length: int, singletons: str
+) -> None:
+    mentions, selection = select_mentions(document, singletons=singletons)
+    words = prepare_words(document, recipe)
+    analysis, originals, laid_out = analyse(mentions, words, max_length=max_length)
+    counts = selection.followed_by(laid_out)
+    removed = sum(number for name, number in counts.to_dict().items() if name.endswith("_removed"))
+    assert counts.annotated == len(document.mentions) == counts.kept + removed
+    spans = analysis.spans()
+    assert counts.kept == len(spans) == len(originals)
+    assert analysis.complete
+    assert (analysis.remaining <= max_length).all()
+    assert not analysis.kind[words.origin < 0].any()  # a mention never holds </s>
+    back = to_mentions(analysis, words)
+    names: dict[str, str] = {}
+    for original, found in zip(originals, back, strict=True):
+        assert original.start <= found.start < found.end <= original.end
+        assert names.setdefault(original.entity, found.entity) == found.entity
+    assert list(names.values()) == [str(number + 1) for number in range(len(names))]
+
+
+@given(documents(words=("Ann", "saw", "the", "shop"), disjoint=True), st.booleans())
+def test_that_the_way_there_and_back_is_the_identity(document: Document, lowercase: bool) -> None:
+    recipe = Recipe(lowercase=lowercase, sentence_ends=False)
+    words = prepare_words(document, recipe)
+    analysis, originals, _ = analyse(document.mentions, words, max_length=30)
+    assert originals == document.mentions
+    numbers = {entity.id: str(number) for number, entity in enumerate(document.entities, start=1)}
+    assert to_mentions(analysis, words) == tuple(
+        Mention(m.start, m.end, numbers[m.entity]) for m in originals
+    )
+    again, _, _ = analyse(to_mentions(analysis, words), words, max_length=30)
+    assert again == analysis
+
+
+# -- the grammar -----------------------------------------------------------------------------------------------------
+
+
+def story(draw: st.DrawFn, length: int) -> Analysis:
+    """Follow the generative story."""
+    kind: list[int] = []
+    entity: list[int] = []
+    remaining: list[int] = []
+    while len(kind) < length:
+        r = draw(st.integers(0, 2))
+        e = draw(st.integers(1, 1 + max(entity, default=0))) if r else 0
+        size = draw(st.integers(1, 4)) if r else 1
+        kind += [r] * size
+        entity += [e] * size
+        remaining += range(size, 0, -1)
+    return Analysis(*(np.array(column[:length], dtype=np.int64) for column in (kind, entity, remaining)))
+
+
+@st.composite
+def analyses(draw: st.DrawFn) -> Analysis:
+    return story(draw, draw(st.integers(0, 20)))
+
+
+@given(analyses())
+def test_that_every_prefix_of_the_story_is_an_analysis(analysis: Analysis) -> None:
+    rebuilt = Analysis.empty(len(analysis))
+    for start, end, entity, kind in analysis.spans():
+        rebuilt.kind[start:end] = kind
+        rebuilt.entity[start:end] = entity
+        rebuilt.remaining[start:end] = np.arange(end - start, 0, -1)
+    assert rebuilt.kind.tolist() == analysis.kind.tolist()
+    assert rebuilt.entity.tolist() == analysis.entity.tolist()
+    if analysis.complete:
+        assert rebuilt == analysis
+
+
+@pytest.mark.parametrize(
+    ("kind", "entity", "remaining", "message"),
+    [
+        ([0, 1], [0], [1, 1], "one length"),
+        ([0, -1], [0, 1], [1, 1], "R is 0 or a type"),
+        ([1, 0], [1, 1], [1, 1], "E is 0 where R is 0"),
+        ([1, 1], [1, 0], [1, 1], "E is 0 where R is 0"),
+        ([1, 1], [1, -1], [1, 1], "number of an entity"),
+        ([1, 1], [1, 1], [1, 0], "L is 1 or more"),
+        ([0, 0], [0, 0], [1, 2], "L is 1 outside"),
+        ([1, 1], [1, 1], [2, 2], "L counts down; it fails at word 1"),
+        ([1, 0], [1, 0], [3, 1], "L counts down"),
+        ([1, 2], [1, 1], [2, 1], "stay the same"),
+        ([1, 1], [1, 2], [2, 1], "stay the same"),
+        ([1, 1], [2, 1], [1, 1], "next number; it fails at mention 0"),
+        ([1, 0, 1], [1, 0, 3], [1, 1, 1], "next number; it fails at mention 1"),
+    ],
+)
+def test_that_what_the_story_can_not_say_is_refused(
+    kind: list[int], entity: list[int], remaining: list[int], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        Analysis(np.array(kind), np.array(entity), np.array(remaining))
+
+
+def test_that_the_last_mention_may_overrun() -> None:
+    analysis = Analysis(np.array([0, 1, 1]), np.array([0, 1, 1]), np.array([1, 5, 4]))
+    assert not analysis.complete
+    assert analysis.spans() == [(1, 3, 1, 1)]
+
+
+def test_that_counts_of_documents_add_up() -> None:
+    total = FilterCounts(annotated=3, nested_removed=1, kept=2) + FilterCounts(annotated=1, cut=1, kept=1)
+    assert total == FilterCounts(annotated=4, nested_removed=1, cut=1, kept=3)
+    assert total.to_dict()["kept"] == 3

@@ -1,0 +1,101 @@
+"""The vocabulary: frequent words, ties in alphabetical order, specials that nothing can be mistaken for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import DataError
+from entitynlm.model.encoding.preprocessing import (
+    CONLL_RECIPE,
+    NUM,
+    SENTENCE_END,
+    START,
+    UNK,
+    Recipe,
+    prepare_words,
+)
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.text.document import Document
+from support.small_documents import documents
+
+
+def test_that_the_most_frequent_words_are_taken_and_ties_are_alphabetical() -> None:
+    counts = {"b": 5, "c": 3, "a": 3, "d": 2, "rare": 1, SENTENCE_END: 9}
+    recipe = Recipe(numbers=False, vocabulary_size=3)
+    assert Vocabulary.build(counts, recipe).words == (START, UNK, SENTENCE_END, "b", "a", "c")
+    everything = Recipe(vocabulary_size=100, minimum_count=1)
+    assert Vocabulary.build(counts, everything).words == (
+        *(START, UNK, SENTENCE_END, NUM),
+        *("b", "a", "c", "d", "rare"),
+    )
+
+
+def test_that_the_size_counts_ordinary_words_and_rare_ones_stay_out() -> None:
+    counts = {f"word{number}": 2 + number for number in range(50)} | {"rare": 1}
+    small = Vocabulary.build(counts, Recipe(vocabulary_size=20))
+    assert (len(small), small.specials) == (24, 4)
+    large = Vocabulary.build(counts, Recipe(vocabulary_size=1000, numbers=False))
+    assert (len(large), large.specials) == (53, 3)
+    assert large.is_unknown("rare")
+
+
+def test_that_words_of_documents_are_counted() -> None:
+    documents = [
+        Document("a", ("The", "cat", "saw", "3", "the")),
+        Document("b", ("cat", "!", "<unk>", "<unk>")),
+    ]
+    vocabulary = Vocabulary.build((prepare_words(d, CONLL_RECIPE) for d in documents), CONLL_RECIPE)
+    assert vocabulary.words == (START, UNK, SENTENCE_END, NUM, "\\<unk>", "cat", "the")
+
+
+def test_encoding_and_decoding() -> None:
+    vocabulary = Vocabulary(["cat", NUM, "the"])
+    ids = vocabulary.encode(["the", "dog", NUM, SENTENCE_END])
+    assert ids.tolist() == [5, vocabulary.unknown, vocabulary.number, vocabulary.sentence_end]
+    assert ids.dtype == "int64"
+    assert vocabulary.decode(ids) == ["the", UNK, NUM, SENTENCE_END]
+    assert vocabulary.is_unknown("dog") and not vocabulary.is_unknown("the") and vocabulary.is_unknown(UNK)
+    assert "cat" in vocabulary and "dog" not in vocabulary
+    assert vocabulary["cat"] == 4 and vocabulary["dog"] == vocabulary.unknown == 1
+    assert vocabulary.start == 0
+
+
+def test_that_numbers_are_unknown_without_a_word_for_them() -> None:
+    vocabulary = Vocabulary(["cat"])
+    assert vocabulary.number is None
+    assert vocabulary.is_unknown(NUM)
+
+
+@given(documents())
+def test_that_no_word_of_a_corpus_shares_the_id_of_a_special(document: Document) -> None:
+    recipe = Recipe(lowercase=False, punctuation="keep", numbers=False, minimum_count=1)
+    words = prepare_words(document, recipe)
+    vocabulary = Vocabulary.build([words], recipe)
+    ids = vocabulary.encode(words.words)
+    for number, token in zip(ids.tolist(), words.origin.tolist(), strict=True):
+        assert (number == vocabulary.sentence_end) == (token < 0)
+        assert number not in (vocabulary.start, vocabulary.unknown)
+    assert vocabulary.decode(ids) == list(words.words)
+
+
+@given(st.lists(st.text(min_size=1), unique=True))
+def test_that_a_vocabulary_survives_json(words: list[str]) -> None:
+    vocabulary = Vocabulary(words)
+    again = Vocabulary.from_list(json.loads(json.dumps(vocabulary.to_list())))
+    assert again == vocabulary and again.words == vocabulary.words
+    assert hash(again) == hash(vocabulary)
+
+
+@pytest.mark.parametrize("damaged", ["the cat", {"the": 1}, ["the", 3], ["the", ""], None])
+def test_that_a_damaged_vocabulary_is_refused(damaged: object) -> None:
+    with pytest.raises(DataError, match="list of words"):
+        Vocabulary.from_list(damaged)
+
+
+def test_that_a_word_can_not_stand_twice() -> None:
+    with pytest.raises(DataError, match="twice"):
+        Vocabulary(["a", "b", "a"])

@@ -1,0 +1,145 @@
+"""Word classes: every predictable word in one class, none too large, and better by distribution than by frequency."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.model.encoding.word_classes import (
+    WordClasses,
+    assign_by_clustering,
+    assign_by_frequency,
+    assign_classes,
+    count_bigrams,
+    count_words,
+)
+
+COUNTS = st.lists(st.integers(0, 1000), min_size=1, max_size=60).map(lambda counts: np.array([0, *counts]))
+
+
+def check_partition(classes: WordClasses, size: int, number: int) -> None:
+    assert classes.class_of.shape == (size,)
+    assert classes.class_of[0] == -1
+    assert len(classes) == number
+    members = np.concatenate([classes.members(c) for c in range(number)])
+    assert sorted(members.tolist()) == list(range(1, size))
+
+
+@given(COUNTS, st.data())
+def test_that_frequency_bins_partition_the_words(counts: np.ndarray, data: st.DataObject) -> None:
+    words = len(counts) - 1
+    number = data.draw(st.integers(1, words))
+    largest = data.draw(st.integers(-(-words // number), words))
+    classes = assign_by_frequency(counts, number, largest=largest)
+    check_partition(classes, len(counts), number)
+    assert classes.sizes.max() <= largest
+    ranked = np.argsort(-counts[1:], kind="stable") + 1
+    assert (np.diff(classes.class_of[ranked]) >= 0).all()  # a class is a range of ranks
+
+
+def test_that_frequency_bins_have_about_the_same_mass() -> None:
+    counts = np.concatenate([[0], 100_000 // np.arange(1, 2001)])
+    classes = assign_by_frequency(counts, 40, largest=2000)
+    mass = np.bincount(classes.class_of[1:], weights=counts[1:])
+    single = classes.sizes == 1
+    assert single[0]  # the most frequent word has more than its share, alone
+    assert mass[~single].max() < 2 * mass[~single].min()
+    capped = assign_by_frequency(counts, 40)
+    assert classes.sizes.max() > capped.sizes.max() == 200
+
+
+def make_sequences(seed: int = 0, words: int = 10) -> list[np.ndarray]:
+    """Sentences over three kinds of words that take turns: ids 1…10 after 21…30 after 11…20."""
+    generator = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, words + 1)
+    draws = generator.choice(words, p=weights / weights.sum(), size=(40, 30)) + 1
+    return [row + words * (np.arange(30) % 3) for row in draws]
+
+
+def test_that_clustering_finds_words_that_follow_the_same_words() -> None:
+    sequences = make_sequences()
+    classes = assign_by_clustering(count_bigrams(sequences, 31), 3)
+    check_partition(classes, 31, 3)
+    kinds = [set(classes.class_of[start : start + 10].tolist()) for start in (1, 11, 21)]
+    assert all(len(kind) == 1 for kind in kinds)
+    assert len(set.union(*kinds)) == 3
+
+
+def log_likelihood(bigrams: np.ndarray, classes: WordClasses) -> float:
+    """Σ log p(class | previous) p(word | class), from the definition."""
+    counts = bigrams.sum(axis=1)
+    total = 0.0
+    for word, previous in zip(*np.nonzero(bigrams), strict=True):
+        members = classes.members(int(classes.class_of[word]))
+        p_class = bigrams[members, previous].sum() / bigrams[:, previous].sum()
+        p_word = counts[word] / counts[members].sum()
+        total += bigrams[word, previous] * np.log(p_class * p_word)
+    return float(total)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_that_no_single_move_improves_on_the_clustering(seed: int, number: int) -> None:
+    generator = np.random.default_rng(seed)
+    sequences = [generator.integers(1, 13, size=40), generator.integers(4, 9, size=20)]
+    bigrams = count_bigrams(sequences, 13)
+    classes = assign_by_clustering(bigrams, number, largest=12, rounds=100)
+    check_partition(classes, 13, number)
+    dense = bigrams.toarray()
+    best = log_likelihood(dense, classes)
+    for word in range(1, 13):
+        for other in range(number):
+            moved = classes.class_of.copy()
+            moved[word] = other
+            if len(np.unique(moved[1:])) == number:
+                assert log_likelihood(dense, WordClasses(moved)) <= best + 1e-6
+
+
+def test_that_clustering_keeps_classes_small_and_takes_words_that_never_occur() -> None:
+    sequences = [sequence for sequence in make_sequences() if len(sequence)]
+    classes = assign_by_clustering(count_bigrams(sequences, 41), 6, largest=8)
+    check_partition(classes, 41, 6)
+    assert classes.sizes.max() <= 8
+
+
+def test_bigrams_and_words_are_counted() -> None:
+    sequences = [np.array([1, 2, 1, 2]), np.array([2]), np.array([], dtype=np.int64)]
+    assert count_words(sequences, 4).tolist() == [0, 2, 3, 0]
+    bigrams = count_bigrams(sequences, 4).toarray()
+    assert bigrams.tolist() == [[0, 0, 0, 0], [1, 0, 1, 0], [1, 2, 0, 0], [0, 0, 0, 0]]
+
+
+def test_that_the_default_is_about_the_square_root() -> None:
+    sequences = make_sequences()
+    for method in ("frequency", "clustering"):
+        classes = assign_classes(sequences, 101, method=method)
+        assert (len(classes), classes.method) == (10, method)
+        report = classes.report(count_words(sequences, 101))
+        assert (report["classes"], report["words"]) == (10, 100)
+        assert 10 < report["mean_cost"] <= 10 + classes.sizes.max()
+    with pytest.raises(ConfigError, match="one of frequency, clustering"):
+        assign_classes(sequences, 101, method="magic")
+
+
+def test_that_classes_survive_json() -> None:
+    classes = assign_by_frequency(np.array([0, 5, 3, 2, 2]), 2)
+    assert WordClasses.from_dict(json.loads(json.dumps(classes.to_dict()))) == classes
+    for damaged in ({}, {"class_of": "x", "method": "a"}, {"class_of": [0, 1], "method": "a"}):
+        with pytest.raises(DataError, match="word classes"):
+            WordClasses.from_dict(damaged)
+    with pytest.raises(DataError, match="empty"):
+        WordClasses(np.array([-1, 0, 2]))
+
+
+def test_that_impossible_numbers_are_refused() -> None:
+    counts = np.arange(11)
+    with pytest.raises(ConfigError, match="between 1 and 10"):
+        assign_by_frequency(counts, 11)
+    with pytest.raises(ConfigError, match="can't hold"):
+        assign_by_frequency(counts, 3, largest=3)
+    with pytest.raises(DataError, match="words in it"):
+        assign_by_frequency(np.array([0]))

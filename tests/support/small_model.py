@@ -1,0 +1,18 @@
+"""A stored model with random parameters that reads names, pronouns and what else the small bundles know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from entitynlm.model.pretrained import save_bundle
+from support.small_bundles import make_bundle
+
+STORY = "Ann saw Bo. She ran. It ran, and Bo saw Zoe.\n"
+
+
+def store_model(folder: Path, **options: Any) -> Path:
+    """Write a small bundle with all parts into ``folder``."""
+    bundle, _ = make_bundle(**options)
+    save_bundle(bundle, folder)
+    return folder

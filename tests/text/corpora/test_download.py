@@ -1,0 +1,386 @@
+"""Downloads against a local server that misbehaves on purpose."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import http.server
+import io
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.corpora import download
+from entitynlm.text.corpora.acquisition import check_corpus, get_corpus
+from entitynlm.text.corpora.catalogue import Offer
+from entitynlm.text.corpora.download import download_file
+
+FILES = {
+    "conll/anna.conll": b"Anna sleeps .\n" * 40,
+    "conll/bert.conll": b"Bert reads a book .\n" * 50,
+    "notes.txt": "Überall Wörter.\n".encode(),
+}
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass
+class Behaviour:
+    """What the server holds and how it misbehaves."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    cut_after: list[int] = field(default_factory=list)  # bytes of each answer before the connection is cut
+    ranges: bool = True
+    failures: list[int] = field(default_factory=list)  # status codes of the first answers
+    shifted: bool = False  # the first range that is answered begins at the wrong byte
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    behaviour: Behaviour
+
+    def do_GET(self) -> None:
+        state = self.behaviour
+        asked = self.headers.get("Range")
+        state.requests.append((self.path, asked))
+        content = state.files.get(self.path.lstrip("/"))
+        if state.failures:
+            return self.send_error(state.failures.pop(0))
+        if content is None:
+            return self.send_error(404)
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and state.ranges else 0
+        if asked and state.ranges and start >= len(content):
+            return self.send_error(416)
+        if asked and state.shifted:
+            start, state.shifted = start + 1, False
+        body = content[start:]
+        self.send_response(206 if asked and state.ranges else 200)
+        if asked and state.ranges:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
+        return None
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence."""
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[Behaviour, str]]:
+    behaviour = Behaviour()
+    handler = type("ThisHandler", (Handler,), {"behaviour": behaviour})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield behaviour, f"http://127.0.0.1:{running.server_port}/"
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def offer(monkeypatch: pytest.MonkeyPatch) -> Offer:
+    """A corpus of three invented files, at its source under ``texts/``."""
+    offer = Offer(
+        name="tiny",
+        description="three files",
+        documents=2,
+        licence="none",
+        home="nowhere",
+        remote={"conll/": "texts/"},
+        optional=frozenset({"notes.txt"}),
+    )
+    monkeypatch.setitem(offer.__dict__, "files", {name: digest(content) for name, content in FILES.items()})
+    return offer
+
+
+def serve(behaviour: Behaviour) -> None:
+    behaviour.files = {name.replace("conll/", "texts/"): content for name, content in FILES.items()}
+
+
+def no_pause(seconds: float) -> None:
+    """Tests don't wait."""
+
+
+# -- one file ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_fetched_and_checked(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.txt": b"hello"}
+    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"))
+    assert (tmp_path / "a.txt").read_bytes() == b"hello"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_cut_connection_is_continued_from_the_byte_where_it_was_cut(
+    server: tuple[Behaviour, str], tmp_path: Path
+) -> None:
+    behaviour, url = server
+    content = bytes(range(256)) * 20
+    behaviour.files = {"a.bin": content}
+    behaviour.cut_after = [1000, 2000]
+    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), pause=no_pause)
+    assert (tmp_path / "a.bin").read_bytes() == content
+    assert [asked for _, asked in behaviour.requests] == [None, "bytes=1000-", "bytes=3000-"]
+
+
+def test_a_later_call_goes_on_from_what_an_earlier_one_kept(
+    server: tuple[Behaviour, str], tmp_path: Path
+) -> None:
+    behaviour, url = server
+    content = b"0123456789" * 100
+    behaviour.files = {"a.bin": content}
+    behaviour.cut_after = [300]
+    with pytest.raises(DataError, match="300 bytes are kept; the same command goes on from there"):
+        download_file(url + "a.bin", tmp_path / "a.bin", attempts=1, pause=no_pause)
+    assert not (tmp_path / "a.bin").exists()
+    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), attempts=1)
+    assert (tmp_path / "a.bin").read_bytes() == content
+    assert behaviour.requests[-1] == ("/a.bin", "bytes=300-")
+
+
+def test_a_server_without_ranges_makes_us_begin_again(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    content = b"abc" * 500
+    behaviour.files = {"a.bin": content}
+    behaviour.cut_after = [700]
+    behaviour.ranges = False
+    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), pause=no_pause)
+    assert (tmp_path / "a.bin").read_bytes() == content
+    assert len(behaviour.requests) == 2
+
+
+def test_a_wrong_range_is_not_taken(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.bin": b"abcdef" * 100}
+    behaviour.cut_after = [60]
+    behaviour.shifted = True
+    download_file(url + "a.bin", tmp_path / "a.bin", pause=no_pause)
+    assert (tmp_path / "a.bin").read_bytes() == b"abcdef" * 100
+    assert [asked for _, asked in behaviour.requests] == [None, "bytes=60-", None]
+
+
+def test_a_wrong_hash_is_refused_and_nothing_is_left(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.txt": b"something else"}
+    with pytest.raises(DataError, match=r"not what this package knows.*found 'SHA-256 .*expected SHA-256"):
+        download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stale_part_does_not_spoil_a_good_file(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.txt": b"hello world"}
+    (tmp_path / "a.txt.part").write_bytes(b"HELLO")
+    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello world"))
+    assert (tmp_path / "a.txt").read_bytes() == b"hello world"
+    assert [asked for _, asked in behaviour.requests] == ["bytes=5-", None]
+
+
+def test_a_part_that_is_too_long_is_thrown_away(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.txt": b"hello"}
+    (tmp_path / "a.txt.part").write_bytes(b"hello and much more")
+    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"), pause=no_pause)
+    assert (tmp_path / "a.txt").read_bytes() == b"hello"
+
+
+def test_a_missing_file_is_said_at_once_with_what_to_do(
+    server: tuple[Behaviour, str], tmp_path: Path
+) -> None:
+    behaviour, url = server
+    with pytest.raises(DataError, match=r"404 Not Found\. The file may have moved.*--url.*--from"):
+        download_file(url + "gone.txt", tmp_path / "gone.txt", pause=no_pause)
+    assert len(behaviour.requests) == 1
+
+
+def test_a_server_that_is_busy_is_asked_again(server: tuple[Behaviour, str], tmp_path: Path) -> None:
+    behaviour, url = server
+    behaviour.files = {"a.txt": b"hello"}
+    behaviour.failures = [503, 429]
+    download_file(url + "a.txt", tmp_path / "a.txt", pause=no_pause)
+    assert len(behaviour.requests) == 3
+
+
+def test_no_server_at_all_ends_with_a_readable_error(tmp_path: Path) -> None:
+    waits: list[float] = []
+    with pytest.raises(DataError, match="failed 3 times"):
+        download_file("http://127.0.0.1:9/a", tmp_path / "a", attempts=3, pause=waits.append)
+    assert waits == [1.0, 2.0]
+
+
+def test_local_files_are_not_addresses(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="only http and https"):
+        download_file("file:///etc/hostname", tmp_path / "a")
+
+
+# -- a corpus ------------------------------------------------------------------------------------------------
+
+
+def test_a_corpus_is_assembled_from_its_public_layout(
+    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+) -> None:
+    behaviour, url = server
+    serve(behaviour)
+    seen: list[str] = []
+    assert get_corpus(offer, tmp_path / "tiny", url=url, on_file=seen.append) == []
+    assert {name: (tmp_path / "tiny" / name).read_bytes() for name in FILES} == FILES
+    assert sorted(seen) == sorted(FILES)
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_a_second_try_fetches_only_what_is_missing(
+    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+) -> None:
+    behaviour, url = server
+    serve(behaviour)
+    bert = behaviour.files.pop("texts/bert.conll")
+    with pytest.raises(DataError, match="404"):
+        get_corpus(offer, tmp_path / "tiny", url=url)
+    assert not (tmp_path / "tiny").exists()
+    behaviour.files["texts/bert.conll"] = bert
+    behaviour.requests.clear()
+    get_corpus(offer, tmp_path / "tiny", url=url)
+    assert "/texts/anna.conll" not in [path for path, _ in behaviour.requests]
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+
+
+def test_optional_files_may_be_missing(server: tuple[Behaviour, str], offer: Offer, tmp_path: Path) -> None:
+    behaviour, url = server
+    serve(behaviour)
+    del behaviour.files["notes.txt"]
+    assert get_corpus(offer, tmp_path / "tiny", url=url) == ["notes.txt"]
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+
+
+def test_a_full_disk_is_said_and_leaves_no_half_corpus(
+    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behaviour, url = server
+    serve(behaviour)
+    real_open = Path.open
+
+    def full(path: Path, mode: str = "r", *args: object, **options: object) -> object:
+        if mode in ("wb", "ab") and path.name.startswith("bert"):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return real_open(path, mode, *args, **options)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(DataError, match=r"No space left on device.*Free some space and repeat"):
+        get_corpus(offer, tmp_path / "tiny", url=url)
+    assert not (tmp_path / "tiny").exists()
+    monkeypatch.undo()
+
+
+def test_a_folder_that_holds_something_is_never_overwritten(offer: Offer, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "mine.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="exists already and is not a whole copy"):
+        get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/")
+
+
+def test_a_whole_copy_is_left_as_it_is(offer: Offer, tmp_path: Path) -> None:
+    write_tree(tmp_path / "tiny", public=False)
+    (tmp_path / "tiny" / "notes.txt").unlink()
+    assert get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/") == ["notes.txt"]
+
+
+def write_tree(folder: Path, *, public: bool) -> Path:
+    for name, content in FILES.items():
+        path = folder / (name.replace("conll/", "texts/") if public else name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_a_copy_is_taken_from_a_folder_laid_out_either_way(
+    offer: Offer, tmp_path: Path, public: bool
+) -> None:
+    source = write_tree(tmp_path / "clone" / "inner", public=public)
+    assert get_corpus(offer, tmp_path / "tiny", source=source.parent) == []
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+
+
+def test_a_damaged_copy_is_refused(offer: Offer, tmp_path: Path) -> None:
+    source = write_tree(tmp_path / "copy", public=False)
+    (source / "conll" / "anna.conll").write_bytes(b"Anna wakes .\n")
+    with pytest.raises(DataError, match=r"conll/anna\.conll: the content is not what this package knows"):
+        get_corpus(offer, tmp_path / "tiny", source=source)
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+def zip_bytes() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in FILES.items():
+            archive.writestr(f"download/{name}", content)
+    return packed.getvalue()
+
+
+def tar_bytes() -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in FILES.items():
+            info = tarfile.TarInfo(f"download/{name}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(("ending", "content"), [(".zip", zip_bytes()), (".tar.gz", tar_bytes())])
+def test_a_corpus_comes_out_of_an_archive(offer: Offer, tmp_path: Path, ending: str, content: bytes) -> None:
+    archive = tmp_path / f"archive{ending}"
+    archive.write_bytes(content)
+    assert get_corpus(offer, tmp_path / "tiny", source=archive) == []
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+    assert archive.exists()
+
+
+def test_an_archive_is_fetched_unpacked_and_removed(
+    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+) -> None:
+    behaviour, url = server
+    behaviour.files = {"tiny.zip": zip_bytes()}
+    get_corpus(offer, tmp_path / "tiny", url=url + "tiny.zip")
+    assert list(check_corpus(offer, tmp_path / "tiny")) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_a_file_that_is_no_archive_is_refused(offer: Offer, tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"not packed")
+    with pytest.raises(DataError, match="no folder and no zip or tar archive"):
+        get_corpus(offer, tmp_path / "tiny", source=tmp_path / "a.zip")
+
+
+def test_check_corpus_names_what_is_missing_or_changed(offer: Offer, tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "copy", public=False)
+    (folder / "conll" / "anna.conll").write_bytes(b"changed")
+    (folder / "conll" / "bert.conll").unlink()
+    (folder / "notes.txt").unlink()
+    assert list(check_corpus(offer, folder)) == [
+        ("conll/anna.conll", "other content"),
+        ("conll/bert.conll", "missing"),
+    ]
+
+
+def test_what_only_a_person_can_fetch_says_how(tmp_path: Path) -> None:
+    licensed = Offer("conll2012", "OntoNotes", 1, "LDC", "https://example.org/licence")
+    with pytest.raises(ConfigError, match=r"licensed, see https://example\.org/licence"):
+        get_corpus(licensed, tmp_path / "x")
+
+
+def test_where_a_range_begins() -> None:
+    assert download._range_start("bytes 100-199/200") == 100
+    assert download._range_start(None) is None
+    assert download._range_start("bytes */200") is None

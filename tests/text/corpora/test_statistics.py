@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.corpora.example import RUNNING_EXAMPLE
+from entitynlm.text.corpora.statistics import count_words, measure_corpus, measure_documents
+from entitynlm.text.document import Document, Mention
+
+
+def test_the_running_example_is_counted() -> None:
+    counts = measure_documents([RUNNING_EXAMPLE])
+    assert counts.as_json() == {
+        "documents": 1,
+        "sentences": 2,
+        "tokens": 22,
+        "mentions": 6,
+        "entities": 4,
+        "singletons": 2,
+        "mean_mention_length": pytest.approx(11 / 6),
+        "longest_mention": 3,
+        "vocabulary": 19,  # 22 tokens, of which "to", "the" and "." stand twice
+    }
+
+
+def test_counts_are_of_the_annotation_as_it_stands() -> None:
+    document = Document(
+        "d",
+        ("The", "the", "cat"),
+        mentions=(
+            Mention(0, 3, "a"),
+            Mention(0, 3, "b"),  # annotated twice: counts twice
+            Mention(1, 3, "a"),  # nested: counts
+            Mention(0, 3, "c", parts=((0, 1), (2, 3))),  # two words, not three
+        ),
+    )
+    counts = measure_documents([document, document])
+    assert (counts.mentions, counts.entities, counts.singletons) == (8, 6, 4)
+    assert counts.mean_mention_length == pytest.approx((3 + 3 + 2 + 2) / 4)
+    assert counts.vocabulary == 3  # as spelt
+    assert count_words(document.mentions[-1]) == 2
+
+
+def test_nothing_gives_zeros_and_no_mean() -> None:
+    counts = measure_documents([])
+    assert counts.documents == counts.tokens == counts.vocabulary == counts.longest_mention == 0
+    assert counts.mean_mention_length is None
+    assert json.loads(json.dumps(counts.as_json()))["mean_mention_length"] is None
+
+
+def test_every_document_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text("# newdoc id = a\n1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
+    seen: list[str] = []
+    counts = measure_corpus(open_corpus(tmp_path), on_document=lambda document: seen.append(document.id))
+    assert list(counts) == ["all"]
+    assert seen == ["a"]
+
+
+# -- the real corpora, against a second, independent way of counting -----------------------------------------
+
+
+def count_conllu_with_regular_expressions(paths: tuple[Path, ...]) -> tuple[int, int, int, int]:
+    """Tokens, mentions, entities and singletons of GUM files, from the brackets of the last column alone."""
+    tokens = mentions = entities = singletons = 0
+    for path in paths:
+        sizes: Counter[str] = Counter()
+        for line in path.read_text(encoding="utf-8").splitlines():
+            cells = line.split("\t")
+            if len(cells) == 10 and cells[0].isdigit():
+                tokens += 1
+                for brackets in re.findall(r"(?:^|\|)Entity=([^|]*)", cells[9]):
+                    sizes.update(re.findall(r"\(([^()-]+)", brackets))
+        mentions += sum(sizes.values())
+        entities += len(sizes)
+        singletons += sum(size == 1 for size in sizes.values())
+    return tokens, mentions, entities, singletons
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("name", ["ontogum", "gum"])
+def test_gum_counts_agree_with_an_independent_count(corpora_path: Path, name: str) -> None:
+    corpus = open_corpus(corpora_path / name)
+    dev = measure_documents(corpus.documents("dev"))
+    assert count_conllu_with_regular_expressions(corpus.splits["dev"]) == (
+        dev.tokens,
+        dev.mentions,
+        dev.entities,
+        dev.singletons,
+    )
+
+
+@pytest.mark.corpora
+def test_litbank_counts_agree_with_an_independent_count(corpora_path: Path) -> None:
+    corpus = open_corpus(corpora_path / "litbank")
+    test = measure_documents(corpus.documents("test"))
+    tokens = mentions = entities = longest = 0
+    for path in corpus.splits["test"]:
+        opened: dict[str, list[int]] = defaultdict(list)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            cells = line.split("\t")
+            if line.startswith("#") or len(cells) < 5:
+                continue
+            cell = cells[-1] or cells[-2]
+            for number in re.findall(r"\((\d+)", cell):
+                opened[number].append(tokens)
+                mentions += 1
+            for number in re.findall(r"(\d+)\)", cell):
+                longest = max(longest, tokens + 1 - opened[number].pop())
+            tokens += 1
+        entities += len(opened)
+    assert (tokens, mentions, entities, longest) == (
+        test.tokens,
+        test.mentions,
+        test.entities,
+        test.longest_mention,
+    )
+
+
+@pytest.mark.corpora
+def test_inscript_counts_agree_with_an_independent_count(corpora_path: Path) -> None:
+    corpus = open_corpus(corpora_path / "inscript")
+    dev = measure_documents(corpus.documents("dev"))
+    tokens = mentions = sentences = 0
+    for path in corpus.splits["dev"]:
+        text = path.read_text(encoding="utf-8")
+        sentences += text.count("#id=")
+        for block in text.split("\n\n"):
+            rows = [line.split("\t") for line in block.splitlines() if re.match(r"\d+-\d+\t\S", line)]
+            labels = ["O", *(row[5].strip() for row in rows)]
+            tokens += len(rows)
+            mentions += sum(now not in ("O", before) for before, now in pairwise(labels))
+    assert (sentences, tokens, mentions) == (dev.sentences, dev.tokens, dev.mentions)

@@ -1,0 +1,333 @@
+"""brat standoff: text spans, links, LitBank's layers, collections that we wrote and someone then edited."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.brat.reader import FORMAT
+from entitynlm.text.formats.registry import read_documents
+from support.strategies import documents
+
+RAW = "Old Marta fed her dog. It slept, she said.\n"
+ANN = """\
+T1\tPerson 0 9\tOld Marta
+T2\tPerson 14 17\ther
+T3\tAnimal 14 21\ther dog
+T4\tAnimal 23 25\tIt
+T5\tPerson 33 36\tshe
+E1\tFeed:T9
+A1\tSure E1
+#1\tAnnotatorNotes T1\ta note
+*\tCoref T1 T2
+R1\tCoref Arg1:T5 Arg2:T2
+R2\tCoreference Arg1:T4 Arg2:T3\t
+R3\tLikes Arg1:T1 Arg2:T3
+"""
+TOKENISED = "Marta 's dog slept .\nShe , Marta , wept .\n"
+LAYERS = """\
+T1\tPROP_PER 0 5\tMarta
+T2\tNOM_PER 0 12\tMarta 's dog
+T3\tPRON_PER 21 24\tShe
+T4\tPROP_PER 27 32\tMarta
+T5\tMarta-1 0 5\tMarta
+T6\tMarta__s_dog-2 0 12\tMarta 's dog
+T7\tMarta-1 21 24\tShe
+R1\tappos Arg1:T4 Arg2:T3
+R2\tcop Arg1:T4 Arg2:T77
+"""
+
+
+def read(
+    folder: Path, ann: str, text: str | bytes, *, oddities: list[Oddity] | None = None, **options: object
+) -> Document:
+    (folder / "tale.txt").write_bytes(text.encode() if isinstance(text, str) else text)
+    (folder / "tale.ann").write_bytes(ann.encode())
+    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
+    with (folder / "tale.ann").open("rb") as stream:
+        (document,) = FORMAT.read(Source(str(folder / "tale.ann"), stream, on_oddity, dict(options)))
+    return document
+
+
+def spoken(document: Document) -> list[list[str]]:
+    return [[document.words(*mention.span) for mention in entity.mentions] for entity in document.entities]
+
+
+def write(folder: Path, *documents: Document) -> None:
+    assert FORMAT.write_folder is not None
+    FORMAT.write_folder(documents, folder)
+
+
+def read_folder(folder: Path, oddities: list[Oddity] | None = None) -> list[Document]:
+    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
+    return [
+        d for path in sorted(folder.glob("*.ann")) for d in read_documents(path, "brat", on_oddity=on_oddity)
+    ]
+
+
+def test_raw_text_with_links(tmp_path: Path) -> None:
+    pytest.importorskip("spacy")
+    oddities: list[Oddity] = []
+    document = read(tmp_path, ANN, RAW, oddities=oddities)
+    assert document.id == "tale"
+    assert document.text == RAW
+    assert spoken(document) == [["Old Marta", "her", "she"], ["her dog", "It"]]
+    assert [entity.type for entity in document.entities] == ["Person", "Animal"]
+    assert [document.words(*sentence) for sentence in document.sentences] == [
+        "Old Marta fed her dog.",
+        "It slept, she said.",
+    ]
+    assert not oddities
+
+
+def test_relations_by_option(tmp_path: Path) -> None:
+    document = read(tmp_path, ANN, RAW, relations="Likes,Other", tokens="whitespace")
+    assert spoken(document)[0] == ["Old Marta", "her dog."]
+
+
+def test_relations_that_are_not_understood_are_named(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    ann = "T1\tX 0 5\tMarta\nT2\tX 21 24\tShe\nR1\tSame Arg1:T1 Arg2:T2\n"
+    assert len(read(tmp_path, ann, TOKENISED, oddities=oddities).entities) == 2
+    assert "'Same' (1)" in oddities[0].message
+    assert len(read(tmp_path, ann, TOKENISED, relations="Same").entities) == 1
+
+
+def test_litbank_layers(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    document = read(tmp_path, LAYERS, TOKENISED, oddities=oddities)
+    assert document.tokens == tuple(TOKENISED.split())
+    assert document.sentences == ((0, 5), (5, 11))
+    assert {e.id: [m.span for m in e.mentions] for e in document.entities} == {
+        "Marta__s_dog-2": [(0, 3)],
+        "Marta-1": [(0, 1), (5, 6)],
+        "T4": [(7, 8)],
+    }
+    assert set(document.entity_types.values()) == {"PER"}
+    assert [dict(mention.attributes)["label"] for mention in document.mentions] == [
+        "NOM_PER",
+        "PROP_PER",
+        "PRON_PER",
+        "PROP_PER",
+    ]
+    assert [(oddity.line, "T77" in oddity.message) for oddity in oddities] == [(9, True)]
+
+
+def test_discontinuous_spans(tmp_path: Path) -> None:
+    document = read(tmp_path, "T1\tX 0 5;13 18\tMarta slept\nT2\tX 0 5;6 8\tMarta 's\n", TOKENISED)
+    first, second = document.mentions
+    assert (first.span, first.parts) == ((0, 4), ((0, 1), (3, 4)))
+    assert (second.span, second.parts) == ((0, 2), ())
+
+
+def test_a_cut_word_is_taken_whole_and_reported(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    document = read(
+        tmp_path, "T1\tX 1 5\tarta\nT2\tX 5 6\t \n", TOKENISED, oddities=oddities, tokens="whitespace"
+    )
+    assert [mention.span for mention in document.mentions] == [(0, 1)]
+    assert [oddity.line for oddity in oddities] == [1, 2]
+
+
+def test_types_that_differ_within_an_entity(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    document = read(
+        tmp_path, "T1\tA 0 5\tMarta\nT2\tB 21 24\tShe\n*\tCoref T1 T2\n", TOKENISED, oddities=oddities
+    )
+    assert dict(document.entity_types) == {"T1": "A"}
+    assert [mention.attributes for mention in document.mentions] == [(), (("label", "B"),)]
+    assert "types A, B" in oddities[0].message
+
+
+def test_byte_order_marks_and_windows_ends_are_counted_as_the_annotations_do(tmp_path: Path) -> None:
+    for mark, shift in ((b"", 0), (b"\xef\xbb\xbf", 0), (b"\xef\xbb\xbf", 1)):
+        ann = f"T1\tX {21 + shift} {24 + shift}\tShe\n"
+        document = read(tmp_path, ann, mark + TOKENISED.encode())
+        assert spoken(document) == [["She"]]
+    windows = TOKENISED.replace("\n", "\r\n")
+    for start in (21, 22):
+        document = read(tmp_path, f"T1\tX {start} {start + 3}\tShe\n", windows)
+        assert spoken(document) == [["She"]]
+
+
+def test_surface_that_differs_is_reported(tmp_path: Path) -> None:
+    oddities: list[Oddity] = []
+    read(tmp_path, "T1\tX 0 5\tAgnes\n", TOKENISED, oddities=oddities)
+    assert "'Agnes'" in oddities[0].message
+
+
+@pytest.mark.parametrize(
+    ("ann", "message"),
+    [
+        ("T1\tX 0\tMarta", "no label or no ranges"),
+        ("T1\tX 5 5\t", "empty or runs backwards"),
+        ("T1\tX 5 1000\tMarta", "the text has"),
+        ("Marta slept", "not a brat annotation"),
+        ("T1 X 0 5 Marta", "not a brat annotation"),
+    ],
+)
+def test_lines_that_make_no_sense(tmp_path: Path, ann: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read(tmp_path, f"T8\tX 0 5\tMarta\n{ann}\n", TOKENISED)
+    assert caught.value.line == 2
+
+
+def test_a_missing_text(tmp_path: Path) -> None:
+    (tmp_path / "alone.ann").write_text(LAYERS)
+    with pytest.raises(DataError, match=r"alone\.ann: the text .*alone\.txt"):
+        list(read_documents(tmp_path / "alone.ann"))
+    (tmp_path / "other.txt").write_text(TOKENISED)
+    (document,) = read_documents(tmp_path / "alone.ann", text=tmp_path / "other.txt")
+    assert len(document.mentions) == 4
+
+
+def test_text_that_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"tale\.txt:1: this is not UTF-8"):
+        read(tmp_path, LAYERS, b"M\xe4rta")
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    (tmp_path / "tale.ann.gz").write_bytes(gzip.compress(LAYERS.encode()))
+    (tmp_path / "tale.txt.gz").write_bytes(gzip.compress(TOKENISED.encode()))
+    (document,) = read_documents(tmp_path / "tale.ann.gz")
+    assert len(document.entities) == 3
+
+
+def test_unknown_way_of_cutting(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="tokens"):
+        read(tmp_path, LAYERS, TOKENISED, tokens="spaces")
+
+
+@settings(max_examples=60)
+@given(st.lists(documents(), max_size=3, unique_by=lambda document: document.id))
+def test_round_trip_is_exact(originals: list[Document]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / "out", *originals)
+        found = read_folder(Path(folder) / "out")
+    assert sorted(found, key=lambda d: d.id) == sorted(originals, key=lambda d: d.id)
+
+
+@settings(max_examples=40)
+@given(documents(max_tokens=8))
+def test_annotations_stand_on_the_characters_of_their_mentions(document: Document) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), document)
+        (path,) = Path(folder).glob("*.ann")
+        text = path.with_suffix(".txt").read_bytes().decode()
+        lines = [line.split("\t") for line in path.read_text().split("\n")[:-1]]
+    spans = [line for line in lines if line[0].startswith("T")]
+    assert len(spans) == len(document.mentions)
+    for _, head, surface in spans:
+        ranges = [tuple(map(int, each.split(" "))) for each in head.split(" ", 1)[1].split(";")]
+        assert " ".join(text[a:b] for a, b in ranges).split() == surface.split()
+    joined = sum(len(line[1].split(" ")) - 1 for line in lines if line[0] == "*")
+    assert joined == sum(len(entity.mentions) for entity in document.entities if len(entity.mentions) > 1)
+
+
+STORY = Document(
+    "tales/one",
+    ("Marta", "fed", "her", "dog", ".", "It", "slept", "."),
+    ((0, 5), (5, 8)),
+    (Mention(0, 1, "marta"), Mention(2, 3, "marta", head=2), Mention(2, 4, "dog"), Mention(5, 6, "dog")),
+    {"marta": "person/adult"},
+    columns={"pos": ("NNP", "VBD", "PRP$", "NN", ".", "PRP", "VBD", ".")},
+)
+
+
+def test_what_brat_sees(tmp_path: Path) -> None:
+    write(tmp_path / "out", STORY)
+    assert (tmp_path / "out/tales_one.txt").read_text() == "Marta fed her dog .\nIt slept .\n"
+    assert (tmp_path / "out/tales_one.ann").read_text().split("\n") == [
+        "T1\tperson_adult 0 5\tMarta",
+        "T2\tperson_adult 10 13\ther",
+        "*\tCoref T1 T2",
+        "T3\tMention 10 17\ther dog",
+        "T4\tMention 20 22\tIt",
+        "*\tCoref T3 T4",
+        "",
+    ]
+    settings_file = (tmp_path / "out/annotation.conf").read_text()
+    assert "person_adult" in settings_file
+    assert "Coref\tArg1" in settings_file
+
+
+def test_edits_in_brat_are_read(tmp_path: Path) -> None:
+    write(tmp_path, STORY)
+    path = tmp_path / "tales_one.ann"
+    lines = path.read_text().split("\n")
+    lines[2] = "*\tCoref T1 T2 T3 T5"  # her dog becomes Marta; a new mention joins
+    lines[3] = "T3\tAnimal 14 17\tdog"  # its span and label change
+    lines[5] = ""  # "It" is alone
+    lines.append("T5\tPlace 6 9\tfed")
+    path.write_text("\n".join(lines))
+    (document,) = read_folder(tmp_path)
+    assert {e.id: [m.span for m in e.mentions] for e in document.entities} == {
+        "marta": [(0, 1), (1, 2), (2, 3), (3, 4)],
+        "dog": [(5, 6)],
+    }
+    assert document.entity_types["marta"] == "person/adult"
+    assert dict(document.mentions[1].attributes) == {"label": "Place"}
+    assert document.columns["pos"] == STORY.columns["pos"]
+    assert document.mentions[2].head == 2
+
+
+def test_an_edited_text_is_cut_anew(tmp_path: Path) -> None:
+    write(tmp_path, STORY)
+    (tmp_path / "tales_one.txt").write_text("Marta fed her dog .\nIt slept well .\n")
+    oddities: list[Oddity] = []
+    (document,) = read_folder(tmp_path, oddities)
+    assert len(document) == 9
+    assert spoken(document) == [["Marta", "her"], ["her dog", "It"]]
+    assert "changed" in oddities[0].message
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"entitynlm": {}}', '{"entitynlm": 3}', "\udcff"])
+def test_a_damaged_companion_is_left_out(tmp_path: Path, damage: str) -> None:
+    write(tmp_path, STORY)
+    (tmp_path / "tales_one.tokens").write_bytes(damage.encode("utf-8", "surrogateescape"))
+    oddities: list[Oddity] = []
+    (document,) = read_folder(tmp_path, oddities)
+    assert spoken(document) == [["Marta", "her"], ["her dog", "It"]]
+    assert len(oddities) == 1
+
+
+def test_names_of_documents_never_collide_or_leave_the_folder(tmp_path: Path) -> None:
+    names = ["a/b", "a_b", "A b", "..", "../x", "é" * 300]
+    write(tmp_path / "out", *(Document(name, ("w",)) for name in names))
+    assert {document.id for document in read_folder(tmp_path / "out")} == set(names)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_nothing_is_left_of_a_failed_writing(tmp_path: Path) -> None:
+    def stream() -> Iterator[Document]:
+        yield STORY
+        raise DataError("broken input")
+
+    assert FORMAT.write_folder is not None
+    with pytest.raises(DataError, match="broken input"):
+        FORMAT.write_folder(stream(), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("here already")
+    with pytest.raises(DataError, match="can't be written"):
+        write(tmp_path / "out", STORY)
+
+
+@pytest.mark.corpora
+def test_litbank_in_brat_has_the_clusters_of_its_columns(corpora_path: Path) -> None:
+    for path in sorted((corpora_path / "litbank/brat").glob("*.ann"))[::10]:
+        (document,) = read_documents(path)
+        (columns,) = read_documents(corpora_path / "litbank/conll" / f"{path.stem}.conll")
+        assert document.tokens == columns.tokens
+        assert sorted(document.clusters) == sorted(columns.clusters), path.name

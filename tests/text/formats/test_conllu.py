@@ -1,0 +1,441 @@
+"""CoNLL-U with entities: OntoGUM's bare and CorefUD's full form, text and offsets, and back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats import conll2012
+from entitynlm.text.formats.base import Format, Oddity, Source
+from entitynlm.text.formats.conllu.format import FORMAT
+from support.strategies import documents, sorted_clusters
+
+BARE = """\
+# newdoc id = tale_dog
+# global.Entity = GRP
+# meta::genre = tale
+# meta::title = A dog = a friend
+# newpar
+# sent_id = tale_dog-1
+# speaker = Ann
+# text = Old Marta doesn't sleep.
+1\tOld\told\tADJ\tJJ\tDegree=Pos\t2\tamod\t2:amod\tEntity=(1|MSeg=Old
+2\tMarta\tMarta\tPROPN\tNNP\tNumber=Sing\t5\tnsubj\t5:nsubj\tEntity=1)
+3-4\tdoesn't\t_\t_\t_\t_\t_\t_\t_\t_
+3\tdoes\tdo\tAUX\tVBZ\t_\t5\taux\t5:aux\t_
+4\tn't\tnot\tPART\tRB\t_\t5\tadvmod\t5:advmod\t_
+5\tsleep\tsleep\tVERB\tVB\t_\t0\troot\t0:root\tSpaceAfter=No
+5.1\tsleep\t_\t_\t_\t_\t_\t_\t0:root\tCopyOf=5
+6\t.\t.\tPUNCT\t.\t_\t5\tpunct\t5:punct\tDiscourse=x:1->2:0
+
+# newpar
+# sent_id = tale_dog-2
+# text = She snores.
+1\tShe\tshe\tPRON\tPRP\t_\t2\tnsubj\t2:nsubj\tEntity=(1)
+2\tsnores\tsnore\tVERB\tVBZ\t_\t0\troot\t0:root\tSpaceAfter=No
+3\t.\t.\tPUNCT\t.\t_\t2\tpunct\t2:punct\t_
+
+"""
+
+
+def read(text: str | bytes, oddities: list[Oddity] | None = None, *, form: Format = FORMAT) -> list[Document]:
+    data = text.encode() if isinstance(text, str) else text
+    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
+    return list(form.read(Source("tale.conllu", io.BytesIO(data), on_oddity)))
+
+
+def write(*documents: Document, form: Format = FORMAT) -> str:
+    assert form.write is not None
+    stream = io.StringIO()
+    form.write(documents, stream)
+    return stream.getvalue()
+
+
+def rows(*misc: str, header: str | None = "GRP-etype-head-other") -> str:
+    """A sentence of the words w1, w2, … with these MISC columns; an id before ``:`` makes an empty node."""
+    comment = f"# global.Entity = {header}\n" if header else ""
+    body, number = "", 0
+    for cell in misc:
+        if cell.startswith("."):
+            word_id, cell = f"{number}.{cell[1]}", cell[3:]
+        else:
+            number += 1
+            word_id = str(number)
+        body += f"{word_id}\tw{word_id}\t_\t_\t_\t_\t_\t_\t_\t{cell or '_'}\n"
+    return f"# newdoc id = test\n{comment}{body}\n"
+
+
+def spans_of(document: Document) -> dict[str, list[Span]]:
+    return {entity.id: [mention.span for mention in entity.mentions] for entity in document.entities}
+
+
+# -- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_the_bare_form_is_read_with_columns_heads_and_text() -> None:
+    oddities: list[Oddity] = []
+    (document,) = read(BARE, oddities)
+    assert oddities == []
+    assert document.id == "tale_dog"
+    assert document.tokens == ("Old", "Marta", "does", "n't", "sleep", ".", "She", "snores", ".")
+    assert document.sentences == ((0, 6), (6, 9))
+    assert spans_of(document) == {"1": [(0, 2), (6, 7)]}
+    assert document.text == "Old Marta doesn't sleep.\nShe snores."
+    assert [document.words(i, i + 1) for i in range(len(document))] == list(document.tokens)
+    assert document.heads == (1, 4, 4, 4, -1, 4, 7, -1, 7)
+    assert document.columns["pos"][:3] == ("JJ", "NNP", "VBZ")
+    assert document.columns["upos"][:3] == ("ADJ", "PROPN", "AUX")
+    assert document.columns["lemma"][3] == "not"
+    assert document.columns["feats"][:3] == ("Degree=Pos", "Number=Sing", None)
+    assert document.columns["deprel"][4] == "root"
+    assert document.columns["speaker"] == ("Ann",) * 6 + (None,) * 3
+    assert document.columns["mwt"][2:4] == ("1/2", "2/2")
+    assert "sent_id" not in document.columns
+    assert dict(document.meta) == {"global.Entity": "GRP", "genre": "tale", "title": "A dog = a friend"}
+
+
+def test_the_bare_form_comes_back_but_for_what_is_not_kept() -> None:
+    expected = [line for line in BARE.splitlines() if not line.startswith("5.1")]
+    for dropped in ("|MSeg=Old", "Discourse=x:1->2:0"):
+        expected = [line.replace(dropped, "" if dropped[0] == "|" else "_") for line in expected]
+    expected = [
+        "\t".join((*fields[:8], "_", fields[9])) if len(fields := line.split("\t")) == 10 else line
+        for line in expected
+    ]
+    expected.remove("# newpar")  # at the start of a document it says nothing
+    written = write(*read(BARE)).splitlines()
+    assert sorted(written) == sorted(expected)
+    assert [line for line in written if line[:1].isdigit()] == [
+        line for line in expected if line[:1].isdigit()
+    ]
+
+
+def test_the_full_form_has_types_heads_and_attributes() -> None:
+    text = rows(
+        "Entity=(1-person-new-2-Ann_%28x%2Dy%29-cf1:a%2Cb",
+        "Entity=1)",
+        "Entity=(2-place(1-person-giv)",
+        "Entity=2)",
+        header="GRP-etype-infstat-head-identity-other",
+    )
+    (document,) = read(text)
+    assert dict(document.entity_types) == {"1": "person", "2": "place"}
+    first, place, again = document.mentions
+    assert first == Mention(0, 2, "1", (), 1, (("infstat", "new"), ("identity", "Ann_(x-y)"), ("cf1", "a,b")))
+    assert place == Mention(2, 4, "2")
+    assert again == Mention(2, 3, "1", (), None, (("infstat", "giv"),))
+    assert read(write(document)) == [document]
+    assert "Entity=(1-person-new-2-Ann_%28x%2Dy%29-cf1:a%2Cb\n" in write(document)
+
+
+def test_the_header_holds_for_the_documents_after_it() -> None:
+    text = rows("Entity=(1-person)", header="eid-etype") + rows("Entity=(2-place)", header=None).replace(
+        "test", "other"
+    )
+    assert [dict(document.entity_types) for document in read(text)] == [{"1": "person"}, {"2": "place"}]
+
+
+def test_the_type_of_most_mentions_is_the_type_of_the_entity() -> None:
+    oddities: list[Oddity] = []
+    (document,) = read(rows("Entity=(1-x)", "Entity=(1-y)", "Entity=(1)", "Entity=(1-y)"), oddities)
+    assert dict(document.entity_types) == {"1": "y"}
+    assert [mention.attributes for mention in document.mentions] == [(("etype", "x"),), (), (), ()]
+    assert "several types" in oddities[0].message
+    assert read(write(document)) == [document]
+
+
+def test_discontinuous_mentions_have_parts() -> None:
+    text = rows("Entity=(5[1/2]-x-3", "Entity=5[1/2])", "", "Entity=(5[2/2]-x-3)(5)")
+    (document,) = read(text)
+    assert document.mentions == (Mention(0, 4, "5", ((0, 2), (3, 4)), 3), Mention(3, 4, "5"))
+    assert read(write(document)) == [document]
+
+
+def test_parts_that_touch_are_no_parts() -> None:
+    (document,) = read(rows("Entity=(5[1/2])", "Entity=(5[2/2])"))
+    assert document.mentions == (Mention(0, 2, "5"),)
+
+
+def test_a_bracket_at_an_empty_node_moves_to_the_words_beside_it() -> None:
+    oddities: list[Oddity] = []
+    text = rows(
+        "", ".1:Entity=(1-person-2", "Entity=1)", ".1:Entity=(2-thing-1)", "Entity=(3--1", ".1:Entity=3)"
+    )
+    (document,) = read(text, oddities)
+    assert document.mentions == (Mention(1, 2, "1", (), 1), Mention(2, 3, "3", (), 2))
+    messages = [oddity.message for oddity in oddities]
+    assert any("empty node was moved" in message and "3 times" in message for message in messages)
+    assert any("nothing but empty nodes" in message for message in messages)
+
+
+def test_the_head_may_be_an_empty_node_and_is_then_left_out() -> None:
+    oddities: list[Oddity] = []
+    (document,) = read(rows("Entity=(1--2", ".1:", "Entity=1)"), oddities)
+    assert document.mentions == (Mention(0, 2, "1"),)
+    assert "head" in oddities[0].message
+
+
+def test_multiword_tokens_that_their_words_do_not_spell_are_shared_out() -> None:
+    text = (
+        "# text = Du pain\n1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_\n"
+        "1\tde\t_\t_\t_\t_\t_\t_\t_\tEntity=(1)\n2\tle\t_\t_\t_\t_\t_\t_\t_\t_\n3\tpain\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    )
+    (document,) = read(text)
+    assert document.text == "Du pain"
+    assert document.offsets == ((0, 1), (1, 2), (3, 7))
+    assert document.id == "tale"
+    assert read(write(document)) == [document]
+
+
+def test_a_file_that_says_nothing_of_its_text_has_none() -> None:
+    (document,) = read(rows("", "Entity=(1)"))
+    assert document.text is None
+    assert document.offsets is None
+    assert document.heads is None
+    assert dict(document.columns) == {}
+
+
+def test_spaces_as_udpipe_writes_them() -> None:
+    text = rows(r"SpacesBefore=\s\s|SpacesAfter=\n\t", "SpaceAfter=No", r"SpacesAfter=\p\\")
+    (document,) = read(text)
+    assert document.text == "  w1\n\tw2w3|\\"
+    assert read(write(document)) == [document]
+
+
+def test_sentence_ids_that_are_not_counted_are_kept() -> None:
+    text = BARE.replace("# sent_id = tale_dog-2", "# sent_id = dog.b")
+    (document,) = read(text)
+    assert document.columns["sent_id"] == (None,) * 6 + ("dog.b",) * 3
+    assert read(write(document)) == [document]
+
+
+def test_a_mention_over_a_sentence_end_has_its_brackets_in_two_sentences() -> None:
+    document = Document("d", ("a", "b", "c", "d"), ((0, 2), (2, 4)), (Mention(1, 3, "x", (), 2),))
+    assert read(write(document)) == [document]
+
+
+def test_crossing_mentions_of_one_entity_are_told_apart() -> None:
+    mentions = (Mention(0, 3, "5"), Mention(1, 4, "5"), Mention(2, 5, "5"))
+    document = Document("d", ("a", "b", "c", "d", "e"), ((0, 5),), mentions)
+    assert "Entity=(5[1/1]\n" in write(document)
+    assert read(write(document)) == [document]
+
+
+def test_windows_line_ends_and_a_byte_order_mark_do_not_matter() -> None:
+    assert read(b"\xef\xbb\xbf" + BARE.replace("\n", "\r\n").encode()) == read(BARE)
+
+
+def test_documents_come_one_at_a_time() -> None:
+    def endless() -> Iterator[bytes]:
+        for number in range(100_000):
+            text = BARE.replace("# newdoc id = tale_dog", f"# newdoc id = {number}")
+            yield from text.encode().splitlines(keepends=True)
+        raise AssertionError("the reader wanted the whole file")
+
+    stream = FORMAT.read(Source("-", cast(BinaryIO, endless())))
+    assert [next(stream).id for _ in range(3)] == ["0", "1", "2"]
+
+
+# -- oddities and errors ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part_of_message"),
+    [
+        (rows("Entity=(1)(2", ""), 3, "never closed"),
+        (rows("Entity=(1)2)", ""), 3, "not opened"),
+        (rows("Entity=(1)", "Entity=)"), 4, "was skipped"),
+        (rows("Entity=(1)(-x)"), 3, "without an entity"),
+        (rows("Entity=(1-person)", header=None), 2, "no '# global.Entity'"),
+        (rows("Entity=(1--7)"), 3, "not one of its words"),
+        (rows("Entity=(1[1/3])", ""), 3, "only 1 of its 3 parts"),
+        (rows("Entity=(1)").replace("1\tw1", "7\tw1"), 3, "count 1, 2, 3"),
+        (rows("Entity=(1)").replace("\t_\tEntity", "\tEntity") + "", 3, "9 columns"),
+        (rows("Entity=(1)").replace("\tw1\t_\t_\t_\t_\t_", "\tw1\t_\t_\t_\t_\t9"), 3, "not a word of"),
+        (rows("Entity=(1)", "").replace("\n2\t", "\n# stray\n2\t"), 4, "comment after the rows"),
+        (rows("Entity=(1)").replace("\n1\t", "\n# text = other\n1\t"), 4, "'# text'"),
+        (rows("Entity=(1)").replace("\n1\t", "\n1-3\tx\t_\t_\t_\t_\t_\t_\t_\t_\n1\t"), 3, "multiword"),
+        (rows("Entity=(1)").replace("\tw1\t", "\t\t"), 3, "word is empty"),
+    ],
+)
+def test_odd_files_are_read_and_reported(text: str, line: int, part_of_message: str) -> None:
+    oddities: list[Oddity] = []
+    (document,) = read(text, oddities)
+    assert part_of_message in oddities[0].message
+    assert oddities[0].line == line
+    if "columns" not in part_of_message:
+        assert (0, 1) in [mention.span for mention in document.mentions]
+
+
+def test_heads_follow_the_ids_even_where_these_are_odd() -> None:
+    text = "3\ta\t_\t_\t_\t_\t5\t_\t_\t_\n5\tb\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    assert read(text)[0].heads == (1, -1)
+
+
+def test_documents_without_a_name_are_named_after_the_file() -> None:
+    oddities: list[Oddity] = []
+    body = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    text = body + f"# newdoc\n{body}# newdoc id = x\n{body}# newdoc id = x\n{body}"
+    assert [document.id for document in read(text, oddities)] == ["tale", "tale-2", "x", "x~2"]
+    assert len(oddities) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# newdoc id = a\n1 spaces are no tabs _ _ _ _ _ _\n", 2),
+        ("# newdoc id = a\n\nnot a row\n", 3),
+        ("# newdoc id = a\nx\tw\t_\t_\t_\t_\t_\t_\t_\t_\n", 2),
+    ],
+)
+def test_unusable_rows_say_where_and_what(text: str, line: int) -> None:
+    with pytest.raises(DataError) as error:
+        read(text)
+    assert error.value.path == "tale.conllu"
+    assert error.value.line == line
+    assert error.value.found is not None
+    assert "ten columns" in (error.value.expected or "")
+
+
+def test_two_values_of_one_name_are_kept_where_the_header_has_room_for_one() -> None:
+    mention = Mention(0, 1, "e", attributes=(("label", "3.1"), ("label", "o_o")))
+    document = Document("d", ("a",), mentions=(mention,), meta={"global.Entity": "x-label-head"})
+    (back,) = read(write(document))
+    assert sorted(back.mentions[0].attributes) == [("label", "3.1"), ("label", "o_o")]
+
+
+# -- properties ------------------------------------------------------------------------------------------------------
+
+COLUMNS = ("pos", "upos", "lemma", "feats", "deprel", "speaker", "addressee", "ner", "my column=|")
+
+
+@given(st.lists(documents(columns=COLUMNS), max_size=2, unique_by=lambda document: document.id))
+def test_round_trip(originals: list[Document]) -> None:
+    oddities: list[Oddity] = []
+    assert read(write(*originals), oddities) == originals
+    assert oddities == []
+
+
+@given(
+    documents(), st.sampled_from(["GRP", "eid-etype-head-other", "etype-eid-minspan", "x-label-head", "-"])
+)
+def test_round_trip_with_any_header(document: Document, header: str) -> None:
+    document = replace(document, meta=dict(document.meta) | {"global.Entity": header})
+    (back,) = read(write(document))
+    assert {(m.span, m.parts, m.entity, m.head) for m in back.mentions} == {
+        (m.span, m.parts, m.entity, m.head) for m in document.mentions
+    }
+    assert sorted(sorted(m.attributes) for m in back.mentions) == sorted(
+        sorted(m.attributes) for m in document.mentions
+    )
+    assert back.entity_types == document.entity_types
+    assert read(write(back)) == [back]
+
+
+@given(documents(discontinuous=False))
+def test_to_conll2012_and_back_the_clusters_are_the_same(document: Document) -> None:
+    narrow = read(write(document, form=conll2012.FORMAT), form=conll2012.FORMAT)
+    again = read(write(*narrow))
+    assert again[0].id == document.id
+    assert again[0].tokens == document.tokens
+    assert again[0].sentences == document.sentences
+    assert sorted_clusters(again[0]) == sorted_clusters(document)
+
+
+lines_of_files = st.sampled_from(
+    [
+        *BARE.splitlines(),
+        "",
+        "# newdoc",
+        "# global.Entity = eid-etype-head-other",
+        "# entitynlm.columns = a b",
+        "1\tw\t_\t_\t_\t_\t_\t_\t_\tEntity=(1[1/2]-x-1-a:b)(2)(3(a=1",
+        "2\tw\t_\t_\t_\t_\t1\t_\t_\tEntity=3)1[2/2])|Surface=|SpacesAfter=\\x",
+        "2.1\tw\t_\t_\t_\t_\t1\t_\t_\tEntity=(1[2/2](4)(5",
+        "3-9\tw w\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "4\tw\t_",
+        "\ufeff",
+    ]
+)
+
+
+@given(st.lists(lines_of_files | st.text(max_size=20), max_size=30).map("\n".join))
+def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
+    try:
+        found = read(text.encode("utf-8", errors="replace"))
+    except EntityNLMError as error:
+        assert "tale.conllu" in str(error)
+    else:
+        written = read(write(*found))
+        assert [sorted_clusters(document) for document in written] == [sorted_clusters(d) for d in found]
+        assert [(d.tokens, d.text, d.offsets) for d in written] == [
+            (d.tokens, d.text, d.offsets) for d in found
+        ]
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_give_documents_or_a_readable_error(data: bytes) -> None:
+    FORMAT.recognise("x", data)
+    try:
+        read(data)
+    except EntityNLMError as error:
+        assert "tale.conllu" in str(error)
+
+
+# -- recognising and real files --------------------------------------------------------------------------------------
+
+ROW = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        (BARE.encode(), True),
+        (BARE.encode()[:300], True),
+        (BARE.encode()[:60], True),
+        (ROW.encode(), True),
+        (ROW.strip().encode(), True),
+        (b"\xef\xbb\xbf\r\n\r\n# hello\r\n" + ROW.replace("\n", "\r\n").encode(), True),
+        (b"# newdoc id = a\n\n", True),
+        (b"", False),
+        (b"#id=1\n#text=The bath .\n1-1\tThe\tO\tO\tDT\tO\n", False),
+        (b"#begin document (a); part 000\na\t0\t0\tw\tXX\t*\t-\t-\t-\t-\t*\t-\n", False),
+        (b"# Title\n\n1. first\n2. second\n", False),
+        (b"# text about texts\n\nA paragraph.\n", False),
+        (b"1 Hi hi INTJ UH _ 0 root _ _\n", False),
+        (b'{"sentences": [["a"]]}\n', False),
+        (b"\x00\xff\xfe", False),
+    ],
+)
+def test_recognising(sample: bytes, expected: bool) -> None:
+    assert FORMAT.recognise("file", sample) is expected
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("corpus", ["ontogum", "gum"])
+def test_real_documents_come_back_and_keep_their_clusters_through_conll2012(
+    corpora_path: Path, corpus: str
+) -> None:
+    paths = sorted((corpora_path / corpus / "conllu").glob("*.conllu"))
+    assert len(paths) == 237
+    for path in paths[::60]:
+        data = path.read_bytes()
+        assert FORMAT.recognise(str(path), data[:65536])
+        oddities: list[Oddity] = []
+        (document,) = read(data, oddities)
+        assert oddities == []
+        assert read(write(document)) == [document]
+        narrow = read(write(document, form=conll2012.FORMAT), form=conll2012.FORMAT)
+        (again,) = read(write(*narrow))
+        assert (again.id, again.tokens, again.sentences) == (document.id, document.tokens, document.sentences)
+        assert again.clusters == document.clusters
+        assert again.columns["pos"] == document.columns["pos"]

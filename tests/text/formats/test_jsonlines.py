@@ -1,0 +1,212 @@
+"""JSON lines: our own without loss, e2e-coref's and fastcoref's by their rules, and lines that make no sense."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.jsonlines import FORMAT
+from support.strategies import documents
+
+E2E = {
+    "doc_key": "nw/tale_0",
+    "sentences": [["Marta", "fed", "her", "dog", "."], ["It", "slept", "."]],
+    "speakers": [["Ann"] * 5, ["", "Bo", "Bo"]],
+    "clusters": [[[0, 0], [2, 2]], [[2, 3], [5, 5]]],
+    "constituents": [],
+    "ner": [],
+}
+
+
+def read(data: object, oddities: list[Oddity] | None = None, **options: object) -> list[Document]:
+    """Read lines given as objects, or a text as it is."""
+    if isinstance(data, list):
+        data = "\n".join(json.dumps(each) for each in data)
+    raw = data.encode() if isinstance(data, str) else data
+    assert isinstance(raw, bytes)
+    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
+    return list(FORMAT.read(Source("dir/tale.jsonl", io.BytesIO(raw), on_oddity, dict(options))))
+
+
+def write(*documents: Document) -> str:
+    assert FORMAT.write is not None
+    stream = io.StringIO()
+    FORMAT.write(documents, stream)
+    return stream.getvalue()
+
+
+@settings(max_examples=60)
+@given(st.lists(documents(), max_size=3))
+def test_round_trip_is_exact(originals: list[Document]) -> None:
+    assert read(write(*originals)) == originals
+
+
+@given(documents())
+def test_what_is_written_is_what_e2e_coref_reads(document: Document) -> None:
+    record = json.loads(write(document))
+    words = [word for sentence in record["sentences"] for word in sentence]
+    assert tuple(words) == document.tokens
+    assert [[len(words) for words in record["speakers"]]] == [[len(words) for words in record["sentences"]]]
+    inclusive = [[[start, end - 1] for start, end in cluster] for cluster in document.clusters]
+    assert record["clusters"] == inclusive
+    del record["entitynlm"]
+    (plain,) = read([record])
+    assert plain.clusters == document.clusters
+    assert plain.sentences == document.sentences
+
+
+def test_e2e_coref() -> None:
+    (document,) = read([E2E])
+    assert document.id == "nw/tale_0"
+    assert document.sentences == ((0, 5), (5, 8))
+    assert [[document.words(*span) for span in cluster] for cluster in document.clusters] == [
+        ["Marta", "her"],
+        ["her dog", "It"],
+    ]
+    assert document.columns["speaker"] == ("Ann",) * 5 + (None, "Bo", "Bo")
+
+
+def test_exclusive_spans_by_option() -> None:
+    record = {"tokens": ["Marta", "fed", "her", "dog"], "clusters": [[[0, 1], [2, 3]], [[2, 4]]]}
+    (document,) = read([record], spans="exclusive")
+    assert document.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert document.id == "tale#1"
+    with pytest.raises(DataError, match=r"tale\.jsonl:1: the span \[2, 4\] .*exclusive"):
+        read([record])
+
+
+def test_tokens_without_sentences_are_one_sentence_and_said_to_be() -> None:
+    oddities: list[Oddity] = []
+    (document,) = read([{"tokens": ["a", "b"]}], oddities)
+    assert document.sentences == ((0, 2),)
+    assert [oddity.line for oddity in oddities] == [1]
+    oddities.clear()
+    (document,) = read([{"tokens": ["a", "b", "c"], "sentence_map": [0, 0, 1]}], oddities)
+    assert document.sentences == ((0, 2), (2, 3))
+    assert not oddities
+
+
+def test_fastcoref_output_counts_characters() -> None:
+    pytest.importorskip("spacy")
+    text = "Dr. Ode lost his key. “I'm doomed!” he said."
+    record = {
+        "text": text,
+        "clusters": [[[0, 7], [13, 16], [23, 24], [36, 38]], [[13, 20]]],
+        "clusters_strings": [["Dr. Ode", "his", "I", "he"], ["his key"]],
+    }
+    oddities: list[Oddity] = []
+    (document,) = read([record], oddities)
+    found = [[document.words(*span) for span in cluster] for cluster in document.clusters]
+    assert found == record["clusters_strings"]
+    assert document.text == text
+    assert not oddities
+
+
+def test_a_character_span_that_cuts_a_word_takes_the_word_and_says_so() -> None:
+    pytest.importorskip("spacy")
+    oddities: list[Oddity] = []
+    (document,) = read([{"text": "The gardener left.", "clusters": [[[4, 10]]]}], oddities)
+    assert [document.words(*m.span) for m in document.mentions] == ["gardener"]
+    assert "cuts a word" in oddities[0].message
+
+
+def test_characters_with_tokens() -> None:
+    record = {"tokens": ["Its", "tail", ".", "Oh"], "text": "Its tail. Oh", "clusters": [[[0, 3], [0, 8]]]}
+    (document,) = read([record], spans="characters")
+    assert document.clusters == (((0, 2), (0, 1)),)
+    assert document.offsets == ((0, 3), (4, 8), (8, 9), (10, 12))
+
+
+def test_blank_words_go_and_spans_follow() -> None:
+    oddities: list[Oddity] = []
+    record = {"sentences": [["a", ""], [" "], ["b", "c"]], "clusters": [[[0, 1], [3, 4]], [[2, 2]]]}
+    (document,) = read([record], oddities)
+    assert document.tokens == ("a", "b", "c")
+    assert document.sentences == ((0, 1), (1, 3))
+    assert document.clusters == (((0, 1), (1, 3)),)
+    assert len(oddities) == 2
+
+
+def test_predicted_clusters_by_option() -> None:
+    (document,) = read([{**E2E, "predicted_clusters": [[[3, 3]]]}], clusters="predicted_clusters")
+    assert document.clusters == (((3, 4),),)
+
+
+def test_edited_clusters_of_ours_are_numbered_anew() -> None:
+    document = Document("d", ("a", "b"), mentions=(Mention(0, 1, "x", head=0),), entity_types={"x": "person"})
+    record = json.loads(write(document))
+    record["clusters"].append([[1, 1]])
+    oddities: list[Oddity] = []
+    (edited,) = read([record], oddities)
+    assert [(m.span, m.entity) for m in edited.mentions] == [((0, 1), "1"), ((1, 2), "2")]
+    assert len(oddities) == 1
+
+
+def test_speakers_that_do_not_fit_are_left_out() -> None:
+    oddities: list[Oddity] = []
+    (document,) = read([{**E2E, "speakers": [["Ann"]]}], oddities)
+    assert "speaker" not in document.columns
+    assert "speakers" in oddities[0].message
+
+
+def test_byte_order_mark_and_windows_ends() -> None:
+    raw = b"\xef\xbb\xbf" + json.dumps(E2E).encode() + b"\r\n\r\n" + json.dumps(E2E).encode() + b"\r\n"
+    assert [document.id for document in read(raw)] == ["nw/tale_0"] * 2
+
+
+def test_half_characters_are_replaced() -> None:
+    (document,) = read('{"sentences": [["\\ud83d", "\\ud83d\\ude42"]]}')
+    assert document.tokens == ("\ufffd", "🙂")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"sentences": [["a"]], "clusters"', "not valid JSON"),
+        ("[1, 2]", "not a JSON object"),
+        ("{}", "no words"),
+        ('{"sentences": ["a b"]}', "'sentences' should be a list"),
+        ('{"sentences": [[1]]}', "'sentences' should be a string"),
+        ('{"sentences": [["a"]], "clusters": [[[0, true]]]}', "whole number"),
+        ('{"sentences": [["a"]], "clusters": [[[0]]]}', "pairs"),
+        ('{"sentences": [["a"]], "clusters": [[[0, 1]]]}', "not within"),
+        ('{"text": "a", "clusters": [[[0, 2]]]}', "not within"),
+        ('{"doc_key": "a", "entitynlm": {"version": 99}}', "version"),
+        ('{"doc_key": "", "sentences": [], "clusters": [], "entitynlm": {"version": 1}}', "id"),
+        ("[" * 100_000, "not valid JSON"),
+        ('{"sentences": [["a"]], "clusters": [[[0, ' + "9" * 5000 + "]]]}", "not valid JSON"),
+    ],
+)
+def test_lines_that_make_no_sense(line: str, message: str) -> None:
+    good = json.dumps(E2E)
+    with pytest.raises(DataError, match=message) as caught:
+        read(f"{good}\n{line}\n")
+    assert caught.value.path == "dir/tale.jsonl"
+    assert caught.value.line == 2
+
+
+def test_unknown_convention() -> None:
+    with pytest.raises(ConfigError, match="spans"):
+        read([E2E], spans="bytes")
+
+
+def test_an_empty_file_is_reported() -> None:
+    oddities: list[Oddity] = []
+    assert read(b"\n\n", oddities) == []
+    assert len(oddities) == 1
+
+
+def test_documents_stream() -> None:
+    """A line that comes later, however bad, does not keep earlier documents back."""
+    lines = json.dumps(E2E).encode() + b"\nnonsense"
+    reader = FORMAT.read(Source("x", io.BytesIO(lines)))
+    assert next(reader).id == "nw/tale_0"
+    with pytest.raises(DataError):
+        next(reader)

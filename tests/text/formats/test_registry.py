@@ -1,0 +1,362 @@
+"""All formats as one: recognised by content, converted without losing a cluster, and no file that ends in a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entitynlm.errors import ConfigError, DataError, EntityNLMError
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.registry import (
+    FORMATS,
+    get_format,
+    read_documents,
+    recognise_format,
+    write_documents,
+)
+from support.strategies import documents, sorted_clusters
+
+pytest.importorskip("spacy")
+pytest.importorskip("nupunkt")
+
+STORY = Document(
+    "tale",
+    ("Old", "Marta", "fed", "her", "dog", ".", "It", "slept", ",", "she", "said", "."),
+    ((0, 6), (6, 12)),
+    (
+        Mention(0, 2, "1", head=1),
+        Mention(3, 4, "1"),
+        Mention(3, 5, "2"),
+        Mention(6, 7, "2"),
+        Mention(9, 10, "1", attributes=(("infstat", "giv"),)),
+    ),
+    {"1": "person"},
+    text="Old Marta fed her dog. It slept, she said.",
+    offsets=(
+        (0, 3),
+        (4, 9),
+        (10, 13),
+        (14, 17),
+        (18, 21),
+        (21, 22),
+        (23, 25),
+        (26, 31),
+        (31, 32),
+        (33, 36),
+        (37, 41),
+        (41, 42),
+    ),
+    columns={"pos": ("JJ", "NNP", "VBD", "PRP$", "NN", ".", "PRP", "VBD", ",", "PRP", "VBD", ".")},
+    heads=(1, 2, -1, 4, 2, 2, 7, 10, 10, 10, -1, 10),
+)
+WRITABLE = [name for name, form in FORMATS.items() if form.writable]
+E2E = {
+    "sentences": [["Ann", "met", "Bo"], ["He", "left"]],
+    "clusters": [[[2, 2], [3, 3]]],
+    "speakers": [["A"] * 3, ["B"] * 2],
+}
+READ_ONLY = {
+    "inscript": b"#id=1\n#text=I slept .\n1-1\tI\t1-2_nsubj\tsleep\tPRP\tP1_sleeper\n1-2\tslept\tO\tO\tVBD\tO\n"
+    b"1-3\t.\tO\tO\t.\tO\n\n",
+    "inscript-xml": b'<?xml version="1.0"?>\n<story><text><content>I slept .</content></text><annotations><participants>'
+    b'<label id="a" from="1-1" to="1-2" name="ScrPart_x" text="I"/></participants><chains><chain elements="a"/></chains>'
+    b"</annotations></story>",
+    "text": "# Old *Marta*\n\n“Sleep!” she said to [Bo](x.y) & <b>Dr. Ode</b>.\n\n- one\n- two\n".encode(),
+}
+
+
+def make_sample(name: str) -> bytes:
+    """A small valid file of a format."""
+    if name in READ_ONLY:
+        return READ_ONLY[name]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tale"
+        write_documents([STORY, STORY.with_clusters([[(0, 1)]])], path, name)
+        return path.read_bytes() if path.is_file() else (path / "tale.ann").read_bytes()
+
+
+SAMPLES = {name: make_sample(name) for name in FORMATS}
+SAMPLES["e2e"] = json.dumps(E2E).encode() + b"\n"
+SAMPLES["fastcoref"] = json.dumps({"text": "Ann left. She ran.", "clusters": [[[0, 3], [10, 13]]]}).encode()
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder with the text that the brat annotations among the samples are about."""
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "fuzzed.txt").write_text(STORY.text or "")
+        yield Path(name)
+
+
+# -- recognition -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_content_is_enough_to_recognise_a_format(name: str) -> None:
+    for data in (
+        SAMPLES[name],
+        SAMPLES[name].replace(b"\n", b"\r\n") if not FORMATS[name].binary else SAMPLES[name],
+    ):
+        assert recognise_format("-", data[:65536]).name == name
+        if not FORMATS[name].binary:
+            assert recognise_format("-", b"\xef\xbb\xbf" + data).name == name
+
+
+def test_other_json_lines_are_recognised() -> None:
+    assert recognise_format("-", SAMPLES["e2e"]).name == "jsonl"
+    assert recognise_format("-", SAMPLES["fastcoref"]).name == "jsonl"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_says_what_it_is(name: str) -> None:
+    form = get_format(name)
+    assert form.name == name
+    assert form.description
+    assert form.suffix.startswith(".")
+
+
+def test_what_no_format_takes() -> None:
+    with pytest.raises(DataError, match=r"x: the format can't be recognised.*--format"):
+        recognise_format("x", b"\0\1\2")
+
+
+def test_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no format 'docx'; choose one of spacy"):
+        read_documents(tmp_path / "x", "docx")
+
+
+# -- reading -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "brat"])
+def test_packed_and_marked_files_read_the_same(name: str, tmp_path: Path) -> None:
+    data = SAMPLES[name]
+    (tmp_path / "tale").write_bytes(data)
+    expected = list(read_documents(tmp_path / "tale"))
+    (tmp_path / "tale.gz").write_bytes(gzip.compress(data))
+    assert list(read_documents(tmp_path / "tale.gz")) == expected
+    if not FORMATS[name].binary:
+        (tmp_path / "tale").write_bytes(b"\xef\xbb\xbf" + data)
+        assert list(read_documents(tmp_path / "tale")) == expected
+
+
+def test_a_wrong_path_fails_at_the_call(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        read_documents(tmp_path / "nowhere.jsonl")
+    with pytest.raises(DataError, match="folder"):
+        read_documents(tmp_path)
+
+
+@pytest.mark.parametrize("cut", [5, 12, 40])
+def test_a_cut_packed_file_is_a_readable_error(cut: int, tmp_path: Path) -> None:
+    (tmp_path / "tale.gz").write_bytes(gzip.compress(SAMPLES["jsonl"])[:cut])
+    with pytest.raises(DataError, match=r"tale\.gz"):
+        list(read_documents(tmp_path / "tale.gz"))
+
+
+def test_options_that_a_format_does_not_have(tmp_path: Path) -> None:
+    (tmp_path / "tale.jsonl").write_bytes(SAMPLES["e2e"])
+    with pytest.raises(ConfigError, match="no option 'span'; its options are spans:"):
+        read_documents(tmp_path / "tale.jsonl", span="exclusive")
+    (document,) = read_documents(tmp_path / "tale.jsonl", spans="inclusive")
+    assert document.clusters == (((2, 3), (3, 4)),)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Input:
+        buffer = io.BytesIO(SAMPLES["e2e"] * 3)
+
+    monkeypatch.setattr(sys, "stdin", Input)
+    assert [document.id for document in read_documents("-")] == ["document#1", "document#2", "document#3"]
+    assert not Input.buffer.closed
+
+
+# -- writing -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in WRITABLE if name != "brat"])
+def test_written_files_are_read_back(name: str, tmp_path: Path) -> None:
+    for path in (tmp_path / "out.file", tmp_path / "out.file.gz"):
+        write_documents([STORY], path, name)
+        (document,) = read_documents(path)
+        assert sorted_clusters(document) == sorted_clusters(STORY)
+        assert document.tokens == STORY.tokens
+        assert document.sentences == STORY.sentences
+
+
+def test_packed_output_is_packed_and_repeatable(tmp_path: Path) -> None:
+    for name in ("a.jsonl.gz", "b.jsonl.gz"):
+        write_documents([STORY], tmp_path / name, "jsonl")
+    first, second = ((tmp_path / name).read_bytes() for name in ("a.jsonl.gz", "b.jsonl.gz"))
+    assert first == second
+    assert gzip.decompress(first).startswith(b'{"doc_key"')
+
+
+def test_folders(tmp_path: Path) -> None:
+    write_documents([STORY], tmp_path / "brat", "brat")
+    assert sorted(path.name for path in (tmp_path / "brat").iterdir()) == [
+        "annotation.conf",
+        "tale.ann",
+        "tale.tokens",
+        "tale.txt",
+    ]
+    assert list(read_documents(tmp_path / "brat/tale.ann")) == [STORY]
+    write_documents([STORY], f"{tmp_path}/new/", "jsonl")
+    assert list(read_documents(tmp_path / "new/documents.jsonl")) == [STORY]
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"read but not written; writable are .*conllu.*brat"):
+        write_documents([STORY], tmp_path / "x", "text")
+    with pytest.raises(ConfigError, match="needs a folder"):
+        write_documents([STORY], "-", "brat")
+
+
+@pytest.mark.parametrize("name", WRITABLE)
+def test_a_failure_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+    def stream() -> Iterator[Document]:
+        yield STORY
+        raise DataError("broken input")
+
+    with pytest.raises(DataError, match="broken input"):
+        write_documents(stream(), tmp_path / "out", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=25)
+@given(documents(min_tokens=1, discontinuous=False, entity_ids=st.integers(0, 9).map(str)))
+def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
+    """There and back through every format that is one file, with what each can't hold left out on the way."""
+    expected = sorted(
+        tuple(sorted(set(cluster))) for cluster in document.clusters
+    )  # brackets can't repeat a span
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("conll2012", "jsonl", "spacy", "conllu", "jsonl"):
+            path = Path(folder) / name
+            write_documents([document], path, name)
+            (document,) = read_documents(path, name)
+            found = sorted(tuple(sorted(set(cluster))) for cluster in document.clusters)
+            assert found == expected, name
+
+
+# -- fuzzing: documents or a readable error, never anything else -------------------------------------------
+
+
+def exhaust(path: Path, format: str | None) -> None:
+    """Read a file to its end; what comes out must be fit to be written."""
+    written = path.with_name("again.jsonl")
+    try:
+        found = list(read_documents(path, format))
+    except EntityNLMError as error:
+        assert path.name.split(".")[0] in str(error)
+        assert "Traceback" not in str(error)
+        return
+    write_documents(found, written, "jsonl")
+    assert list(read_documents(written, "jsonl")) == found
+
+
+@pytest.mark.parametrize("format", [None, *FORMATS])
+@settings(max_examples=40)
+@given(data=st.binary(max_size=200))
+def test_any_bytes(format: str | None, folder: Path, data: bytes) -> None:
+    path = folder / "fuzzed.ann"
+    path.write_bytes(data)
+    exhaust(path, format)
+
+
+@pytest.mark.parametrize("format", [None, *FORMATS])
+@settings(max_examples=40)
+@given(
+    data=st.text(st.characters(max_codepoint=0x3000), max_size=80)
+    | st.text('\t\n #()|-_*[]{}"<>T1;:,=&a', max_size=80)
+)
+def test_any_text(format: str | None, folder: Path, data: str) -> None:
+    path = folder / "fuzzed.ann"
+    path.write_bytes(data.encode("utf-8", "surrogatepass"))
+    exhaust(path, format)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, sample: bytes) -> bytes:
+    """A valid file with pieces taken out, doubled, moved, overwritten."""
+    data = bytearray(sample)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        size = draw(st.sampled_from((1, 1, 2, 5, 40)))
+        piece = bytes(data[at : at + size])
+        junk = st.sampled_from(
+            (
+                b"",
+                b"\t",
+                b"\n",
+                b"\n\n",
+                b"(",
+                b")",
+                b"|",
+                b"\0",
+                b"\xff",
+                b"9" * 30,
+                b"-1",
+                b'"',
+                b"]",
+                b"<",
+                b"&",
+                b" ",
+            )
+        )
+        change = draw(st.sampled_from(("drop", "double", "replace", "insert", "cut")))
+        if change == "cut":
+            del data[at:]
+        elif change == "insert":
+            data[at:at] = draw(junk)
+        else:
+            data[at : at + size] = {"drop": b"", "double": piece * 2, "replace": draw(junk)}[change]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@settings(max_examples=60)
+@given(drawn=st.data())
+def test_damaged_files(name: str, folder: Path, drawn: st.DataObject) -> None:
+    """Each format's own files, damaged, read as what they seem to be and as what they were."""
+    path = folder / "fuzzed.ann"
+    path.write_bytes(drawn.draw(damaged(SAMPLES[name])))
+    exhaust(path, None)
+    exhaust(path, {"e2e": "jsonl", "fastcoref": "jsonl"}.get(name, name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("format", [None, *FORMATS])
+@settings(max_examples=100)
+@given(drawn=st.data())
+def test_damaged_files_of_one_format_as_another(
+    name: str, format: str | None, folder: Path, drawn: st.DataObject
+) -> None:
+    path = folder / "fuzzed.ann"
+    path.write_bytes(drawn.draw(damaged(SAMPLES[name]) | st.just(SAMPLES[name])))
+    exhaust(path, format)
+
+
+def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"doc_key": "a", "sentences": [["Ann", "saw", "her", "dog"]], "clusters": [[[0, 1], [2, 3]]]}\n'
+    )
+    (inclusive,) = read_documents(path)
+    (exclusive,) = read_documents(path, "jsonl:spans=exclusive")
+    assert inclusive.clusters == (((0, 2), (2, 4)),)
+    assert exclusive.clusters == (((0, 1), (2, 3)),)
+    with pytest.raises(ConfigError, match="OPTION=VALUE"):
+        read_documents(path, "jsonl:spans")
+    with pytest.raises(ConfigError, match="no option 'colour'"):
+        read_documents(path, "jsonl:colour=red")

@@ -1,0 +1,174 @@
+"""spaCy Docs and DocBins: round trips, documents that spaCy's own users made, damaged files."""
+
+from __future__ import annotations
+
+import gc
+import io
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats.base import Oddity, Source
+from entitynlm.text.formats.spacy_docs import FORMAT, from_spacy, to_spacy
+from support.strategies import documents
+
+spacy = pytest.importorskip("spacy")
+VOCAB = spacy.vocab.Vocab()
+
+STORY = Document(
+    "story",
+    ("Marta", "can't", "find", "her dog", ".", "It", "sleeps", "!"),
+    ((0, 5), (5, 8)),
+    (Mention(0, 1, "m"), Mention(3, 4, "m", head=3), Mention(3, 4, "dog"), Mention(5, 6, "dog")),
+    {"dog": "animal"},
+    text="Marta can't find her dog. It\nsleeps!",
+    offsets=((0, 5), (6, 11), (12, 16), (17, 24), (24, 25), (26, 28), (29, 35), (35, 36)),
+    columns={
+        "pos": ("NNP", None, "VB", "NN", ".", "PRP", "VBZ", "."),
+        "upos": ("PROPN", None, "VERB", "NOUN", "PUNCT", "PRON", "VERB", "PUNCT"),
+        "lemma": ("Marta", "can", "find", "dog", ".", "it", "sleep", "!"),
+        "deprel": ("nsubj", "aux", "root", "obj", "punct", "nsubj", "root", "punct"),
+        "speaker": ("Ann",) * 8,
+    },
+    heads=(2, 2, -1, 2, 2, 6, -1, 6),
+    meta={"genre": "tale"},
+)
+
+
+def read(data: bytes, oddities: list[Oddity] | None = None, **options: object) -> list[Document]:
+    on_oddity = (lambda oddity: None) if oddities is None else oddities.append
+    return list(FORMAT.read(Source("dir/tale.spacy", io.BytesIO(data), on_oddity, dict(options))))
+
+
+def write(*documents: Document) -> bytes:
+    assert FORMAT.write is not None
+    stream = io.BytesIO()
+    FORMAT.write(documents, stream)
+    return stream.getvalue()
+
+
+@settings(max_examples=60)
+@given(documents())
+def test_doc_round_trip_is_exact(document: Document) -> None:
+    assert from_spacy(to_spacy(document, VOCAB)) == document
+
+
+@settings(max_examples=25)
+@given(st.lists(documents(), max_size=3))
+def test_file_round_trip_is_exact(originals: list[Document]) -> None:
+    assert read(write(*originals)) == originals
+
+
+def test_spacy_users_find_things_where_they_look() -> None:
+    doc = to_spacy(STORY, VOCAB)
+    assert [token.text for token in doc] == list(STORY.tokens)
+    assert doc[:5].text == "Marta can't find her dog."
+    assert [token.tag_ for token in doc][:3] == ["NNP", "", "VB"]
+    assert [token.pos_ for token in doc][3] == "NOUN"
+    assert [token.lemma_ for token in doc][6] == "sleep"
+    assert [(token.dep_, token.head.i) for token in doc][:3] == [("nsubj", 2), ("aux", 2), ("root", 2)]
+    assert [sentence.text for sentence in doc.sents] == ["Marta can't find her dog.", "It sleeps!"]
+    groups = {key: [span.text for span in group] for key, group in doc.spans.items()}
+    assert groups == {"coref_clusters_1": ["Marta", "her dog"], "coref_clusters_2": ["her dog", "It"]}
+    assert doc.spans["coref_clusters_2"][0].label_ == "animal"
+
+
+def test_what_is_changed_in_spacy_is_read_changed() -> None:
+    doc = to_spacy(STORY, VOCAB)
+    doc[1].tag_ = "MD"
+    doc.spans["coref_clusters_1"] = [doc[0:1]]
+    doc.spans["coref_clusters_3"] = [doc[2:3]]
+    changed = from_spacy(doc)
+    assert changed.columns["pos"][1] == "MD"
+    assert changed.columns["speaker"] == STORY.columns["speaker"]
+    assert {entity.id: [m.span for m in entity.mentions] for entity in changed.entities} == {
+        "1": [(0, 1)],
+        "3": [(2, 3)],
+        "dog": [(3, 4), (5, 6)],
+    }
+
+
+def test_words_changed_in_spacy() -> None:
+    doc = to_spacy(STORY, VOCAB)
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[3:5])
+    notes: list[str] = []
+    merged = from_spacy(doc, "new", report=notes.append)
+    assert len(merged) == 7
+    assert len(notes) == 1
+
+
+def test_a_doc_of_someone_else() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    doc = nlp("Dr. Ode\n\nlost his key. He   wept.")
+    doc.spans["coref_clusters_2"] = [doc.char_span(0, 9), doc.char_span(14, 17), doc.char_span(23, 25)]
+    doc.spans["coref_clusters_10"] = [doc.char_span(14, 21)]
+    doc.spans["coref_head_clusters_1"] = [doc.char_span(18, 21)]
+    doc.spans["coref_clusters_11"] = [doc[2:3]]
+    notes: list[str] = []
+    document = from_spacy(doc, "mine", report=notes.append)
+    assert document.id == "mine"
+    assert "\n\n" not in document.tokens
+    assert document.text == doc.text
+    assert all(document.words(i, i + 1) == word for i, word in enumerate(document.tokens))
+    spoken = {e.id: [document.words(*m.span) for m in e.mentions] for e in document.entities}
+    assert spoken == {"2": ["Dr. Ode", "his", "He"], "10": ["his key"]}
+    assert [document.words(*span) for span in document.sentences][-1] == "He   wept."
+    assert len(notes) == 1  # the mention of white space only
+
+
+def test_a_doc_without_sentences_says_so() -> None:
+    notes: list[str] = []
+    assert from_spacy(spacy.blank("en")("One. Two."), report=notes.append).sentences == ((0, 4),)
+    assert len(notes) == 1
+
+
+def test_heads_climb_over_white_space() -> None:
+    doc = spacy.tokens.Doc(VOCAB, words=["a", "\n", "b"], heads=[1, 2, 2], deps=["x", "y", "z"])
+    document = from_spacy(doc)
+    assert document.tokens == ("a", "b")
+    assert document.heads == (1, -1)
+
+
+def test_prefix_option() -> None:
+    doc = spacy.blank("en")("Ann left")
+    doc.spans["who_1"] = [doc[0:1]]
+    packed = spacy.tokens.DocBin(docs=[doc]).to_bytes()
+    (document,) = read(packed, prefix="who")
+    assert document.clusters == (((0, 1),),)
+    assert document.id == "tale#1"
+
+
+def test_packed_files_are_recognised() -> None:
+    assert FORMAT.recognise("-", write(STORY)[:65536])
+    assert FORMAT.recognise("-", write()[:65536])
+    assert not FORMAT.recognise("-", b"plain words")
+    assert not FORMAT.recognise("-", zlib.compress(b"plain words" * 100))
+
+
+@given(st.binary(max_size=60))
+def test_random_bytes_are_refused(data: bytes) -> None:
+    for attempt in (data, zlib.compress(data)):
+        with pytest.raises(DataError, match=r"tale\.spacy"):
+            read(attempt)
+    assert gc.isenabled()
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_damaged_content_is_refused_or_read(data: st.DataObject) -> None:
+    """Bytes changed inside of the packing, where no checksum guards them."""
+    inner = bytearray(zlib.decompress(write(STORY)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        inner[data.draw(st.integers(0, len(inner) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        for document in read(zlib.compress(bytes(inner))):
+            assert isinstance(document, Document)
+    except EntityNLMError as error:
+        assert "tale.spacy" in str(error)
+    assert gc.isenabled()
