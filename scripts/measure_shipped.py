@@ -26,7 +26,7 @@ from entitynlm.coref.ranker.mentions import MentionSource, find_mentions
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.pretrained import Bundle, load_bundle
+from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.document import Document
 from train_shipped import read_gum, read_litbank, read_words
 
@@ -47,7 +47,7 @@ def link_heads(document: Document, *, pronouns: bool) -> Document:
     )
 
 
-def measure_coreference(bundle: Bundle, keys: Sequence[Document], samples: int) -> dict[str, Any]:
+def measure_coreference(pretrained: Pretrained, keys: Sequence[Document], samples: int) -> dict[str, Any]:
     """Annotate the words of the documents and compare; singletons count, as LitBank annotates them."""
     keys = [drop_repetitions(key) for key in keys]
     bare = [key.with_mentions(()) for key in keys]
@@ -59,7 +59,7 @@ def measure_coreference(bundle: Bundle, keys: Sequence[Document], samples: int) 
     figures: dict[str, Any] = {}
     for name, options in ways.items():
         started = time.process_time()
-        found = [annotate_document(bundle, document, options) for document in bare]
+        found = [annotate_document(pretrained, document, options) for document in bare]
         seconds = time.process_time() - started
         figures[name] = {
             "found": score(keys, found),
@@ -70,7 +70,7 @@ def measure_coreference(bundle: Bundle, keys: Sequence[Document], samples: int) 
         print(name, figures[name], flush=True)
     given = Options(keep_mentions=True)
     figures["annotated mentions"] = {
-        "found": score(keys, [annotate_document(bundle, key, given) for key in keys]),
+        "found": score(keys, [annotate_document(pretrained, key, given) for key in keys]),
         "head match": score(keys, [link_heads(key, pronouns=False) for key in keys]),
         "head match, pronouns": score(keys, [link_heads(key, pronouns=True) for key in keys]),
     }
@@ -79,26 +79,26 @@ def measure_coreference(bundle: Bundle, keys: Sequence[Document], samples: int) 
 
 
 def measure_perplexity(
-    bundle: Bundle, documents: Sequence[Document], words: Path, particles: int
+    pretrained: Pretrained, documents: Sequence[Document], words: Path, particles: int
 ) -> dict[str, Any]:
     """P's marginal, the LSTM without entities and the 5-gram, on the same words (sentence ends included)."""
-    encoded = [bundle.encoder.encode(document) for document in documents]
+    encoded = [pretrained.encoder.encode(document) for document in documents]
     total = sum(map(len, encoded))
     figures: dict[str, Any] = {"words": total}
-    unknown = sum(int((d.x == bundle.encoder.vocabulary.unknown).sum()) for d in encoded)
+    unknown = sum(int((d.x == pretrained.encoder.vocabulary.unknown).sum()) for d in encoded)
     figures["unknown words, %"] = round(100 * unknown / total, 2)
 
     def tell(name: str, log_prob: float) -> None:
         figures[name] = round(math.exp(-log_prob / total), 2)
         print(name, figures[name], flush=True)
 
-    language_model = bundle.get_language_model()
+    language_model = pretrained.get_language_model()
     with torch.no_grad():
         windows = [language_model.cut(document, 0) for document in encoded]
         tell("rnnlm", sum(float(language_model.score(w, FixedNoise(), None).scores.x.sum()) for w in windows))
-    ngrams = estimate_ngrams(read_words(words / "train.npz"), bundle.encoder)
+    ngrams = estimate_ngrams(read_words(words / "train.npz"), pretrained.encoder)
     tell("5-gram", sum(float(ngrams.score(document).sum()) for document in encoded))
-    model, proposal = bundle.get("generative"), bundle.get("causal")
+    model, proposal = pretrained.get("generative"), pretrained.get("causal")
     estimates = [
         estimate_log_prob(model, proposal, document, particles=particles, repeats=2) for document in encoded
     ]
@@ -122,14 +122,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    bundle = load_bundle(given.model)
+    pretrained = load_pretrained(given.model)
     litbank, gum = list(read_litbank(given.data, given.split)), list(read_gum(given.data, given.split))
     figures: dict[str, Any] = {"split": given.split}
     for name, documents in (("LitBank", litbank), ("GUM, six genres", gum)):
         print("──", name, flush=True)
-        figures[name] = {"coreference": measure_coreference(bundle, documents, given.samples)}
+        figures[name] = {"coreference": measure_coreference(pretrained, documents, given.samples)}
         if given.words:
-            figures[name]["perplexity"] = measure_perplexity(bundle, documents, given.words, given.particles)
+            figures[name]["perplexity"] = measure_perplexity(
+                pretrained, documents, given.words, given.particles
+            )
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 

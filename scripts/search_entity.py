@@ -29,14 +29,14 @@ import torch
 
 from entitynlm.config import to_dict
 from entitynlm.files import write_atomically
-from entitynlm.model.pretrained import Bundle, save_bundle
+from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.evaluation import measure_row
 from entitynlm.prediction.network.learning import EpochReport
 from entitynlm.prediction.network.predictor import (
-    AnticipatorConfig,
+    PredictorConfig,
     load_config,
     prepare_material,
-    train_anticipator,
+    train_predictor,
 )
 from entitynlm.prediction.network.statistics import ContextStatistics
 from entitynlm.prediction.network_choice import NetworkChooser
@@ -46,7 +46,7 @@ from entitynlm.text.document import Document
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Training
-from entitynlm.training.recipe import add_part, prepare_bundle, use_embeddings
+from entitynlm.training.recipe import add_part, prepare_pretrained, use_embeddings
 from entitynlm.training.settings import Settings, load_settings
 
 SIZES = (32, 48, 64, 128, 256)
@@ -86,13 +86,13 @@ ABLATION: dict[str, Changes] = {
     "rate-double": {"training.learning_rate": 0.2},
     "rate-half": {"training.learning_rate": 0.05},
     "adam": {"training.optimizer": "adam", "training.learning_rate": 0.001},
-    "zero-birth": {"model.birth": "zero"},
+    "zero-birth": {"model.new_entity": "zero"},
     "words-3000": {"preprocessing.vocabulary_size": 3000},
 }
 """Row 4, one change at a time: what may explain the distance to the paper's figure."""
 
 
-def list_variants(base: AnticipatorConfig) -> dict[str, AnticipatorConfig]:
+def list_variants(base: PredictorConfig) -> dict[str, PredictorConfig]:
     """Our own row: one change at a time, the base first."""
     found = {"base": base}
     sizes: dict[str, tuple[Any, ...]] = {
@@ -144,10 +144,10 @@ class Bench:
         if not path.exists():
             settings = load_settings(self.config, {**changes, "training.epochs": epochs})
             before = time.process_time()
-            bundle, training = self._train(name, settings)
+            pretrained, training = self._train(name, settings)
             seconds = time.process_time() - before
             row = measure_row(
-                "entitynlm", NetworkChooser(bundle.get("generative"), bundle.encoder), self.slots
+                "entitynlm", NetworkChooser(pretrained.get("generative"), pretrained.encoder), self.slots
             )
             best = training.progress.history[training.progress.best_epoch - 1]
             remember(
@@ -170,20 +170,20 @@ class Bench:
     def store(self, found: Mapping[str, Any], folder: Path) -> None:
         """A point that was measured as a model, for ``evaluate entity`` on test stories."""
         changes = {**found["changes"], "training.epochs": found["epochs"]}
-        bundle, training = self._train(found["name"], load_settings(self.config, changes))
-        notes = {"model": to_dict(bundle.get("generative").config), "training": to_dict(training.config)}
+        pretrained, training = self._train(found["name"], load_settings(self.config, changes))
+        notes = {"model": to_dict(pretrained.get("generative").config), "training": to_dict(training.config)}
         best = {"best_epoch": found["best_epoch"], "best_dev_loss": found["dev_loss"]}
-        bundle.notes["training"] = {"generative": {**notes, "seed": self.seed, **best}}
-        save_bundle(bundle, folder)
+        pretrained.notes["training"] = {"generative": {**notes, "seed": self.seed, **best}}
+        save_pretrained(pretrained, folder)
 
-    def _train(self, name: str, settings: Settings) -> tuple[Bundle, Training]:
+    def _train(self, name: str, settings: Settings) -> tuple[Pretrained, Training]:
         """Go on with a point until it has had its epochs; its best weights are in the bundle."""
-        bundle, corpus = prepare_bundle(self.train, self.development, settings)
+        pretrained, corpus = prepare_pretrained(self.train, self.development, settings)
         model, config = settings.for_part("generative")
         torch.manual_seed(derive_seed(self.seed, 0))
-        network, trainable = add_part(bundle, model)
+        network, trainable = add_part(pretrained, model)
         if config.embeddings != "random":
-            use_embeddings(network, bundle.encoder, config.embeddings)
+            use_embeddings(network, pretrained.encoder, config.embeddings)
         training = Training(trainable, corpus.train, corpus.development, config, seed=self.seed)
         described = json.loads(
             json.dumps(
@@ -200,7 +200,7 @@ class Bench:
             state = training.progress
             state.finished = state.epoch >= config.epochs or state.bad_epochs >= config.patience
         training.run(on_epoch=lambda record: save_checkpoint(training, checkpoint, settings=described))
-        return bundle, training
+        return pretrained, training
 
 
 def search_entitynlm(chosen: argparse.Namespace, bench: Bench) -> None:
@@ -252,7 +252,7 @@ def search_ours(chosen: argparse.Namespace, config: Path) -> None:
         def keep(report: EpochReport, history: list[dict[str, Any]] = history) -> None:
             history.append(asdict(report))
 
-        trained = train_anticipator(material, variants[name], seed=chosen.seed, on_epoch=keep)
+        trained = train_predictor(material, variants[name], seed=chosen.seed, on_epoch=keep)
         remember(path, {"config": asdict(variants[name]), "best": trained.notes["best"], "history": history})
 
 

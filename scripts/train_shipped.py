@@ -26,7 +26,7 @@ import torch
 
 from entitynlm.config import Mode
 from entitynlm.coref.annotation import POSSESSIVES, annotate_document
-from entitynlm.coref.linking.gender_prior import Leanings, count_pronouns, learn_leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.linker import join_linkers, train_linker
 from entitynlm.coref.linking.training_examples import make_found_example, make_given_example
 from entitynlm.coref.mention_types import TypeGuesser, read_ends, train_types
@@ -38,12 +38,18 @@ from entitynlm.model.encoding.embeddings import read_packaged
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import select_mentions
 from entitynlm.model.packaged import DEFAULT, FOLDER, find_model, write_manifest
-from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents
 from entitynlm.training.loop import Event
-from entitynlm.training.recipe import EncodedCorpus, Listener, prepare_bundle, train_bundle, train_part
+from entitynlm.training.recipe import (
+    EncodedCorpus,
+    Listener,
+    prepare_pretrained,
+    train_part,
+    train_pretrained,
+)
 from entitynlm.training.settings import Settings, load_settings
 
 CONFIG = Path(__file__).resolve().parents[1] / "configs" / "entitynlm-en.toml"
@@ -141,7 +147,7 @@ def prepare(data: Path, out: Path, settings: Settings) -> None:
     texts = [*read_novels(data), *read_annotated(data, "train")]
     words = sum(map(len, texts))
     print(f"{len(texts)} pieces, {words} words, read in {time.perf_counter() - started:.0f} s", flush=True)
-    bundle, corpus = prepare_bundle(texts, read_annotated(data, "dev"), settings)
+    pretrained, corpus = prepare_pretrained(texts, read_annotated(data, "dev"), settings)
     for split, documents in (("train", corpus.train), ("dev", corpus.development)):
         with write_atomically(out / "words" / f"{split}.npz", "wb") as stream:
             np.savez_compressed(
@@ -150,19 +156,19 @@ def prepare(data: Path, out: Path, settings: Settings) -> None:
                 sentence=np.concatenate([document.sentence for document in documents]).astype(np.int32),
                 lengths=np.array([len(document) for document in documents]),
             )
-    save_bundle(bundle, out / "words")
+    save_pretrained(pretrained, out / "words")
     print(f"prepared in {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def pretrain(out: Path, settings: Settings, seed: int) -> None:
     """The LSTM language model, on the words that ``prepare`` stored."""
     folder = out / "words"
-    bundle = load_bundle(folder)
+    pretrained = load_pretrained(folder)
     corpus = EncodedCorpus(read_words(folder / "train.npz"), read_words(folder / "dev.npz"))
     if train_part(
-        bundle, corpus, "rnnlm", settings, seed=seed, folder=folder, resume=True, listener=make_listener()
+        pretrained, corpus, "rnnlm", settings, seed=seed, folder=folder, resume=True, listener=make_listener()
     ):
-        save_bundle(bundle, folder)
+        save_pretrained(pretrained, folder)
 
 
 def read_words(path: Path) -> list[EncodedDocument]:
@@ -189,8 +195,8 @@ def read_words(path: Path) -> list[EncodedDocument]:
 
 def train(data: Path, out: Path, settings: Settings, seed: int, parts: list[Mode]) -> None:
     """P and its proposals from the pretrained word side."""
-    base = load_bundle(out / "model" if (out / "model" / "model.json").exists() else out / "words")
-    train_bundle(
+    base = load_pretrained(out / "model" if (out / "model" / "model.json").exists() else out / "words")
+    train_pretrained(
         read_annotated(data, "train"),
         read_annotated(data, "dev"),
         settings,
@@ -206,20 +212,25 @@ def train(data: Path, out: Path, settings: Settings, seed: int, parts: list[Mode
 
 def finish(data: Path, out: Path, seeds: Sequence[int] = (1, 2)) -> None:
     """Fit what reads the proposal's states and the page: types of mentions, and links."""
-    bundle = load_bundle(out / "model")
+    pretrained = load_pretrained(out / "model")
     annotated = [drop_repetitions(document) for document in read_annotated(data, "train")]
     documents = [simplify(document) for document in annotated]
-    bundle.notes["types"] = fit_types(bundle, documents).to_dict()
-    bundle.notes["eagerness"] = EAGERNESS
-    leanings = fit_leanings(bundle, read_words(out / "words" / "train.npz"))
-    print(f"{len(leanings.values)} words lean to he or she", flush=True)
-    examples = [make_given_example(bundle, document, leanings) for document in documents]
+    pretrained.notes["types"] = fit_types(pretrained, documents).to_dict()
+    pretrained.notes["eagerness"] = EAGERNESS
+    gender_prior = fit_leanings(pretrained, read_words(out / "words" / "train.npz"))
+    print(f"{len(gender_prior.values)} words lean to he or she", flush=True)
+    examples = [make_given_example(pretrained, document, gender_prior) for document in documents]
     for lesson, (hidden, advice_too) in enumerate(LESSONS):
         print(f"{len(examples)} examples", flush=True)
         first_seed = 1000 * max(0, lesson - 1)
         examples += [
             make_found_example(
-                bundle, document, leanings, hidden=hidden, advice_too=advice_too, seed=first_seed + number
+                pretrained,
+                document,
+                gender_prior,
+                hidden=hidden,
+                advice_too=advice_too,
+                seed=first_seed + number,
             )
             for number, document in enumerate(annotated)
         ]
@@ -227,7 +238,7 @@ def finish(data: Path, out: Path, seeds: Sequence[int] = (1, 2)) -> None:
         train_linker(
             examples,
             advice_weight=ADVICE_WEIGHT,
-            leanings=leanings,
+            gender_prior=gender_prior,
             hidden=LINKER_HIDDEN,
             epochs=LINKER_EPOCHS,
             seed=seed,
@@ -235,22 +246,22 @@ def finish(data: Path, out: Path, seeds: Sequence[int] = (1, 2)) -> None:
         )
         for seed in seeds
     ]
-    bundle.notes["linker"] = join_linkers(linkers).to_dict()
-    judge_linker(bundle, [drop_repetitions(document) for document in read_litbank(data, "dev")])
-    save_bundle(bundle, out / "finished", compact=True)
+    pretrained.notes["linker"] = join_linkers(linkers).to_dict()
+    judge_linker(pretrained, [drop_repetitions(document) for document in read_litbank(data, "dev")])
+    save_pretrained(pretrained, out / "finished", compact=True)
     write_manifest(out / "finished")
 
 
-def fit_leanings(bundle: Bundle, words: Sequence[EncodedDocument]) -> Leanings:
+def fit_leanings(pretrained: Pretrained, words: Sequence[EncodedDocument]) -> GenderPrior:
     """Who is "he" and who is "she", from the plain text and the packaged GloVe."""
-    names = bundle.encoder.vocabulary.words
+    names = pretrained.encoder.vocabulary.words
     counts = count_pronouns([names[number] for number in document.x.tolist()] for document in words)
-    return learn_leanings(counts, *read_packaged(LEANING_WORDS))
+    return learn_gender_prior(counts, *read_packaged(LEANING_WORDS))
 
 
-def judge_linker(bundle: Bundle, keys: Sequence[Document]) -> None:
+def judge_linker(pretrained: Pretrained, keys: Sequence[Document]) -> None:
     """Tell the CoNLL score of development documents, from raw words."""
-    annotated = [annotate_document(bundle, key.with_mentions(())) for key in keys]
+    annotated = [annotate_document(pretrained, key.with_mentions(())) for key in keys]
     counts = count_alignments([key.id for key in keys], list(map(align_documents, keys, annotated)))
     print(f"LitBank dev: mentions {counts.score('mentions').f1:.2f}, CoNLL {counts.conll:.2f}", flush=True)
 
@@ -269,11 +280,11 @@ def simplify(document: Document) -> Document:
     return document.with_mentions([*outermost, *inner], document.entity_types)
 
 
-def fit_types(bundle: Bundle, documents: Sequence[Document]) -> TypeGuesser:
+def fit_types(pretrained: Pretrained, documents: Sequence[Document]) -> TypeGuesser:
     """Types from the states of the look-ahead proposal at both ends of the annotated mentions."""
-    proposal, ends, types = bundle.get("lookahead"), [], []
+    proposal, ends, types = pretrained.get("lookahead"), [], []
     for document in documents:
-        encoded, _, originals = bundle.encoder.encode_with_report(document)
+        encoded, _, originals = pretrained.encoder.encode_with_report(document)
         places = [(start, end) for start, end, _, _ in encoded.analysis.spans()]
         ends.append(read_ends(proposal, encoded, places))
         types += [document.entity_types[mention.entity] for mention in originals]

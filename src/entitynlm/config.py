@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from entitynlm.errors import ConfigError
 
 Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
-Birth = Literal["noise", "zero"]
+NewEntity = Literal["noise", "zero"]
 Softmax = Literal["classes", "full"]
 Optimizer = Literal["adam", "adagrad"]
 Schedule = Literal["constant", "plateau", "cosine"]
@@ -33,16 +33,16 @@ class ModelConfig:
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).
     :param max_length: the longest mention, 25 in the paper.
-    :param kinds: how many values of R mean "in a mention": 1 as in the paper, or the number of entity types.
-    :param birth: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
+    :param mention_types: how many values of R mean "in a mention": 1 as in the paper, or the number of entity types.
+    :param new_entity: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
     :param sigma: the standard deviation of the birth noise.
     :param features: the set of distance features f(e), see ``model.features``.
-    :param word_states: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each number of
-        remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
+    :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each number
+        of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
         e_current alone).
-    :param echo: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
-        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``word_states``. A proposal, which
-        has seen the word, compares it with every entity's words.
+    :param copying: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
+        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``mention_positions``. A proposal,
+        which has seen the word, compares it with every entity's words.
     :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
     :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).
@@ -56,12 +56,12 @@ class ModelConfig:
     embedding_size: int = 128
     layers: int = 1
     max_length: int = 25
-    kinds: int = 1
-    birth: Birth = "noise"
+    mention_types: int = 1
+    new_entity: NewEntity = "noise"
     sigma: float = 0.01
     features: str = "paper"
-    word_states: int = 0
-    echo: bool = False
+    mention_positions: int = 0
+    copying: bool = False
     softmax: Softmax = "classes"
     tied: bool = False
     restart_sentences: bool = False
@@ -71,12 +71,15 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name in ("hidden_size", "embedding_size", "layers", "max_length", "kinds"):
+        for name in ("hidden_size", "embedding_size", "layers", "max_length", "mention_types"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
-        _require(self.word_states >= 0, f"word_states must not be negative, but is {self.word_states}")
         _require(
-            not self.echo or self.word_states > 0,
-            "echo needs word_states: a word must know whether it is in a mention",
+            self.mention_positions >= 0,
+            f"mention_positions must not be negative, but is {self.mention_positions}",
+        )
+        _require(
+            not self.copying or self.mention_positions > 0,
+            "copying needs mention_positions: a word must know whether it is in a mention",
         )
         _require(self.sigma >= 0, f"sigma must not be negative, but is {self.sigma}")
         for name in ("dropout", "weight_dropout"):
@@ -145,8 +148,18 @@ def to_dict(config: ModelConfig | TrainingConfig) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
+FORMER_NAMES = {
+    "kinds": "mention_types",
+    "birth": "new_entity",
+    "word_states": "mention_positions",
+    "echo": "copying",
+}
+"""Settings that had other names before format 2 of model folders; files that have the old ones are still read."""
+
+
 def from_dict(kind: type[Config], values: Mapping[str, Any]) -> Config:
     """A configuration from plain values; an unknown name is an error that lists the known ones."""
+    values = {FORMER_NAMES.get(name, name): value for name, value in values.items()}
     known = [field.name for field in dataclasses.fields(kind)]
     unknown = sorted(set(values) - set(known))
     if unknown:

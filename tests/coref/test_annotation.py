@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from entitynlm.coref.annotation import Options, add_possessives, annotate_document, get_linker
-from entitynlm.coref.linking.entity_memory import NOBODY, Cast, view_spans
+from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, view_spans
 from entitynlm.coref.linking.features import FEATURES, describe
 from entitynlm.coref.linking.linker import Linker, link_mentions, make_example, train_linker
-from entitynlm.coref.linking.proposal_scores import Adviser
+from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.mention_types import TypeGuesser, read_ends, train_types
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.posterior import decode_greedy
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import make_bundle
 
@@ -40,7 +40,7 @@ def linker() -> Linker:
 
 
 @pytest.fixture
-def bundle(linker: Linker) -> Bundle:
+def pretrained(linker: Linker) -> Pretrained:
     made, _ = make_bundle()
     made.notes["linker"] = linker.to_dict()
     return made
@@ -48,7 +48,7 @@ def bundle(linker: Linker) -> Bundle:
 
 def test_features_tell_what_is_on_the_page() -> None:
     document = make_story()
-    cast = Cast(document)
+    cast = EntityMemory(document)
     views = view_spans(document, [(0, 2), (3, 4), (9, 10), (11, 12)])
     for view in views[:2]:
         cast.add(view, NOBODY, "person")
@@ -72,13 +72,13 @@ def test_a_linker_learns_its_story(linker: Linker) -> None:
     assert len(set(zip(entities, gold, strict=True))) == len(set(gold)) == len(set(entities))
 
 
-def test_a_linker_is_stored_and_found_again(linker: Linker, bundle: Bundle) -> None:
-    again = get_linker(bundle)
-    assert again is not None and get_linker(bundle) is again
+def test_a_linker_is_stored_and_found_again(linker: Linker, pretrained: Pretrained) -> None:
+    again = get_linker(pretrained)
+    assert again is not None and get_linker(pretrained) is again
     other, _ = make_bundle()
     other.notes["linker"] = {**linker.to_dict(), "advice_weight": 0.125}
     found = get_linker(other)
-    assert found is not None and found.advice_weight == 0.125 and get_linker(bundle) is not found
+    assert found is not None and found.advice_weight == 0.125 and get_linker(pretrained) is not found
     rows = torch.rand(5, len(FEATURES))
     with torch.no_grad():
         nothing = torch.zeros(5)
@@ -88,20 +88,20 @@ def test_a_linker_is_stored_and_found_again(linker: Linker, bundle: Bundle) -> N
 
 
 @pytest.mark.parametrize("options", [Options(), Options(samples=8), Options(links="network")], ids=str)
-def test_documents_get_mentions_and_keep_their_words(bundle: Bundle, options: Options) -> None:
+def test_documents_get_mentions_and_keep_their_words(pretrained: Pretrained, options: Options) -> None:
     document = dataclasses.replace(make_story(), mentions=())
-    annotated = annotate_document(bundle, document, options)
+    annotated = annotate_document(pretrained, document, options)
     assert annotated.tokens == document.tokens and annotated.mentions
-    assert annotated == annotate_document(bundle, document, options)
+    assert annotated == annotate_document(pretrained, document, options)
     numbers = [int(entity.id) for entity in annotated.entities]
     assert numbers == list(range(1, len(numbers) + 1))
     ends = [end for _, end in document.sentences]
     assert not any(m.start < end < m.end for m in annotated.mentions for end in ends)
 
 
-def test_given_mentions_stay_and_are_linked(bundle: Bundle) -> None:
+def test_given_mentions_stay_and_are_linked(pretrained: Pretrained) -> None:
     document = make_story()
-    annotated = annotate_document(bundle, document, Options(keep_mentions=True))
+    annotated = annotate_document(pretrained, document, Options(keep_mentions=True))
     assert [m.span for m in annotated.mentions] == [m.span for m in document.mentions]
     assert len(annotated.entities) > 1
     plain, _ = make_bundle()
@@ -109,29 +109,29 @@ def test_given_mentions_stay_and_are_linked(bundle: Bundle) -> None:
         annotate_document(plain, document, Options(keep_mentions=True))
 
 
-def test_confidences_are_probabilities(bundle: Bundle) -> None:
-    annotated = annotate_document(bundle, make_story(), Options(scores=True, samples=30))
+def test_confidences_are_probabilities(pretrained: Pretrained) -> None:
+    annotated = annotate_document(pretrained, make_story(), Options(scores=True, samples=30))
     values = [float(value) for mention in annotated.mentions for _, value in mention.attributes]
     assert values and all(0 <= value <= 1 for value in values)
-    given = annotate_document(bundle, make_story(), Options(scores=True, keep_mentions=True))
+    given = annotate_document(pretrained, make_story(), Options(scores=True, keep_mentions=True))
     inner = [mention for mention in given.mentions if mention.span == (13, 14)]
     outer = [mention for mention in given.mentions if mention.span != (13, 14)]
     assert all(dict(mention.attributes).keys() >= {"confidence"} for mention in outer)
     assert inner and not any(mention.attributes for mention in inner)
 
 
-def test_possessives_inside_of_mentions_are_added(bundle: Bundle) -> None:
+def test_possessives_inside_of_mentions_are_added(pretrained: Pretrained) -> None:
     document = make_story()
-    annotated = annotate_document(bundle, document, Options())
+    annotated = annotate_document(pretrained, document, Options())
     inner = [m for m in annotated.mentions if m.span == (13, 14)]
     outer = [m for m in annotated.mentions if m.start <= 13 and m.end > 14]
     assert bool(inner) >= bool(outer)
     assert add_possessives(document, []) == []
 
 
-def test_nothing_to_read_is_no_error(bundle: Bundle) -> None:
-    assert annotate_document(bundle, Document("empty", ())).mentions == ()
-    assert annotate_document(bundle, Document("dots", (".", "."))).tokens == (".", ".")
+def test_nothing_to_read_is_no_error(pretrained: Pretrained) -> None:
+    assert annotate_document(pretrained, Document("empty", ())).mentions == ()
+    assert annotate_document(pretrained, Document("dots", (".", "."))).tokens == (".", ".")
 
 
 def test_wrong_options_are_named() -> None:
@@ -145,25 +145,27 @@ def test_advice_is_the_proposals_own_choice_along_its_path() -> None:
     """Told the links of an analysis one by one, the adviser gives the network's own log-probabilities of them."""
     from entitynlm.model.batch.scores import score_documents
 
-    bundle, encoded = make_bundle()
-    proposal, document = bundle.get("causal"), encoded[0]
+    pretrained, encoded = make_bundle()
+    proposal, document = pretrained.get("causal"), encoded[0]
     spans = document.analysis.spans()
-    adviser = Adviser(proposal, document, [(start, end, kind) for start, end, _, kind in spans])
+    proposal_scorer = ProposalScorer(
+        proposal, document, [(start, end, kind) for start, end, _, kind in spans]
+    )
     known: list[int] = []
     for number, (start, _, entity, _) in enumerate(spans):
         candidates = [*known, NOBODY]
         chosen = entity if entity in known else NOBODY
-        advice = adviser.advise(number, candidates)[candidates.index(chosen)]
+        advice = proposal_scorer.advise(number, candidates)[candidates.index(chosen)]
         with torch.no_grad():
             expected = float(score_documents(proposal, [document], noise=None).e[start])
         assert advice == pytest.approx(expected, abs=1e-5)
-        adviser.note(number, entity)
+        proposal_scorer.note(number, entity)
         known += [entity] if chosen == NOBODY else []
 
 
 def test_types_are_told_from_states() -> None:
-    bundle, encoded = make_bundle()
-    proposal = bundle.get("lookahead")
+    pretrained, encoded = make_bundle()
+    proposal = pretrained.get("lookahead")
     places = [(start, end) for start, end, _, _ in encoded[0].analysis.spans()]
     ends = read_ends(proposal, encoded[0], places)
     names = [f"type {number}" for number in range(len(places))]
@@ -175,12 +177,15 @@ def test_types_are_told_from_states() -> None:
 
 
 def test_an_eager_reader_finds_more_mentions() -> None:
-    bundle, encoded = make_bundle()
-    proposal = bundle.get("lookahead")
+    pretrained, encoded = make_bundle()
+    proposal = pretrained.get("lookahead")
     counts = [
-        sum(len(decode_greedy(proposal, document, eagerness=eagerness)[0].spans()) for document in encoded)
-        for eagerness in (-20.0, 0.0, 20.0)
+        sum(
+            len(decode_greedy(proposal, document, mention_bias=mention_bias)[0].spans())
+            for document in encoded
+        )
+        for mention_bias in (-20.0, 0.0, 20.0)
     ]
     assert 0 == counts[0] < counts[1] <= counts[2]
     plain, log_q = decode_greedy(proposal, encoded[0])
-    assert (plain, log_q) == decode_greedy(proposal, encoded[0], eagerness=0.0)
+    assert (plain, log_q) == decode_greedy(proposal, encoded[0], mention_bias=0.0)

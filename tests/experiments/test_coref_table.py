@@ -18,7 +18,7 @@ from entitynlm.experiments.coref_folds import cross_validate, make_folds
 from entitynlm.experiments.coref_table import Block, KeyedSplit, Reranking, make_split, measure_block
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 TOKENS = tuple("Anna met Berta . She saw her and she laughed .".split())
@@ -36,14 +36,14 @@ def make_scores(name: str, seed: int) -> AntecedentScores:
     return make_antecedent_scores(name, SPANS, rows)
 
 
-def make_bundle(*modes: str) -> Bundle:
+def make_bundle(*modes: str) -> Pretrained:
     encoder = Encoder.fit([make_document("x")], recipe=Recipe(minimum_count=1), singletons="drop")
-    bundle = Bundle(encoder, None)
+    pretrained = Pretrained(encoder, None)
     torch.manual_seed(0)
     for mode in modes:
         config = ModelConfig(mode=mode, hidden_size=4, embedding_size=4, softmax="full")  # type: ignore[arg-type]
-        bundle.add(config).eval()
-    return bundle
+        pretrained.add(config).eval()
+    return pretrained
 
 
 def make_case() -> tuple[list[KeyedSplit], dict[str, list[AntecedentScores]]]:
@@ -58,9 +58,9 @@ def make_case() -> tuple[list[KeyedSplit], dict[str, list[AntecedentScores]]]:
 def test_a_block_has_all_rows() -> None:
     splits, scores = make_case()
     told: list[tuple[str, int, int]] = []
-    bundle = make_bundle("generative", "causal")
+    pretrained = make_bundle("generative", "causal")
     block = measure_block(
-        "small", splits, scores, bundle, Reranking(k=20), on_document=lambda *a: told.append(a)
+        "small", splits, scores, pretrained, Reranking(k=20), on_document=lambda *a: told.append(a)
     )
     names = [row.name for row in block.rows["test"]]
     assert names == ["one best"] + [
@@ -108,12 +108,14 @@ def test_scores_must_be_those_of_the_documents() -> None:
 
 def test_the_model_by_itself() -> None:
     split = make_split("test", [make_document("d"), Document("empty", (".",))], singletons=False)
-    bundle = make_bundle("generative", "causal", "lookahead")
-    rows = measure_alone(bundle, split, samples=5)
+    pretrained = make_bundle("generative", "causal", "lookahead")
+    rows = measure_alone(pretrained, split, samples=5)
     assert [row.name for row in rows] == [
         "greedy, causal", "greedy, lookahead", "best sample, causal", "best sample, lookahead",
     ]  # fmt: skip
-    again = [analyse_by_samples(bundle, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)]
+    again = [
+        analyse_by_samples(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)
+    ]
     assert again[0].clusters == again[1].clusters
     assert all(len(cluster) > 1 for cluster in list_answer(again[0], singletons=False))
     with pytest.raises(ConfigError, match="no proposal"):

@@ -13,7 +13,7 @@ from entitynlm.experiments.entity_companion import Companion
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
-from entitynlm.training.completion import complete_bundle
+from entitynlm.training.completion import complete_pretrained
 from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings, load_settings
 
@@ -57,10 +57,12 @@ def test_a_stopped_companion_goes_on_to_the_same_model(
         beside = companion.wait()
     opened = open_corpus(corpus)
     train, development = (list(opened.documents(name)) for name in ("train", "dev"))
-    alone = complete_bundle(tmp_path / "alone", train, development, settings, parts=("generative",), seed=1)
+    alone = complete_pretrained(
+        tmp_path / "alone", train, development, settings, parts=("generative",), seed=1
+    )
     assert beside is not None and alone is not None
     assert [record["epoch"] for record in records] == [1, 2]
-    losses = [bundle.notes["training"]["generative"]["best_dev_loss"] for bundle in (beside, alone)]
+    losses = [pretrained.notes["training"]["generative"]["best_dev_loss"] for pretrained in (beside, alone)]
     assert losses[0] == losses[1]
 
 

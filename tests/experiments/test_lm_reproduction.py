@@ -13,10 +13,10 @@ from entitynlm.errors import ConfigError, ModelError
 from entitynlm.experiments.lm_reproduction import Plan, Reproduction, Witness, reproduce
 from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.rows import DocumentResult, Row, Table, pool_seeds, spread_over_seeds
-from entitynlm.model.pretrained import load_bundle
+from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
-from entitynlm.training.completion import complete_bundle
+from entitynlm.training.completion import complete_pretrained
 from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
 
@@ -115,7 +115,7 @@ def test_each_model_takes_the_configuration_that_is_best_for_it(documents: Docum
     assert (found.choice.generative, found.choice.rnnlm) == ("quick", "quick")
     losses = found.choice.losses["rnnlm"]
     assert losses["quick"] < losses["slow"]
-    assert set(load_bundle(tmp_path / "slow" / "seed-1").parts) == {"generative", "rnnlm"}
+    assert set(load_pretrained(tmp_path / "slow" / "seed-1").parts) == {"generative", "rnnlm"}
     assert not (tmp_path / "slow" / "seed-2").exists(), "only what was chosen is trained with all seeds"
 
 
@@ -126,8 +126,8 @@ def test_models_may_choose_differently(documents: Documents, tmp_path: Path) -> 
     assert found is not None
     assert (found.choice.generative, found.choice.rnnlm) == ("a", "b")
     rows = {row.name: row for row in found.tables[1]["test"].rows}
-    expected = load_bundle(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
-    assert expected < load_bundle(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
+    expected = load_pretrained(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
+    assert expected < load_pretrained(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
     assert rows["RNNLM"].tokens == rows["EntityNLM marginal"].tokens
 
 
@@ -144,14 +144,14 @@ def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_
 def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_path: Path) -> None:
     train, dev = documents["train"], documents["dev"]
     settings = make_settings()
-    complete_bundle(tmp_path, train, dev, settings, parts=["generative"], seed=3)
+    complete_pretrained(tmp_path, train, dev, settings, parts=["generative"], seed=3)
     weights = (tmp_path / "generative.safetensors").read_bytes()
-    bundle = complete_bundle(tmp_path, train, dev, settings, parts=["generative", "rnnlm"], seed=3)
-    assert bundle is not None
-    assert set(bundle.parts) == {"generative", "rnnlm"}
+    pretrained = complete_pretrained(tmp_path, train, dev, settings, parts=["generative", "rnnlm"], seed=3)
+    assert pretrained is not None
+    assert set(pretrained.parts) == {"generative", "rnnlm"}
     assert (tmp_path / "generative.safetensors").read_bytes() == weights
     with pytest.raises(ConfigError, match=r"another seed \(generative, rnnlm\)"):
-        complete_bundle(tmp_path, train, dev, settings, parts=["generative"], seed=4)
+        complete_pretrained(tmp_path, train, dev, settings, parts=["generative"], seed=4)
 
 
 @pytest.mark.parametrize(

@@ -64,39 +64,39 @@ def make_prompt() -> Document:
 
 
 def test_nothing_unreadable_is_told() -> None:
-    bundle, _ = make_bundle(std=1.0)
+    pretrained, _ = make_bundle(std=1.0)
     for seed in range(5):
-        for story in tell_stories(bundle, make_prompt(), Request(words=50), count=2, seed=seed):
+        for story in tell_stories(pretrained, make_prompt(), Request(words=50), count=2, seed=seed):
             assert not re.search(r"<|>|\bunk\b|\bnum\b", story.text.lower())
             assert re.match(r"[A-Z]", story.text) and story.text.endswith(".")
             assert " ." not in story.text and story.document.text == story.text
 
 
 def test_unknown_names_are_spelled() -> None:
-    bundle, _ = make_bundle(std=1.0)
+    pretrained, _ = make_bundle(std=1.0)
     texts = [
         story.text
         for seed in range(8)
         for story in tell_stories(
-            bundle, make_prompt(), Request(words=40, next_entity="zebedee", new_entities=False), seed=seed
+            pretrained, make_prompt(), Request(words=40, next_entity="zebedee", new_entities=False), seed=seed
         )
     ]
     assert any("Zebedee" in text for text in texts)
 
 
 def test_wishes_are_kept() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     request = Request(words=40, next_entity="Ann", new_entities=False)
-    for story in tell_stories(bundle, make_prompt(), request, count=5, seed=3):
+    for story in tell_stories(pretrained, make_prompt(), request, count=5, seed=3):
         mentions = story.document.mentions
         assert mentions[0].entity == "1" and {mention.entity for mention in mentions} <= {"1", "2"}
         assert story.names["1"] == "Ann"
 
 
 def test_the_cast_is_introduced_by_name() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     request = Request(words=60, cast=("Old Bo", "Xanthippe"), next_entity="old bo", new_entities=False)
-    for story in tell_stories(bundle, None, request, count=5, seed=1):
+    for story in tell_stories(pretrained, None, request, count=5, seed=1):
         first: dict[str, str] = {}
         for mention in story.document.mentions:
             first.setdefault(mention.entity, story.document.words(*mention.span))
@@ -106,14 +106,14 @@ def test_the_cast_is_introduced_by_name() -> None:
 
 
 def test_a_member_of_the_cast_who_is_in_the_text_is_the_one_of_the_text() -> None:
-    bundle, _ = make_bundle()
-    story = tell_stories(bundle, make_prompt(), Request(words=30, cast=("Ann",), new_entities=False))[0]
+    pretrained, _ = make_bundle()
+    story = tell_stories(pretrained, make_prompt(), Request(words=30, cast=("Ann",), new_entities=False))[0]
     assert set(story.names.values()) <= {"Ann", "Zebedee"}
 
 
 def test_sentences_can_be_counted() -> None:
-    bundle, _ = make_bundle()
-    story = tell_stories(bundle, None, Request(sentences=4), seed=2)[0]
+    pretrained, _ = make_bundle()
+    story = tell_stories(pretrained, None, Request(sentences=4), seed=2)[0]
     assert len(story.document.sentences) == 4
 
 
@@ -121,25 +121,25 @@ def test_a_sentence_ends_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
     from entitynlm.generation import continuations as storytelling
 
     monkeypatch.setattr(storytelling, "LONGEST_SENTENCE", 5)
-    bundle, _ = make_bundle()
-    story = tell_stories(bundle, None, Request(sentences=6), seed=2)[0]
+    pretrained, _ = make_bundle()
+    story = tell_stories(pretrained, None, Request(sentences=6), seed=2)[0]
     assert len(story.document.sentences) == 6
     assert max(end - start for start, end in story.document.sentences) <= 5 + 2 + 1  # a mention, a full stop
 
 
 def test_a_text_that_breaks_off_goes_on() -> None:
-    bundle, _ = make_bundle(std=1.0)
+    pretrained, _ = make_bundle(std=1.0)
     broken = Document("d", ("Ann", "saw"))
-    story = tell_stories(bundle, broken, Request(sentences=1), seed=1)[0]
+    story = tell_stories(pretrained, broken, Request(sentences=1), seed=1)[0]
     assert story.text[0].islower() or story.text[0] in "IAB"
     whole = Document("d", ("Ann", "ran", "."))
-    assert tell_stories(bundle, whole, Request(sentences=1), seed=1)[0].text[0].isupper()
+    assert tell_stories(pretrained, whole, Request(sentences=1), seed=1)[0].text[0].isupper()
 
 
 def test_the_same_seed_tells_the_same() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     one, same, other = (
-        [story.text for story in tell_stories(bundle, make_prompt(), count=2, seed=seed)]
+        [story.text for story in tell_stories(pretrained, make_prompt(), count=2, seed=seed)]
         for seed in (1, 1, 2)
     )
     assert one == same != other
@@ -149,7 +149,7 @@ def test_the_same_seed_tells_the_same() -> None:
 def test_a_model_with_types_and_capitals() -> None:
     from entitynlm.config import ModelConfig
     from entitynlm.model.encoding.encoder import Encoder
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
 
     documents = [
         Document(d.id, d.tokens, d.sentences, d.mentions, {"ann": "person", "bo": "person", "thing": "thing"})
@@ -157,11 +157,18 @@ def test_a_model_with_types_and_capitals() -> None:
     ]
     recipe = Recipe(lowercase=False, punctuation="keep", numbers=False)
     encoder = Encoder.fit(documents, recipe=recipe, singletons="keep", typed=True, max_length=4)
-    bundle = Bundle(encoder, None)
-    bundle.add(
-        ModelConfig(hidden_size=6, embedding_size=6, max_length=4, kinds=3, word_states=2, softmax="full")
+    pretrained = Pretrained(encoder, None)
+    pretrained.add(
+        ModelConfig(
+            hidden_size=6,
+            embedding_size=6,
+            max_length=4,
+            mention_types=3,
+            mention_positions=2,
+            softmax="full",
+        )
     )
-    story = tell_stories(bundle, None, Request(words=40, cast=("Ann", "Bo")), seed=5)[0]
+    story = tell_stories(pretrained, None, Request(words=40, cast=("Ann", "Bo")), seed=5)[0]
     assert set(story.document.entity_types.values()) <= {"person", "thing", "other"}
 
 
@@ -176,6 +183,6 @@ def test_a_model_with_types_and_capitals() -> None:
     ],
 )
 def test_what_can_not_be_told(options: dict[str, object], message: str) -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     with pytest.raises(ConfigError, match=re.escape(message)):
-        tell_stories(bundle, make_prompt(), Request(**options))  # type: ignore[arg-type]
+        tell_stories(pretrained, make_prompt(), Request(**options))  # type: ignore[arg-type]

@@ -29,8 +29,8 @@ HARD: dict[str, Any] = {"check_every": 2, "resample_threshold": 1.0, "prior_shar
 @pytest.mark.parametrize(
     "options",
     [
-        {"kinds": 2, "features": "rich", "max_length": 5},
-        {"softmax": "full", "layers": 2, "birth": "zero"},
+        {"mention_types": 2, "features": "rich", "max_length": 5},
+        {"softmax": "full", "layers": 2, "new_entity": "zero"},
         {"restart_sentences": True, "features": "none"},
     ],
 )
@@ -39,7 +39,7 @@ def test_paths_have_the_probability_that_the_model_gives_them(
 ) -> None:
     """After many resamplings too: the paths are followed back through their ancestors."""
     model = make_network("generative", **options)
-    shared = {key: value for key, value in options.items() if key in ("kinds", "max_length")}
+    shared = {key: value for key, value in options.items() if key in ("mention_types", "max_length")}
     proposal = make_network(mode, seed=1, features="paper", **shared)
     document = make_words(60, sentence_length=7)
     samples = sample_analyses(model, proposal, document, particles=20, method=method, **HARD)
@@ -54,7 +54,7 @@ def test_paths_have_the_probability_that_the_model_gives_them(
 def test_filtered_paths_share_their_past() -> None:
     model, proposal = make_network("generative"), make_network("causal", seed=1)
     samples = sample_analyses(model, proposal, make_words(60), particles=20, **HARD)
-    different = [len(np.unique(samples.births[:t], axis=1).T) for t in (5, 60)]
+    different = [len(np.unique(samples.new_entities[:t], axis=1).T) for t in (5, 60)]
     assert different[0] < different[1]
 
 
@@ -67,7 +67,7 @@ def test_the_best_sample_is_one_of_the_proposals_own() -> None:
     best = find_best_sample(model, proposal, document, samples=12, seed=5)
     (log_p,) = score_analyses(model, document, [best])
     assert log_p == pytest.approx(drawn.log_p.max()) and drawn.log_p.max() > drawn.log_p.min()
-    paths = np.concatenate([drawn.kind, drawn.entity, drawn.remaining]).T
+    paths = np.concatenate([drawn.mention_type, drawn.entity, drawn.remaining]).T
     assert len(np.unique(paths, axis=0)) == 12  # nothing was resampled
 
 
@@ -93,9 +93,9 @@ def test_posterior_of_analyses(short: tuple[WeightedAnalyses, list[Analysis], np
 
 def test_posteriors_of_words(short: tuple[WeightedAnalyses, list[Analysis], np.ndarray]) -> None:
     samples, analyses, truth = short
-    kinds = np.array([analysis.kind for analysis in analyses])
-    np.testing.assert_allclose(samples.kind_posterior()[:, 1], truth @ (kinds == 1), atol=0.02)
-    np.testing.assert_allclose(samples.kind_posterior().sum(1), 1)
+    mention_types = np.array([analysis.mention_type for analysis in analyses])
+    np.testing.assert_allclose(samples.type_posterior()[:, 1], truth @ (mention_types == 1), atol=0.02)
+    np.testing.assert_allclose(samples.type_posterior().sum(1), 1)
 
     def born(analysis: Analysis, t: int) -> int:
         entity = analysis.entity[t]
@@ -129,7 +129,7 @@ def test_posterior_of_spans(short: tuple[WeightedAnalyses, list[Analysis], np.nd
 
 def test_greedy_decoding_takes_the_best_choice_every_time() -> None:
     """Against the slow twin, which is asked for all its options at each step."""
-    proposal, document = make_network("causal", seed=2, std=1.0, kinds=2), make_words(40)
+    proposal, document = make_network("causal", seed=2, std=1.0, mention_types=2), make_words(40)
     analysis, log_q = decode_greedy(proposal, document)
     twin = SlowTwin(proposal)
     with torch.no_grad():
@@ -138,16 +138,22 @@ def test_greedy_decoding_takes_the_best_choice_every_time() -> None:
         best = float("-inf")
         story = twin.begin()
         for t in range(len(document)):
-            values = [int(a[t]) for a in (analysis.kind, analysis.entity, analysis.remaining, document.x)]
+            values = [
+                int(a[t]) for a in (analysis.mention_type, analysis.entity, analysis.remaining, document.x)
+            ]
             starts = story.remaining == 0
             known = len(story.entities)
             options = []
-            for kind in range(3) if starts else ():
-                for entity in range(1, known + 2) if kind else (0,):
-                    if kind and entity <= known and story.entities[entity - 1].kind != kind:
+            for mention_type in range(3) if starts else ():
+                for entity in range(1, known + 2) if mention_type else (0,):
+                    if (
+                        mention_type
+                        and entity <= known
+                        and story.entities[entity - 1].mention_type != mention_type
+                    ):
                         continue
-                    for length in range(1, min(3, len(document) - t) + 1) if kind else (1,):
-                        outcome = (kind, entity, length, values[3])
+                    for length in range(1, min(3, len(document) - t) + 1) if mention_type else (1,):
+                        outcome = (mention_type, entity, length, values[3])
                         score = twin.step(story.copy(), t, outcome, int(document.sentence[t]), t_end=40)
                         options.append((float(score.r), float(score.e), float(score.l), *outcome[:3]))
             if starts:  # the best R, then the best E given it, then the best L

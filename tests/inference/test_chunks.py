@@ -11,7 +11,7 @@ from entitynlm.inference import population
 from entitynlm.inference.chunks import CHUNK, cut, read_chunks
 from entitynlm.inference.enumeration import list_analyses
 from entitynlm.inference.marginal import estimate_log_prob
-from entitynlm.inference.particle_filter import Stride, Walk
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.entitynlm import EntityNetwork
 from support.small_networks import make_network, make_words
@@ -19,15 +19,17 @@ from support.small_networks import make_network, make_words
 
 def walk_in_chunks(
     model: EntityNetwork, proposal: EntityNetwork, length: int, size: int, **options: Any
-) -> tuple[Walk, np.ndarray]:
+) -> tuple[ParticleFilter, np.ndarray]:
     document = make_words(length, sentence_length=7)
-    stride = Stride(4, 0.5)
-    walk = Walk(model, proposal, particles=10, seed=np.random.SeedSequence(1), stride=stride, **options)
+    filter_config = FilterConfig(4, 0.5)
+    particle_filter = ParticleFilter(
+        model, proposal, particles=10, seed=np.random.SeedSequence(1), filter_config=filter_config, **options
+    )
     found = []
     for chunk in read_chunks(model, proposal, document, size=size):
         part = slice(chunk.start, chunk.stop)
-        found.append(walk.advance(chunk, document.x[part], document.sentence[part], end=length))
-    return walk, np.concatenate(found)
+        found.append(particle_filter.advance(chunk, document.x[part], document.sentence[part], end=length))
+    return particle_filter, np.concatenate(found)
 
 
 @pytest.mark.parametrize("options", [{}, {"layers": 2}, {"restart_sentences": True}])
@@ -43,13 +45,15 @@ def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
     model, proposal = make_network("generative"), make_network("lookahead", seed=1)
     document = make_words(5)
     analyses = list_analyses(proposal, document)
-    forced = np.stack([np.stack([a.kind, a.entity, a.remaining], axis=-1) for a in analyses], axis=1)
+    forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining], axis=-1) for a in analyses], axis=1)
     seed = np.random.SeedSequence(0)
-    walk = Walk(model, proposal, particles=len(analyses), seed=seed, stride=Stride(4))
+    particle_filter = ParticleFilter(
+        model, proposal, particles=len(analyses), seed=seed, filter_config=FilterConfig(4)
+    )
     for chunk in read_chunks(model, proposal, document, size=2):
         part = slice(chunk.start, chunk.stop)
-        walk.advance(chunk, document.x[part], document.sentence[part], end=5, forced=forced[part])
-    assert float(log_sum_exp(walk.log_q)) == pytest.approx(0, abs=1e-10)
+        particle_filter.advance(chunk, document.x[part], document.sentence[part], end=5, forced=forced[part])
+    assert float(log_sum_exp(particle_filter.log_q)) == pytest.approx(0, abs=1e-10)
 
 
 def test_margins_reach_over_the_edge_of_a_chunk() -> None:
@@ -61,7 +65,10 @@ def test_margins_reach_over_the_edge_of_a_chunk() -> None:
 
 
 def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    model, proposal = make_network("generative", sigma=0.2, kinds=2), make_network("causal", seed=1, kinds=2)
+    model, proposal = (
+        make_network("generative", sigma=0.2, mention_types=2),
+        make_network("causal", seed=1, mention_types=2),
+    )
     untouched, expected = walk_in_chunks(model, proposal, 200, CHUNK)
     monkeypatch.setattr(population, "TIDY_ABOVE", 50)
     tidied, found = walk_in_chunks(model, proposal, 200, CHUNK)

@@ -25,23 +25,27 @@ from entitynlm.model.reference import SlowTwin
 from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [
-    {"word_states": 2, "kinds": 2},
-    {"word_states": 1, "echo": True},
-    {"word_states": 2, "echo": True, "softmax": "full", "max_length": 2},
+    {"mention_positions": 2, "mention_types": 2},
+    {"mention_positions": 1, "copying": True},
+    {"mention_positions": 2, "copying": True, "softmax": "full", "max_length": 2},
     {},
-    {"kinds": 2, "features": "rich"},
-    {"birth": "zero", "features": "none"},
+    {"mention_types": 2, "features": "rich"},
+    {"new_entity": "zero", "features": "none"},
     {"softmax": "full", "max_length": 2},
     {"tied": True, "layers": 2},
     {"restart_sentences": True},
 ]
 
 
-@pytest.mark.parametrize(("words", "max_length", "kinds"), [(1, 3, 1), (4, 2, 1), (5, 3, 1), (4, 3, 2)])
-def test_every_analysis_comes_once(words: int, max_length: int, kinds: int) -> None:
-    found = list(enumerate_analyses(words, max_length=max_length, kinds=kinds))
-    keys = {(tuple(a.kind), tuple(a.entity), tuple(a.remaining)) for a in found}
-    assert len(keys) == len(found) == count_analyses(words, max_length=max_length, kinds=kinds)
+@pytest.mark.parametrize(
+    ("words", "max_length", "mention_types"), [(1, 3, 1), (4, 2, 1), (5, 3, 1), (4, 3, 2)]
+)
+def test_every_analysis_comes_once(words: int, max_length: int, mention_types: int) -> None:
+    found = list(enumerate_analyses(words, max_length=max_length, mention_types=mention_types))
+    keys = {(tuple(a.mention_type), tuple(a.entity), tuple(a.remaining)) for a in found}
+    assert (
+        len(keys) == len(found) == count_analyses(words, max_length=max_length, mention_types=mention_types)
+    )
     assert all(analysis.complete for analysis in found)
 
 
@@ -52,7 +56,7 @@ def test_too_long_a_text_is_refused() -> None:
 
 @pytest.mark.parametrize("noise", [None, FixedNoise(3)])
 def test_enumeration_agrees_with_the_slow_twin(noise: FixedNoise | None) -> None:
-    model, document = make_network("generative", sigma=0.4, kinds=2), make_words(4)
+    model, document = make_network("generative", sigma=0.4, mention_types=2), make_words(4)
     twin = SlowTwin(model, noise)
     scores = []
     for analysis in list_analyses(model, document):
@@ -68,7 +72,7 @@ def test_enumeration_agrees_with_the_slow_twin(noise: FixedNoise | None) -> None
 @pytest.mark.parametrize("options", VARIANTS)
 @pytest.mark.parametrize("prior_share", [0.0, 0.8])
 def test_mean_weight_is_the_marginal(mode: str, options: dict[str, Any], prior_share: float) -> None:
-    shared = {key: value for key, value in options.items() if key in ("kinds", "max_length")}
+    shared = {key: value for key, value in options.items() if key in ("mention_types", "max_length")}
     model = make_network("generative", **options)
     proposal = make_network(mode, seed=1, hidden_size=7, **shared)
     document = make_words(5)
@@ -79,7 +83,10 @@ def test_mean_weight_is_the_marginal(mode: str, options: dict[str, Any], prior_s
 
 @pytest.mark.parametrize("prior_share", [0.0, 0.3, 1.0])
 def test_the_mixed_proposal_is_a_distribution(prior_share: float) -> None:
-    model, proposal = make_network("generative", kinds=2), make_network("causal", seed=1, kinds=2)
+    model, proposal = (
+        make_network("generative", mention_types=2),
+        make_network("causal", seed=1, mention_types=2),
+    )
     document = make_words(5)
     analyses = list_analyses(model, document)
     _, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=prior_share)

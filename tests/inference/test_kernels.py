@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
-from entitynlm.inference.particle_filter import Stride, Walk
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.word_scorer import (
     ClassWordScorer,
     WordScorer,
@@ -79,7 +79,7 @@ def test_shifting() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    "options", [{}, {"tied": True}, {"word_states": 2}, {"word_states": 1, "echo": True}]
+    "options", [{}, {"tied": True}, {"mention_positions": 2}, {"mention_positions": 1, "copying": True}]
 )
 def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:
     model = make_network("generative", std=1.0, **options).to(dtype)
@@ -87,8 +87,10 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
     found = []
     for scorer in (WordScorer(model), ClassWordScorer(model)):
         seed = np.random.SeedSequence(3)
-        walk = Walk(model, proposal, particles=20, seed=seed, stride=Stride(16, threshold=0.5))
-        walk._words = scorer
+        particle_filter = ParticleFilter(
+            model, proposal, particles=20, seed=seed, filter_config=FilterConfig(16, threshold=0.5)
+        )
+        particle_filter._words = scorer
         (chunk,) = read_chunks(model, proposal, document)
-        found.append(walk.advance(chunk, document.x, document.sentence, end=200))
+        found.append(particle_filter.advance(chunk, document.x, document.sentence, end=200))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)

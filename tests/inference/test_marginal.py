@@ -33,7 +33,10 @@ def assert_unbiased(ratios: np.ndarray) -> None:
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])
 def test_the_weight_of_one_particle_has_no_bias(mode: str) -> None:
-    model, proposal = make_network("generative", kinds=2), make_network(mode, seed=1, std=0.3, kinds=2)
+    model, proposal = (
+        make_network("generative", mention_types=2),
+        make_network(mode, seed=1, std=0.3, mention_types=2),
+    )
     document = make_words(5)
     samples = sample_analyses(model, proposal, document, particles=5_000, method="importance")
     assert_unbiased(np.exp(samples.log_p - samples.log_q - enumerate_log_prob(model, document)))
@@ -209,8 +212,8 @@ def test_what_can_not_be_estimated() -> None:
     model, proposal, document = make_network("generative"), make_network("causal"), make_words(3)
     with pytest.raises(InferenceError, match="lengths go to 2 and the model's to 3"):
         estimate_log_prob(model, make_network("causal", max_length=2), document)
-    with pytest.raises(InferenceError, match="kinds of mentions go to 1"):
-        estimate_log_prob(make_network("generative", kinds=2), proposal, document)
+    with pytest.raises(InferenceError, match="types of mentions go to 1"):
+        estimate_log_prob(make_network("generative", mention_types=2), proposal, document)
     with pytest.raises(InferenceError, match="must be a proposal"):
         estimate_log_prob(model, model, document)
     with pytest.raises(InferenceError, match="not a causal one"):

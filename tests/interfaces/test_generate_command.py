@@ -35,12 +35,12 @@ def test_a_text_goes_on_in_several_ways(model: Path, tmp_path: Path) -> None:
     result = run(model, file, "-n", 3, "--sentences", 2, "--json", figures, "--out", out)
     assert result.exit_code == 0, result.output
     assert "── 3 of 3" in result.stdout
-    told = json.loads(figures.read_text())["continuations"]
-    assert len(told) == 3
-    for continuation in told:
+    generated = json.loads(figures.read_text())["continuations"]
+    assert len(generated) == 3
+    for continuation in generated:
         for mention in continuation["mentions"]:
             assert continuation["text"][mention["start"] : mention["end"]] == mention["text"]
-    assert out.read_text() == "\n\n".join(continuation["text"] for continuation in told) + "\n"
+    assert out.read_text() == "\n\n".join(continuation["text"] for continuation in generated) + "\n"
 
 
 def test_plain_text_from_standard_input(model: Path) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.commands.train import choose_parts
-from entitynlm.model.pretrained import load_bundle
+from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.conversion import plan_conversion, run_step
 from entitynlm.text.corpora.corpus import Corpus
@@ -50,23 +50,23 @@ def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_baseline_is_stored_with_the_model(model: Path) -> None:
-    bundle = load_bundle(model)
-    assert set(bundle.parts) == {"generative", "causal", "lookahead", "rnnlm"}
-    assert bundle.get_language_model().config.mode == "rnnlm"
+    pretrained = load_pretrained(model)
+    assert set(pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+    assert pretrained.get_language_model().config.mode == "rnnlm"
     log = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
-    assert {record["part"] for record in log} == set(bundle.parts)
+    assert {record["part"] for record in log} == set(pretrained.parts)
 
 
 def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_path: Path) -> None:
     run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
-    assert set(load_bundle(tmp_path).parts) == {"rnnlm"}
+    assert set(load_pretrained(tmp_path).parts) == {"rnnlm"}
     with pytest.raises(ModelError, match="no generative part; it has rnnlm"):
-        load_bundle(tmp_path).get("generative")
+        load_pretrained(tmp_path).get("generative")
     run("train", corpus, "--out", tmp_path, "--generative-only", *TINY)
     with pytest.raises(ModelError, match="rnnlm-only"):
-        load_bundle(tmp_path).get_language_model()
+        load_pretrained(tmp_path).get_language_model()
     run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
-    assert set(load_bundle(tmp_path).parts) == {"generative", "rnnlm"}
+    assert set(load_pretrained(tmp_path).parts) == {"generative", "rnnlm"}
 
 
 def test_parts_that_exclude_each_other_are_refused() -> None:
@@ -82,8 +82,8 @@ def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Pa
         "train", corpus, "--out", tmp_path, "--generative-only", *paper, "--set", "model.max_length=7"
     )
     assert "words depend on the annotation" in " ".join(result.stderr.split())
-    bundle = load_bundle(tmp_path)
-    assert bundle.encoder.max_length == bundle.get("generative").config.max_length == 7
+    pretrained = load_pretrained(tmp_path)
+    assert pretrained.encoder.max_length == pretrained.get("generative").config.max_length == 7
     with pytest.raises(ConfigError, match="max_length of the causal part is 5"):
         run("train", corpus, "--out", tmp_path / "other", *TINY, "--set", "causal.max_length=5")
 
@@ -116,7 +116,7 @@ def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> Non
     options = "--split test --readings marginal,words-only --method importance --proposal causal --prior-share 0".split()
     result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, *options)
     text = " ".join(result.stdout.split())
-    tokens = sum(map(len, map(load_bundle(model).encoder.encode, open_corpus(corpus).documents("test"))))
+    tokens = sum(map(len, map(load_pretrained(model).encoder.encode, open_corpus(corpus).documents("test"))))
     assert f"test: {tokens} words (sentence ends included) in 3 documents in every row" in text
     assert "importance, causal Q, N = 3 × 2" in text
     assert "Kneser-Ney" in text
@@ -267,7 +267,7 @@ def test_reproduce_on_real_documents_in_the_layout_of_conll_2012(
     conll = [option.replace("punctuation=keep", "punctuation=drop") for option in TINY]
     command = ["reproduce", "lm", "--corpus", tmp_path / "conll", "--out", tmp_path / "out", "--seeds", 1]
     figures = json.loads(run(*command, *conll, *QUICK, "--json", "-", "-q").stdout)
-    encoder = load_bundle(tmp_path / "out" / "default" / "seed-1").encoder
+    encoder = load_pretrained(tmp_path / "out" / "default" / "seed-1").encoder
     for split in ("dev", "test"):
         table = figures["splits"][split]["pooled"]
         direct = [encoder.encode(document) for document in small.documents(split)]

@@ -64,8 +64,8 @@ def test_bins_hold_all_predictions() -> None:
 
 
 def test_probabilities_of_each_mention_are_in_the_bins_once() -> None:
-    bundle, _ = make_bundle()
-    found = measure_calibration(bundle, make_documents())
+    pretrained, _ = make_bundle()
+    found = measure_calibration(pretrained, make_documents())
     total = sum(b.count * b.predicted for b in found.bins)
     assert total == pytest.approx(found.mentions)  # there are never more than five referents here
     assert sum(b.count * b.observed for b in found.bins) == pytest.approx(found.mentions)

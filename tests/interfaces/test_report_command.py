@@ -58,9 +58,9 @@ class Page(HTMLParser):
 
 
 def make_page(document: Document, **options: object) -> str:
-    bundle, _ = make_bundle(**options)
-    tables = measure_surprisal(bundle, document, samples=3, repeats=2)
-    return write_page(make_report(bundle, tables), title=f"A {NASTY} title", model="small")
+    pretrained, _ = make_bundle(**options)
+    tables = measure_surprisal(pretrained, document, samples=3, repeats=2)
+    return write_page(make_report(pretrained, tables), title=f"A {NASTY} title", model="small")
 
 
 def make_document(sentences: int = 3) -> Document:
@@ -93,9 +93,9 @@ def test_whatever_a_text_holds_is_only_text() -> None:
 
 
 def test_the_figures_are_those_of_the_tables() -> None:
-    bundle, _ = make_bundle()
-    tables = measure_surprisal(bundle, make_document())
-    report = make_report(bundle, tables)
+    pretrained, _ = make_bundle()
+    tables = measure_surprisal(pretrained, make_document())
+    report = make_report(pretrained, tables)
     page = write_page(report, title="t", model="m")
     shown = re.findall(r'data-v="([^"]*)"', page)
     expected = [row.surprisal for row in tables.tokens if row.surprisal is not None]

@@ -25,10 +25,10 @@ def test_every_byte_is_there_and_they_are_few() -> None:
 
 
 def test_it_has_all_parts_and_keeps_words_as_they_stand(model: entitynlm.EntityNLM) -> None:
-    assert set(model.bundle.parts) == {"generative", "causal", "lookahead", "rnnlm"}
-    recipe = model.bundle.encoder.recipe
+    assert set(model.pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+    recipe = model.pretrained.encoder.recipe
     assert not recipe.lowercase and not recipe.numbers and recipe.punctuation == "keep"
-    assert model.bundle.encoder.singletons == "keep"
+    assert model.pretrained.encoder.singletons == "keep"
 
 
 def test_it_knows_who_is_who(model: entitynlm.EntityNLM) -> None:

@@ -25,11 +25,11 @@ FEW = Sampling(particles=20, repeats=3)
 @pytest.mark.parametrize("method", ["particle-filter", "importance"])
 @pytest.mark.parametrize(("proposal", "prior_share"), [("causal", 0.0), ("causal", 0.5), ("lookahead", 0.3)])
 def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior_share: float) -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     documents = [cut_document(document, 4) for document in documents[:4]]
     sampling = Sampling(400, 8, method, proposal, prior_share=prior_share)  # type: ignore[arg-type]
-    (row,) = measure_rows(Contenders(bundle), documents, sampling=sampling, readings=["marginal"])
-    exact = [enumerate_log_prob(bundle.get("generative"), document) for document in documents]
+    (row,) = measure_rows(Contenders(pretrained), documents, sampling=sampling, readings=["marginal"])
+    exact = [enumerate_log_prob(pretrained.get("generative"), document) for document in documents]
     for found, truth in zip(row.documents, exact, strict=True):
         assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
     assert row.perplexity == pytest.approx(math.exp(-sum(exact) / row.tokens), abs=6 * row.standard_error)
@@ -38,12 +38,12 @@ def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior
 
 def test_a_cache_is_mixed_into_both_models_alike() -> None:
     """On a text whose words are all different a cache of share s costs each word but the first exactly log(1 - s)."""
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     first = {int(word): at for at, word in reversed(list(enumerate(documents[0].x)))}
     different = cut_document(
         documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
     )
-    contenders = Contenders(bundle, bundle.language_model)
+    contenders = Contenders(pretrained, pretrained.language_model)
     sampling = Sampling(particles=20, repeats=2, cache_share=0.25, proposal="causal")
     plain, cached, entities, both = measure_rows(
         contenders, [different], sampling=sampling, readings=["marginal"]
@@ -56,9 +56,9 @@ def test_a_cache_is_mixed_into_both_models_alike() -> None:
 
 
 def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
-    bundle, documents = make_bundle()
-    ngram = estimate_ngrams(documents, bundle.encoder)
-    contenders = Contenders(bundle, bundle.language_model, ngram)
+    pretrained, documents = make_bundle()
+    ngram = estimate_ngrams(documents, pretrained.encoder)
+    contenders = Contenders(pretrained, pretrained.language_model, ngram)
     rows = measure_rows(contenders, documents, sampling=FEW)
     assert [row.name for row in rows] == [
         "5-gram",
@@ -78,15 +78,15 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
 
 
 def test_exact_rows_are_the_models_own_figures() -> None:
-    bundle, documents = make_bundle()
-    ngram = estimate_ngrams(documents, bundle.encoder)
-    rows = measure_rows(Contenders(bundle, bundle.language_model, ngram), documents, sampling=FEW)
+    pretrained, documents = make_bundle()
+    ngram = estimate_ngrams(documents, pretrained.encoder)
+    rows = measure_rows(Contenders(pretrained, pretrained.language_model, ngram), documents, sampling=FEW)
     by_name = {row.name: row for row in rows}
     for number, document in enumerate(documents):
-        score = score_document(bundle.get("generative"), document, ())
+        score = score_document(pretrained.get("generative"), document, ())
         expected = {
             "5-gram": ngram.score(document).sum(),
-            "RNNLM": score_words(bundle.get_language_model(), document).sum(),
+            "RNNLM": score_words(pretrained.get_language_model(), document).sum(),
             "EntityNLM joint": score.log_prob,
             "EntityNLM given-entities": score.x.sum(),
         }
@@ -96,8 +96,8 @@ def test_exact_rows_are_the_models_own_figures() -> None:
 
 
 def test_rnnlm_scores_windows_as_the_whole() -> None:
-    bundle, documents = make_bundle()
-    network = bundle.get_language_model()
+    pretrained, documents = make_bundle()
+    network = pretrained.get_language_model()
     whole = score_words(network, documents[0])
     np.testing.assert_allclose(score_words(network, documents[0], window=3), whole, atol=1e-6)
     empty = cut_document(documents[0], 0)
@@ -105,16 +105,17 @@ def test_rnnlm_scores_windows_as_the_whole() -> None:
 
 
 def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     documents = [cut_document(document, 3) for document in documents[:2]]
     many = Sampling(particles=500, repeats=6)
-    (row,) = measure_rows(Contenders(bundle), documents, sampling=many, readings=["words-only"])
+    (row,) = measure_rows(Contenders(pretrained), documents, sampling=many, readings=["words-only"])
     for found, document in zip(row.documents, documents, strict=True):
-        analyses = list_analyses(bundle.get("generative"), document)
-        weights = np.exp(score_analyses(bundle.get("causal"), document, analyses))
+        analyses = list_analyses(pretrained.get("generative"), document)
+        weights = np.exp(score_analyses(pretrained.get("causal"), document, analyses))
         assert weights.sum() == pytest.approx(1.0, abs=1e-4)
         words = [
-            score_document(bundle.get("generative"), document.with_analysis(a), ()).x.sum() for a in analyses
+            score_document(pretrained.get("generative"), document.with_analysis(a), ()).x.sum()
+            for a in analyses
         ]
         truth = float(weights @ np.array(words))
         assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-5)
@@ -122,11 +123,11 @@ def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
 
 
 def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
 
     def measure(**options: int) -> float:
         sampling = replace(FEW, **options)
-        return measure_rows(Contenders(bundle), documents, sampling=sampling, readings=["marginal"])[
+        return measure_rows(Contenders(pretrained), documents, sampling=sampling, readings=["marginal"])[
             0
         ].log_prob
 
@@ -134,35 +135,35 @@ def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> No
 
 
 def test_the_proposal_that_looks_ahead_is_preferred_where_there_is_one() -> None:
-    bundle, _ = make_bundle()
-    assert Sampling().choose_proposal(bundle).config.mode == "lookahead"
-    assert Sampling(proposal="causal").choose_proposal(bundle).config.mode == "causal"
-    del bundle.networks["lookahead"]
-    assert Sampling().choose_proposal(bundle).config.mode == "causal"
+    pretrained, _ = make_bundle()
+    assert Sampling().choose_proposal(pretrained).config.mode == "lookahead"
+    assert Sampling(proposal="causal").choose_proposal(pretrained).config.mode == "causal"
+    del pretrained.networks["lookahead"]
+    assert Sampling().choose_proposal(pretrained).config.mode == "causal"
     with pytest.raises(ModelError, match="no lookahead part"):
-        Sampling(proposal="lookahead").choose_proposal(bundle)
+        Sampling(proposal="lookahead").choose_proposal(pretrained)
 
 
 def test_text_without_annotation_has_no_row_that_reads_it() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
-    rows = measure_rows(Contenders(bundle), bare, sampling=FEW)
+    rows = measure_rows(Contenders(pretrained), bare, sampling=FEW)
     assert [row.reading for row in rows] == ["marginal", "words-only"]
-    annotated = measure_rows(Contenders(bundle), documents, sampling=FEW)
+    annotated = measure_rows(Contenders(pretrained), documents, sampling=FEW)
     assert rows[0].log_prob == annotated[0].log_prob, "the marginal does not look at the annotation"
 
 
 def test_documents_without_words_are_left_out() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     empty = cut_document(documents[0], 0)
-    rows = measure_rows(Contenders(bundle, bundle.language_model), [*documents, empty], sampling=FEW)
+    rows = measure_rows(Contenders(pretrained, pretrained.language_model), [*documents, empty], sampling=FEW)
     assert all(len(row.documents) == len(documents) for row in rows)
 
 
 def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     sampling = Sampling(particles=5, repeats=1)
-    rows = measure_rows(Contenders(bundle), documents, sampling=sampling)
+    rows = measure_rows(Contenders(pretrained), documents, sampling=sampling)
     assert math.isnan(rows[0].standard_error)
     for row in rows:
         again = Row.from_dict(json.loads(json.dumps(row.to_dict(), allow_nan=False)))
@@ -209,6 +210,6 @@ def test_wrong_wishes_are_refused(options: dict[str, object], message: str) -> N
 
 
 def test_unknown_readings_are_refused() -> None:
-    bundle, documents = make_bundle()
+    pretrained, documents = make_bundle()
     with pytest.raises(ConfigError, match="marginl"):
-        measure_rows(Contenders(bundle), documents, readings=["marginl"])
+        measure_rows(Contenders(pretrained), documents, readings=["marginl"])

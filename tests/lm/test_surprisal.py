@@ -22,9 +22,9 @@ from support.small_bundles import cut_document, make_bundle, make_documents
 
 
 def test_every_token_has_a_row_and_dropped_ones_an_empty_one() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_documents()[0]
-    found = measure_surprisal(bundle, document, samples=5, repeats=2)
+    found = measure_surprisal(pretrained, document, samples=5, repeats=2)
     assert [row.token for row in found.tokens] == list(document.tokens)
     assert [(row.sentence_id, row.token_id) for row in found.tokens] == [
         (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (2, 2), (2, 3),
@@ -35,17 +35,17 @@ def test_every_token_has_a_row_and_dropped_ones_an_empty_one() -> None:
 
 
 def test_sentence_ends_can_be_asked_for() -> None:
-    bundle, _ = make_bundle()
-    found = measure_surprisal(bundle, make_documents()[0], sentence_ends=True)
+    pretrained, _ = make_bundle()
+    found = measure_surprisal(pretrained, make_documents()[0], sentence_ends=True)
     ends = [row for row in found.tokens if row.token == "</s>"]
     assert [(row.sentence_id, row.token_id) for row in ends] == [(1, 5), (2, 4)]
     assert all(row.surprisal is not None and row.surprisal > 0 for row in ends)
 
 
 def test_given_mentions_are_used_and_nothing_is_sampled() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_documents()[0]
-    given = measure_surprisal(bundle, document)
+    given = measure_surprisal(pretrained, document)
     assert given.given and all(row.error is None for row in given.tokens)
     assert [row.entity for row in given.tokens] == ["ann", None, "bo", None, "ann", None, None]
     assert [(row.mention, row.entity, row.is_new, row.form) for row in given.mentions] == [
@@ -55,15 +55,15 @@ def test_given_mentions_are_used_and_nothing_is_sampled() -> None:
     ]
     last = given.mentions[-1]
     assert (last.since_words, last.since_sentences, last.since_mentions, last.candidates) == (4, 1, 2, 3)
-    assert measure_surprisal(bundle, document, seed=7).tokens == given.tokens
-    sampled = measure_surprisal(bundle, document, mentions="sampled", samples=5)
+    assert measure_surprisal(pretrained, document, seed=7).tokens == given.tokens
+    sampled = measure_surprisal(pretrained, document, mentions="sampled", samples=5)
     assert not sampled.given and any(row.error is not None for row in sampled.tokens)
 
 
 def test_units() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_documents()[1]
-    bits, nats = (measure_surprisal(bundle, document, base=base) for base in (2.0, math.e))
+    bits, nats = (measure_surprisal(pretrained, document, base=base) for base in (2.0, math.e))
     for first, second in zip(bits.tokens, nats.tokens, strict=True):
         if first.surprisal is not None and second.surprisal is not None:
             assert first.surprisal == pytest.approx(second.surprisal / math.log(2))
@@ -71,23 +71,23 @@ def test_units() -> None:
 
 
 def test_sampled_surprisal_approaches_the_sum_over_all_analyses() -> None:
-    bundle, documents = make_bundle(std=0.7)
+    pretrained, documents = make_bundle(std=0.7)
     document = documents[0]
-    model, proposal = bundle.get("generative"), bundle.get("causal")
+    model, proposal = pretrained.get("generative"), pretrained.get("causal")
     exact = [0.0, *(enumerate_log_prob(model, cut_document(document, n)) for n in range(1, 5))]
     found = estimate_words(model, proposal, cut_document(document, 4), particles=800, repeats=6)
     for t, (before, after) in enumerate(itertools.pairwise(exact)):
         assert found.log_probs[t] == pytest.approx(after - before, abs=0.02 + 5 * found.errors[t])
     assert ((found.mention_found >= 0) & (found.mention_found <= 1)).all()
     assert found.mention_expected[0] == pytest.approx(
-        measure_surprisal(bundle, make_documents()[0]).tokens[0].mention_expected
+        measure_surprisal(pretrained, make_documents()[0]).tokens[0].mention_expected
     )
 
 
 def test_the_same_seed_gives_the_same_table() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = dataclasses.replace(make_documents()[0], mentions=())
-    one, same, other = (measure_surprisal(bundle, document, samples=5, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (measure_surprisal(pretrained, document, samples=5, seed=seed) for seed in (1, 1, 2))
     assert one.tokens == same.tokens
     assert one.tokens != other.tokens
 
@@ -95,11 +95,13 @@ def test_the_same_seed_gives_the_same_table() -> None:
 @pytest.mark.parametrize("states", [0, 2])
 def test_without_entities_is_a_distribution_over_texts(states: int) -> None:
     """Summed over all texts of three words, the probabilities of the chain without entities are one."""
-    bundle, documents = make_bundle(word_states=states, kinds=1)
-    model = bundle.get("generative")
+    pretrained, documents = make_bundle(mention_positions=states, mention_types=1)
+    model = pretrained.get("generative")
     total = 0.0
     words = [
-        word for word in range(len(bundle.encoder.vocabulary)) if word != bundle.encoder.vocabulary.start
+        word
+        for word in range(len(pretrained.encoder.vocabulary))
+        if word != pretrained.encoder.vocabulary.start
     ]
     start = cut_document(documents[0], 3)
     for x in itertools.product(words, repeat=3):
@@ -109,18 +111,18 @@ def test_without_entities_is_a_distribution_over_texts(states: int) -> None:
 
 
 def test_the_lstm_is_the_comparison_where_the_model_has_one() -> None:
-    bundle, _ = make_bundle()
-    assert measure_surprisal(bundle, make_documents()[0]).source == "rnnlm"
-    bundle.language_model = None
-    found = measure_surprisal(bundle, make_documents()[0])
+    pretrained, _ = make_bundle()
+    assert measure_surprisal(pretrained, make_documents()[0]).source == "rnnlm"
+    pretrained.language_model = None
+    found = measure_surprisal(pretrained, make_documents()[0])
     assert found.source == "entities at zero"
     assert all(row.without_entities is not None for row in found.tokens if row.surprisal is not None)
 
 
 def test_unknown_words_have_a_spelling() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = Document("d", ("Ann", "saw", "Zebedee", "."))
-    found = measure_surprisal(bundle, document, samples=5)
+    found = measure_surprisal(pretrained, document, samples=5)
     row = found.tokens[2]
     assert row.oov and row.word == "zebedee" and row.surprisal is not None and row.spelled is not None
     assert row.spelled > row.surprisal
@@ -129,32 +131,32 @@ def test_unknown_words_have_a_spelling() -> None:
 
 
 def test_a_text_of_nothing_but_dropped_tokens() -> None:
-    bundle, _ = make_bundle()
-    found = measure_surprisal(bundle, Document("d", ("...", "!")))
+    pretrained, _ = make_bundle()
+    found = measure_surprisal(pretrained, Document("d", ("...", "!")))
     assert [row.surprisal for row in found.tokens] == [None, None]
     assert found.mentions == () and found.words == 0 and found.total == 0
 
 
 def test_offsets_count_from_the_start_of_the_file() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = Document(
         "d#2", ("Ann", "ran"), text="Ann ran", offsets=((0, 3), (4, 7)), meta={"text_start": "100"}
     )
-    found = measure_surprisal(bundle, document, samples=5)
+    found = measure_surprisal(pretrained, document, samples=5)
     assert [(row.start, row.end) for row in found.tokens] == [(100, 103), (104, 107)]
 
 
 def test_what_makes_no_sense_is_refused() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_documents()[0]
     with pytest.raises(ConfigError, match="mentions are"):
-        measure_surprisal(bundle, document, mentions="guessed")  # type: ignore[arg-type]
+        measure_surprisal(pretrained, document, mentions="guessed")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="base"):
-        measure_surprisal(bundle, document, base=1.0)
-    del bundle.networks["causal"]
-    measure_surprisal(bundle, document)  # needs no proposal
+        measure_surprisal(pretrained, document, base=1.0)
+    del pretrained.networks["causal"]
+    measure_surprisal(pretrained, document)  # needs no proposal
     with pytest.raises(ModelError, match="causal"):
-        measure_surprisal(bundle, document, mentions="sampled")
+        measure_surprisal(pretrained, document, mentions="sampled")
 
 
 # -- spelling ----------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.batch.document_index import index_document
 from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.batch.scores import choose_lengths
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -23,10 +23,10 @@ def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-@pytest.mark.parametrize("kinds", [1, 2, 5])
-def test_kinds(kinds: int) -> None:
-    log_probs = make_network(kinds=kinds).log_prob_kinds(vectors(6, 5))
-    assert log_probs.shape == (6, kinds + 1)
+@pytest.mark.parametrize("mention_types", [1, 2, 5])
+def test_kinds(mention_types: int) -> None:
+    log_probs = make_network(mention_types=mention_types).log_prob_types(vectors(6, 5))
+    assert log_probs.shape == (6, mention_types + 1)
     assert_close(log_probs.exp().sum(-1), ONES)
 
 
@@ -90,14 +90,14 @@ def test_one_class_and_classes_of_one_word_are_the_full_softmax() -> None:
         assert_close(factored.log_prob_words(h, We), full.log_prob_words(h, We))
 
 
-@pytest.mark.parametrize("birth", ["noise", "zero"])
+@pytest.mark.parametrize("new_entity", ["noise", "zero"])
 @settings(max_examples=30)
-@given(document=encoded_documents(kinds=2, min_size=1), seed=st.integers(0, 99))
-def test_entities(birth: str, document: EncodedDocument, seed: int) -> None:
+@given(document=encoded_documents(mention_types=2, min_size=1), seed=st.integers(0, 99))
+def test_entities(new_entity: str, document: EncodedDocument, seed: int) -> None:
     """At each mention the old entities of its kind and the newborn share all probability; no other entity has any."""
-    network = make_network(kinds=2, birth=birth, seed=seed)
+    network = make_network(mention_types=2, new_entity=new_entity, seed=seed)
     twin = SlowTwin(network, FixedNoise(seed))
-    layout = lay_out(document, network.feature_set)
+    index = index_document(document, network.feature_set)
     born: dict[int, int] = {}
     with torch.no_grad():
         story = twin.begin()
@@ -108,9 +108,9 @@ def test_entities(birth: str, document: EncodedDocument, seed: int) -> None:
                     story, story.h[-1], t, r, int(document.sentence[t])
                 )
                 assert_close(log_probs.exp().sum(), ONES[0])
-                assert len(candidates) == 1 + sum(kind == r for kind in born.values())
-                mention = int(np.flatnonzero(layout.starts == t)[0])
-                assert int((layout.pair_mentions == mention).sum()) == len(candidates)
+                assert len(candidates) == 1 + sum(mention_type == r for mention_type in born.values())
+                mention = int(np.flatnonzero(index.starts == t)[0])
+                assert int((index.pair_mentions == mention).sum()) == len(candidates)
                 born.setdefault(e, r)
             twin.step(story, t, (r, e, l, x), int(document.sentence[t]), t_end=len(document))
 
@@ -124,14 +124,14 @@ def test_segments(sizes: list[int], scale: float) -> None:
         assert_close(log_probs[segments == number], torch.log_softmax(scores[segments == number], 0))
 
 
-@pytest.mark.parametrize("kinds", [1, 3])
-def test_newborns_lie_on_the_unit_ball_around_the_mean_of_their_kind(kinds: int) -> None:
-    network = make_network(kinds=kinds, sigma=0.5)
-    which = torch.tensor([1, kinds, 1])
+@pytest.mark.parametrize("mention_types", [1, 3])
+def test_newborns_lie_on_the_unit_ball_around_the_mean_of_their_kind(mention_types: int) -> None:
+    network = make_network(mention_types=mention_types, sigma=0.5)
+    which = torch.tensor([1, mention_types, 1])
     noise = vectors(3, 5)
-    born = network.give_birth(which, noise)
-    means = network.kind_embeddings[which]
+    born = network.create_entity(which, noise)
+    means = network.type_embeddings[which]
     assert_close(born.norm(dim=-1), ONES[:3])
     assert_close(born, torch.nn.functional.normalize(means + 0.5 * noise, dim=-1))
-    assert_close(network.give_birth(which, None), torch.nn.functional.normalize(means, dim=-1))
-    assert bool((make_network(birth="zero").give_birth(which * 0 + 1, noise) == 0).all())
+    assert_close(network.create_entity(which, None), torch.nn.functional.normalize(means, dim=-1))
+    assert bool((make_network(new_entity="zero").create_entity(which * 0 + 1, noise) == 0).all())

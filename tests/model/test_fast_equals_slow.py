@@ -37,7 +37,9 @@ def score_slowly(
 @given(options=model_options(), data=st.data())
 def test_values(options: dict[str, Any], data: st.DataObject) -> None:
     network = make_network(**options)
-    documents = data.draw(st.lists(encoded_documents(kinds=options["kinds"]), min_size=1, max_size=3))
+    documents = data.draw(
+        st.lists(encoded_documents(mention_types=options["mention_types"]), min_size=1, max_size=3)
+    )
     noise = data.draw(st.sampled_from([None, FixedNoise(options["seed"])]))
     with torch.no_grad():
         fast = score_documents(network, documents, noise=noise)
@@ -52,7 +54,7 @@ def test_values(options: dict[str, Any], data: st.DataObject) -> None:
 def test_gradients(options: dict[str, Any], data: st.DataObject) -> None:
     """Torch differentiates the loop over words by itself: the hand-derived backward of the fast path has to agree."""
     network = make_network(**options)
-    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=1, max_size=8))
+    document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=1, max_size=8))
     noise = FixedNoise(options["seed"])
     fast = gradients(network, score_documents(network, [document], noise=noise).total)
     slow = gradients(network, sum(v.sum() for v in score_slowly(network, document, noise).values()))
@@ -72,7 +74,9 @@ def test_compiled_equals_portable(options: dict[str, Any], data: st.DataObject) 
     """The numba loops and the plain torch path (which also serves a GPU): same values, same gradients."""
     network = make_network(**options)
     documents = data.draw(
-        st.lists(encoded_documents(kinds=options["kinds"], min_size=1), min_size=1, max_size=3)
+        st.lists(
+            encoded_documents(mention_types=options["mention_types"], min_size=1), min_size=1, max_size=3
+        )
     )
     noise = FixedNoise(options["seed"])
     compiled = score_documents(network, documents, noise=noise)
@@ -87,7 +91,7 @@ def test_compiled_equals_portable(options: dict[str, Any], data: st.DataObject) 
 @pytest.mark.parametrize("mode", ["generative", "causal"])
 def test_float32_is_close(mode: str) -> None:
     """Single precision: about seven digits, over a long enough chain of updates to see an error grow."""
-    network = make_network(mode=mode, hidden_size=32, embedding_size=16, std=0.2, kinds=2)
+    network = make_network(mode=mode, hidden_size=32, embedding_size=16, std=0.2, mention_types=2)
     mentions = [(t, t + 2, 1 + t % 4 // 2, 1 + t % 4 // 2) for t in range(0, 200, 2)]
     document = make_document([1 + t % 7 for t in range(200)], mentions, [t // 9 for t in range(200)])
     with torch.no_grad():

@@ -140,14 +140,14 @@ def test_class_softmax(tied: bool) -> None:
 class _Loss(torch.nn.Module):
     """log P of two documents, as a module, so that all parameters can be handed to gradcheck."""
 
-    def __init__(self, network: EntityNetwork, kinds: int) -> None:
+    def __init__(self, network: EntityNetwork, mention_types: int) -> None:
         super().__init__()
         self.network = network
         self.documents = [
             make_document(
-                [1, 3, 2, 5, 1, 4], [(0, 2, 1, 1), (2, 3, 2, kinds), (4, 6, 1, 1)], [0, 0, 0, 1, 1, 1]
+                [1, 3, 2, 5, 1, 4], [(0, 2, 1, 1), (2, 3, 2, mention_types), (4, 6, 1, 1)], [0, 0, 0, 1, 1, 1]
             ),
-            make_document([6, 2, 6, 7], [(1, 2, 1, kinds), (2, 4, 2, 1)]),
+            make_document([6, 2, 6, 7], [(1, 2, 1, mention_types), (2, 4, 2, 1)]),
         ]
 
     def forward(self) -> torch.Tensor:
@@ -159,10 +159,10 @@ class _Loss(torch.nn.Module):
     "options",
     [
         {},
-        {"kinds": 2, "softmax": "full", "features": "rich", "word_states": 2, "echo": True},
-        {"birth": "zero", "layers": 2},
+        {"mention_types": 2, "softmax": "full", "features": "rich", "mention_positions": 2, "copying": True},
+        {"new_entity": "zero", "layers": 2},
         {"tied": True, "embedding_size": 3, "restart_sentences": True},
-        {"mode": "causal", "kinds": 2},
+        {"mode": "causal", "mention_types": 2},
         {"mode": "lookahead"},
     ],
 )
@@ -170,7 +170,7 @@ class _Loss(torch.nn.Module):
 def test_the_whole_loss_in_all_parameters(options: dict[str, Any], fast: bool) -> None:
     """``fast`` compares along random directions, the slow test each derivative of each variable by itself."""
     sizes = {"hidden_size": 3, "embedding_size": 2, "max_length": 3}
-    loss = _Loss(make_network(**{**sizes, **options}), options.get("kinds", 1))
+    loss = _Loss(make_network(**{**sizes, **options}), options.get("mention_types", 1))
     names, parameters = zip(*loss.named_parameters(), strict=True)
 
     def score(*values: torch.Tensor) -> torch.Tensor:

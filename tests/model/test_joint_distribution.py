@@ -21,21 +21,21 @@ ONE = torch.ones((), dtype=torch.float64)
 
 OPTIONS: list[dict[str, Any]] = [
     {},
-    {"kinds": 2, "word_states": 2},
-    {"word_states": 1, "echo": True},
+    {"mention_types": 2, "mention_positions": 2},
+    {"mention_positions": 1, "copying": True},
     {"softmax": "full", "features": "rich"},
-    {"softmax": "full", "tied": True, "kinds": 2, "birth": "zero"},
-    {"birth": "zero", "layers": 2, "features": "none"},
+    {"softmax": "full", "tied": True, "mention_types": 2, "new_entity": "zero"},
+    {"new_entity": "zero", "layers": 2, "features": "none"},
     {"tied": True, "restart_sentences": True, "sigma": 1.0},
 ]
 
 
 def enumerate_documents(
-    size: int, *, words: int, max_length: int, kinds: int = 1, x: tuple[int, ...] | None = None
+    size: int, *, words: int, max_length: int, mention_types: int = 1, x: tuple[int, ...] | None = None
 ) -> list[EncodedDocument]:
     """Every (X, R, E, L) of ``size`` words with fixed sentences; or every (R, E, L) over the words ``x``."""
     texts = product(range(1, words), repeat=size) if x is None else [x]
-    analyses = list(enumerate_analyses(size, max_length=max_length, kinds=kinds))
+    analyses = list(enumerate_analyses(size, max_length=max_length, mention_types=mention_types))
     return [
         replace(with_words(analysis, text), sentence=SENTENCES[:size])
         for text in texts
@@ -45,10 +45,10 @@ def enumerate_documents(
 
 def test_the_enumeration_is_complete() -> None:
     """Two words, two kinds, mentions of up to two words: counted by hand."""
-    untyped = list(enumerate_analyses(2, max_length=2, kinds=1))
+    untyped = list(enumerate_analyses(2, max_length=2, mention_types=1))
     # both outside; first or second alone; both as one mention; two mentions of one entity or of two
     assert len(untyped) == 1 + 2 + 1 + 2
-    typed = list(enumerate_analyses(2, max_length=2, kinds=2))
+    typed = list(enumerate_analyses(2, max_length=2, mention_types=2))
     # as above, with a kind for each mention; two mentions: same entity (2 kinds) or two entities (4 pairs of kinds)
     assert len(typed) == 1 + 4 + 2 + (2 + 4)
     assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
@@ -63,10 +63,12 @@ def sum_stories(twin: SlowTwin, story: _Story, t: int, size: int, before: tuple[
         outcomes = [(r, e, l - 1)]
     else:
         outcomes = [(0, 0, 1)]
-        for kind in range(1, twin.network.config.kinds + 1):
-            old = [n for n, entity in enumerate(story.entities, start=1) if entity.kind == kind]
+        for mention_type in range(1, twin.network.config.mention_types + 1):
+            old = [
+                n for n, entity in enumerate(story.entities, start=1) if entity.mention_type == mention_type
+            ]
             lengths = range(1, min(twin.network.config.max_length, size - t) + 1)
-            outcomes += [(kind, n, l) for n in [*old, len(story.entities) + 1] for l in lengths]
+            outcomes += [(mention_type, n, l) for n in [*old, len(story.entities) + 1] for l in lengths]
     total = 0.0
     new_sentence = t > 0 and bool(SENTENCES[t] != SENTENCES[t - 1])
     for outcome in outcomes:
@@ -90,7 +92,9 @@ def test_the_slow_twin_sums_to_one(options: dict[str, Any], size: int, words: in
 @pytest.mark.parametrize(("size", "words"), [(1, 4), (2, 4), (3, 3)])
 def test_the_fast_path_sums_to_one(options: dict[str, Any], size: int, words: int) -> None:
     network = make_network(words=words, max_length=3, **options)
-    documents = enumerate_documents(size, words=words, max_length=3, kinds=network.config.kinds)
+    documents = enumerate_documents(
+        size, words=words, max_length=3, mention_types=network.config.mention_types
+    )
     with torch.no_grad():
         joint = score_documents(network, documents, noise=FixedNoise(1)).per_document()
     assert len(joint) == len(documents)
@@ -98,12 +102,16 @@ def test_the_fast_path_sums_to_one(options: dict[str, Any], size: int, words: in
 
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])
-@pytest.mark.parametrize("kinds", [1, 2])
-@pytest.mark.parametrize("birth", ["noise", "zero"])
-def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(mode: str, kinds: int, birth: str) -> None:
-    network = make_network(words=4, max_length=3, mode=mode, kinds=kinds, birth=birth)
+@pytest.mark.parametrize("mention_types", [1, 2])
+@pytest.mark.parametrize("new_entity", ["noise", "zero"])
+def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(
+    mode: str, mention_types: int, new_entity: str
+) -> None:
+    network = make_network(
+        words=4, max_length=3, mode=mode, mention_types=mention_types, new_entity=new_entity
+    )
     for x in [(1,), (3, 1), (1, 3, 2)]:
-        documents = enumerate_documents(len(x), words=4, max_length=3, kinds=kinds, x=x)
+        documents = enumerate_documents(len(x), words=4, max_length=3, mention_types=mention_types, x=x)
         with torch.no_grad():
             conditional = score_documents(network, documents, noise=FixedNoise(1)).per_document()
         assert_close(conditional.exp().sum(), ONE, 1e-12)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.document_index import Layout, lay_out
+from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import EDGES, find_bucket, make_feature_set
 from support.small_models import make_document
@@ -16,9 +16,9 @@ from support.small_models import make_document
 SENTENCES = [0] * 12 + [1] * 10
 
 
-def running_example(kinds: tuple[int, int, int, int] = (1, 1, 1, 1)) -> EncodedDocument:
+def running_example(mention_types: tuple[int, int, int, int] = (1, 1, 1, 1)) -> EncodedDocument:
     """[John] wanted to go to [the coffee shop] in [downtown Copenhagen] . [He] was told that [it] sold [the best beans] ."""
-    john, shop, town, beans = kinds
+    john, shop, town, beans = mention_types
     mentions = [
         (0, 1, 1, john),
         (5, 8, 2, shop),
@@ -30,31 +30,31 @@ def running_example(kinds: tuple[int, int, int, int] = (1, 1, 1, 1)) -> EncodedD
     return make_document([1] * 22, mentions, SENTENCES)
 
 
-def pairs_of(layout: Layout, mention: int) -> list[int]:
-    return layout.pair_rows[layout.pair_mentions == mention].tolist()
+def pairs_of(index: DocumentIndex, mention: int) -> list[int]:
+    return index.pair_rows[index.pair_mentions == mention].tolist()
 
 
 def test_rows_of_the_running_example() -> None:
     """Row 0 is none, 1-6 are newborns, 7 and so on the states after each of the eleven words in mentions."""
-    layout = lay_out(running_example(), make_feature_set("paper"))
-    assert layout.starts.tolist() == [0, 5, 9, 12, 16, 18]
-    assert layout.lengths.tolist() == [1, 3, 2, 1, 1, 3]
-    assert layout.update_tokens.tolist() == [0, 5, 6, 7, 9, 10, 12, 16, 18, 19, 20]
-    assert layout.update_previous.tolist() == [1, 2, 8, 9, 3, 11, 7, 10, 6, 15, 16]
-    assert layout.entity_rows.tolist() == [1, 2, 3, 7, 10, 6]
-    assert pairs_of(layout, 0) == [1]
-    assert pairs_of(layout, 3) == [7, 10, 12, 4]  # John, the shop, Copenhagen, a newborn
-    assert pairs_of(layout, 5) == [13, 14, 12, 6]
-    assert layout.pair_rows[layout.chosen_pairs].tolist() == [1, 2, 3, 7, 10, 6]
-    assert layout.final_rows.tolist() == [13, 14, 12, 17]
-    assert layout.size == 18
-    assert not layout.reaches_end.any()
+    index = index_document(running_example(), make_feature_set("paper"))
+    assert index.starts.tolist() == [0, 5, 9, 12, 16, 18]
+    assert index.lengths.tolist() == [1, 3, 2, 1, 1, 3]
+    assert index.update_tokens.tolist() == [0, 5, 6, 7, 9, 10, 12, 16, 18, 19, 20]
+    assert index.update_previous.tolist() == [1, 2, 8, 9, 3, 11, 7, 10, 6, 15, 16]
+    assert index.entity_rows.tolist() == [1, 2, 3, 7, 10, 6]
+    assert pairs_of(index, 0) == [1]
+    assert pairs_of(index, 3) == [7, 10, 12, 4]  # John, the shop, Copenhagen, a newborn
+    assert pairs_of(index, 5) == [13, 14, 12, 6]
+    assert index.pair_rows[index.chosen_pairs].tolist() == [1, 2, 3, 7, 10, 6]
+    assert index.final_rows.tolist() == [13, 14, 12, 17]
+    assert index.size == 18
+    assert not index.reaches_end.any()
 
 
 def test_e_current_of_the_running_example() -> None:
     """The entity as it was before each word: the chosen one's at its first word, the latest state afterwards."""
-    layout = lay_out(running_example(), make_feature_set("paper"))
-    current = layout.current_rows.tolist()
+    index = index_document(running_example(), make_feature_set("paper"))
+    current = index.current_rows.tolist()
     assert current[0] == 1  # John is predicted from the newborn
     assert current[1:5] == [7] * 4  # "wanted to go to" from John as "John" left him
     assert current[5:8] == [2, 8, 9]  # "the" from the newborn, "coffee" from the state after "the", …
@@ -66,17 +66,17 @@ def test_e_current_of_the_running_example() -> None:
 
 def test_types_restrict_the_candidates() -> None:
     """With John a person (kind 1) and all others things (kind 2), "He" can mean John or someone new."""
-    layout = lay_out(running_example((1, 2, 2, 2)), make_feature_set("paper"))
-    assert pairs_of(layout, 3) == [7, 4]
-    assert pairs_of(layout, 4) == [10, 12, 5]
-    assert layout.mention_kinds.tolist() == [1, 2, 2, 1, 2, 2]
+    index = index_document(running_example((1, 2, 2, 2)), make_feature_set("paper"))
+    assert pairs_of(index, 3) == [7, 4]
+    assert pairs_of(index, 4) == [10, 12, 5]
+    assert index.types_of_mentions.tolist() == [1, 2, 2, 1, 2, 2]
 
 
 def test_features_of_the_running_example() -> None:
     """At "it" (word 16): John was at word 12 in this sentence, the shop ended at word 7 in the last, …"""
     features = make_feature_set("rich")
-    layout = lay_out(running_example(), features)
-    hot = layout.pair_features[layout.pair_mentions == 4]
+    index = index_document(running_example(), features)
+    hot = index.pair_features[index.pair_mentions == 4]
     names = ("token", "sentence", "mention", "count")
     bases = dict(zip(names, features.offsets.tolist(), strict=True))
 
@@ -102,7 +102,7 @@ def test_buckets_are_in_order_and_cover_everything(quantity: str) -> None:
 @given(gap=st.integers(1, 1100))
 def test_the_layout_measures_any_gap_as_the_plain_way_does(gap: int) -> None:
     document = make_document([1] * (gap + 1), [(0, 1, 1, 1), (gap, gap + 1, 1, 1)], list(range(gap + 1)))
-    hot = lay_out(document, make_feature_set("paper")).pair_features[1]
+    hot = index_document(document, make_feature_set("paper")).pair_features[1]
     edges = np.cumsum([0, len(EDGES["token"]), len(EDGES["sentence"])])
     expected = [find_bucket("token", gap), find_bucket("sentence", gap), find_bucket("mention", 1)]
     assert hot.tolist() == (edges + expected).tolist()
@@ -118,4 +118,4 @@ def test_feature_sets_by_name() -> None:
 
 def test_a_mention_that_ends_the_text() -> None:
     document = make_document([1, 2, 3, 4], [(0, 2, 1, 1), (2, 4, 2, 1)])
-    assert lay_out(document, make_feature_set("none")).reaches_end.tolist() == [False, True]
+    assert index_document(document, make_feature_set("none")).reaches_end.tolist() == [False, True]

@@ -74,7 +74,7 @@ def measure_unigrams(
     def lengths(documents: Sequence[EncodedDocument]) -> list[int]:
         return [int(document.l[t]) for document in documents for t in find_starts(document)]
 
-    def births(documents: Sequence[EncodedDocument]) -> list[tuple[bool, int]]:
+    def new_entities(documents: Sequence[EncodedDocument]) -> list[tuple[bool, int]]:
         found = []
         for document in documents:
             known = 0
@@ -83,8 +83,10 @@ def measure_unigrams(
                 known = max(known, int(document.e[t]))
         return found
 
-    p_new = float(np.mean([new for new, _ in births(train)]))
-    nats = [-math.log(p_new) if new else -math.log((1 - p_new) / known) for new, known in births(held_out)]
+    p_new = float(np.mean([new for new, _ in new_entities(train)]))
+    nats = [
+        -math.log(p_new) if new else -math.log((1 - p_new) / known) for new, known in new_entities(held_out)
+    ]
     return {
         "x": mean_nats(Counter(words(train)), words(held_out)),
         "l": mean_nats(Counter(lengths(train)), lengths(held_out)),

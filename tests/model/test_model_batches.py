@@ -33,7 +33,9 @@ ALL_MODES = ("generative", "causal", "lookahead")
 def test_many_at_once_are_the_same_as_one_by_one(options: dict[str, Any], data: st.DataObject) -> None:
     """Values and gradients; since lengths differ, so does the padding."""
     network = make_network(**options)
-    documents = data.draw(st.lists(encoded_documents(kinds=options["kinds"]), min_size=2, max_size=5))
+    documents = data.draw(
+        st.lists(encoded_documents(mention_types=options["mention_types"]), min_size=2, max_size=5)
+    )
     noise = FixedNoise(options["seed"])
     together = score_documents(network, documents, noise=noise)
     total = torch.zeros((), dtype=torch.float64)
@@ -56,7 +58,7 @@ def test_many_at_once_are_the_same_as_one_by_one(options: dict[str, Any], data: 
 @given(options=model_options(*ALL_MODES), data=st.data(), longer=st.integers(1, 40))
 def test_padding_changes_nothing(options: dict[str, Any], data: st.DataObject, longer: int) -> None:
     network = make_network(**options)
-    document = data.draw(encoded_documents(kinds=options["kinds"]))
+    document = data.draw(encoded_documents(mention_types=options["mention_types"]))
     neighbour = make_document([1] * (len(document) + longer))
     with torch.no_grad():
         alone = score_documents(network, [document], noise=FixedNoise(1))
@@ -69,7 +71,9 @@ def test_padding_changes_nothing(options: dict[str, Any], data: st.DataObject, l
 @given(options=model_options(*ALL_MODES), data=st.data())
 def test_layouts_may_be_kept(options: dict[str, Any], data: st.DataObject) -> None:
     network = make_network(**options)
-    documents = [data.draw(encoded_documents(kinds=options["kinds"], min_size=1)) for _ in range(2)]
+    documents = [
+        data.draw(encoded_documents(mention_types=options["mention_types"], min_size=1)) for _ in range(2)
+    ]
     windows = [cut_windows(document, network)[0] for document in documents]
     with torch.no_grad():
         for _ in range(2):
@@ -85,7 +89,7 @@ def test_what_comes_later_never_changes_what_was(
 ) -> None:
     """Two documents that agree up to a word agree in all scores up to there, whatever words and mentions follow."""
     network = make_network(**options)
-    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=2))
+    document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=2))
     cut = data.draw(st.integers(1, len(document) - 1))
     assume(document.l[cut - 1] == 1)  # an open mention is known to its end
     rng = np.random.default_rng(seed)
@@ -96,7 +100,7 @@ def test_what_comes_later_never_changes_what_was(
             for a in (document.x, document.r, document.e, document.l, document.sentence, document.origin)
         ),
     )
-    other = extend_document(rng, past, len(document), kinds=options["kinds"])
+    other = extend_document(rng, past, len(document), mention_types=options["mention_types"])
     with torch.no_grad():
         ours, theirs = (score_documents(network, [d], noise=FixedNoise(1)) for d in (document, other))
     for variable in VARIABLES:
@@ -110,7 +114,7 @@ def test_p_decides_about_a_mention_before_it_sees_the_word(
 ) -> None:
     """Words changed from t on: P's choice of R, E and L at t stays, Q's (which has read word t) may change."""
     network = make_network(**options)
-    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=1))
+    document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=1))
     t = data.draw(st.integers(0, len(document) - 1))
     x = document.x.copy()
     x[t:] = 1 + x[t:] % (WORDS - 1)  # every word from t on is another one
@@ -127,7 +131,7 @@ def test_p_decides_about_a_mention_before_it_sees_the_word(
 
 def test_the_numbering_of_entities_is_the_order_of_birth_and_nothing_else() -> None:
     """Where an entity stands in the list of candidates does not matter: two old entities that swap roles swap scores."""
-    network = make_network(birth="zero", features="none")
+    network = make_network(new_entity="zero", features="none")
     first = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 1, 1)])
     again = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 2, 1)])
     new = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 3, 1)])

@@ -13,7 +13,7 @@ from scipy.special import log_softmax, logsumexp
 
 from entitynlm.inference.word_tables import WordTables, make_tables
 from entitynlm.model.batch.scores import score_documents
-from entitynlm.model.encoding.copying import SpokenWords
+from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import EDGES, SETS, find_bucket
@@ -39,18 +39,20 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
     seen: dict[int, dict[str, int]] = {}
     kind_of: dict[int, int] = {}
     remaining = mentions = 0
-    spoken = SpokenWords()
+    spoken = EntityWords()
     for t in range(len(document)):
         r, e, l, sentence = (int(a[t]) for a in (document.r, document.e, document.l, document.sentence))
         if remaining == 0:
-            out["r"][t] = tables.log_kinds[t, r]
+            out["r"][t] = tables.log_types[t, r]
             if r > 0:
-                newborn = (
+                new_entity = (
                     tables.means[r]
                     + tables.sigma * NOISE.draw(np.array([t]), tables.means.shape[1])[0].numpy()
                 )
-                newborn = newborn * 0 if tables.zero_birth else newborn / np.linalg.norm(newborn)
-                old = [n for n, kind in kind_of.items() if kind == r]
+                new_entity = (
+                    new_entity * 0 if tables.zero_new_entities else new_entity / np.linalg.norm(new_entity)
+                )
+                old = [n for n, mention_type in kind_of.items() if mention_type == r]
                 scores = []
                 for n in old:
                     since = {
@@ -62,15 +64,17 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
                     distance = tables.distance_weights[find_features(network, since)].sum()
                     scores.append(tables.queries[t] @ vectors[n] + distance)
                     if len(
-                        tables.echo_weights
+                        tables.string_match_weights
                     ):  # all words here are frequent ones, so only matches tell entities apart
-                        _, chances, echoes = spoken.count(int(document.x[t]), n)
-                        scores[-1] += tables.echo_weights[
-                            0 if not echoes else 1 if 2 * echoes < chances else 2
+                        _, copy_candidates, copies = spoken.count(int(document.x[t]), n)
+                        scores[-1] += tables.string_match_weights[
+                            0 if not copies else 1 if 2 * copies < copy_candidates else 2
                         ]
-                log_probs = log_softmax([*scores, tables.queries[t] @ newborn + tables.distance_weights[-1]])
+                log_probs = log_softmax(
+                    [*scores, tables.queries[t] @ new_entity + tables.distance_weights[-1]]
+                )
                 if e not in kind_of:
-                    kind_of[e], vectors[e], seen[e] = r, newborn, {"count": 0}
+                    kind_of[e], vectors[e], seen[e] = r, new_entity, {"count": 0}
                     out["e"][t] = log_probs[-1]
                 else:
                     out["e"][t] = log_probs[old.index(e)]
@@ -95,7 +99,9 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
 def test_tables_agree_with_the_batched_path(options: dict[str, Any], data: st.DataObject) -> None:
     """In all three modes: so this is the slow twin of the look-ahead proposal as well."""
     network = make_network(**options)
-    documents = data.draw(st.lists(encoded_documents(kinds=options["kinds"]), min_size=1, max_size=3))
+    documents = data.draw(
+        st.lists(encoded_documents(mention_types=options["mention_types"]), min_size=1, max_size=3)
+    )
     reading = network.reader([d.x for d in documents], sentences=[d.sentence for d in documents])
     with torch.no_grad():
         scores = score_documents(network, documents, noise=NOISE)
@@ -130,6 +136,6 @@ def data_without_mentions() -> EncodedDocument:
 def test_tables_have_the_precision_of_the_network() -> None:
     network = make_network().float()
     tables = make_tables(network, network.reader([np.array([1, 2, 3])]))
-    assert {getattr(tables, name).dtype for name in ("log_kinds", "queries", "states", "means")} == {
+    assert {getattr(tables, name).dtype for name in ("log_types", "queries", "states", "means")} == {
         np.dtype("f4")
     }

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.batch.document_index import index_document
 from entitynlm.model.batch.scores import (
     Carried,
     Window,
@@ -41,16 +41,16 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
     windows: list[Window] = []
     borders = [0, *cuts, len(document)]
     for start, end in pairwise(borders):
-        past = windows[-1].layout.future if windows else None
-        layout = lay_out(
+        past = windows[-1].index.future if windows else None
+        index = index_document(
             document,
             network.feature_set,
             start=start,
             end=end,
             past=past,
-            likenesses=compare_mentions(document, network),
+            string_matches=compare_mentions(document, network),
         )
-        windows.append(Window(document.x[start:end], document.sentence[start:end], layout))
+        windows.append(Window(document.x[start:end], document.sentence[start:end], index))
     return windows
 
 
@@ -72,7 +72,7 @@ def score_in_windows(
 def test_windows_are_the_whole(options: dict[str, Any], data: st.DataObject) -> None:
     """Any cuts, also inside a mention, also before the first entity."""
     network = make_network(**{**options, "restart_sentences": False})
-    document = data.draw(encoded_documents(kinds=options["kinds"], min_size=2, max_size=20))
+    document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=2, max_size=20))
     cuts = sorted(data.draw(st.sets(st.integers(1, len(document) - 1), max_size=4)))
     with torch.no_grad():
         whole = score_documents(network, [document], noise=NOISE)
@@ -87,7 +87,11 @@ def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: 
     """Documents of several lengths side by side, as in training: those that end leave the batch."""
     network = make_network(**{**options, "restart_sentences": False})
     documents = data.draw(
-        st.lists(encoded_documents(kinds=options["kinds"], min_size=1, max_size=20), min_size=2, max_size=4)
+        st.lists(
+            encoded_documents(mention_types=options["mention_types"], min_size=1, max_size=20),
+            min_size=2,
+            max_size=4,
+        )
     )
     windows = [cut_windows(document, network, size) for document in documents]
     found: list[list[torch.Tensor]] = [[] for _ in documents]
@@ -114,15 +118,15 @@ def test_a_cut_inside_a_mention() -> None:
         [1, 2, 3, 4, 5, 6, 7], [(0, 1, 1, 1), (1, 5, 2, 1), (6, 7, 1, 1)], [0, 0, 0, 0, 1, 1, 1]
     )
     first, second = cut_at(document, network, [3])
-    past = second.layout.past
+    past = second.index.past
     assert (past.position, past.mentions, past.current, past.remaining) == (3, 2, 2, 2)
     assert past.last_token.tolist() == [0, 2]
     assert past.counts.tolist() == [1, 1]
-    assert second.layout.chooses.tolist() == [False, False, True, True]
-    assert second.layout.mentions == 1
-    assert first.layout.lengths.tolist() == [1, 4]  # the length is known where the mention starts
-    assert not first.layout.reaches_end.any()  # the window's end is not the text's end
-    assert second.layout.reaches_end.tolist() == [True]
+    assert second.index.chooses.tolist() == [False, False, True, True]
+    assert second.index.mentions == 1
+    assert first.index.lengths.tolist() == [1, 4]  # the length is known where the mention starts
+    assert not first.index.reaches_end.any()  # the window's end is not the text's end
+    assert second.index.reaches_end.tolist() == [True]
 
 
 def test_carried_states_are_cut_off_from_the_gradient() -> None:
@@ -141,7 +145,7 @@ def test_the_work_per_window_does_not_grow_with_the_text() -> None:
     network = make_network()
     mentions = [(t, t + 1, 1 + (t // 2) % 5, 1) for t in range(0, 400, 2)]
     document = make_document([1 + t % 7 for t in range(400)], mentions)
-    sizes = [window.layout.size for window in cut_windows(document, network, 40)]
+    sizes = [window.index.size for window in cut_windows(document, network, 40)]
     assert len(sizes) == 10
     assert len(set(sizes[1:])) == 1
     assert sizes[1] == 1 + 5 + 20 + 20  # none, the entities so far, newborns, updates

@@ -18,7 +18,7 @@ from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.ensemble import Remembering, join_rows
 from entitynlm.prediction.evaluation import compare_rows, describe_table, measure_row
 from entitynlm.prediction.network.learning import LearningConfig
-from entitynlm.prediction.network.predictor import Anticipator, AnticipatorConfig, load_config
+from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, load_config
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.slots import (
     SlottedStory,
@@ -34,16 +34,16 @@ from support.small_bundles import make_bundle, make_documents
 from support.small_stories import make_stories, make_story, scramble
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
-TINY = AnticipatorConfig(
+TINY = PredictorConfig(
     hidden=8, match=4, judge=8, embeddings="random", learning=LearningConfig(epochs=3, batch_size=8)
 )
 
 
 @pytest.fixture(scope="module")
 def workshop() -> Workshop:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
-    return Workshop(make_stories(30), make_stories(6, first=50), stories, bundle, config=TINY)
+    return Workshop(make_stories(30), make_stories(6, first=50), stories, pretrained, config=TINY)
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +85,11 @@ def test_what_is_learned_is_better_than_always_new(workshop: Workshop, choosers:
 
 
 def test_the_network_is_asked_by_its_own_equation() -> None:
-    bundle, encoded = make_bundle(sigma=0.3)
-    network = bundle.get("generative")
+    pretrained, encoded = make_bundle(sigma=0.3)
+    network = pretrained.get("generative")
     for document, numbers in zip(make_documents(), encoded, strict=True):
         starts = [mention.start for mention in document.mentions]
-        choices = NetworkChooser(network, bundle.encoder).choose(document, starts)
+        choices = NetworkChooser(network, pretrained.encoder).choose(document, starts)
         scores = score_document(network, numbers, ()).e
         words = [t for t in range(len(numbers)) if numbers.origin[t] in set(starts)]
         seen: set[str] = set()
@@ -100,8 +100,8 @@ def test_the_network_is_asked_by_its_own_equation() -> None:
 
 
 def test_next_entity_at_the_end_equals_the_same_place_inside() -> None:
-    bundle, _ = make_bundle()
-    model = EntityNLM(bundle)
+    pretrained, _ = make_bundle()
+    model = EntityNLM(pretrained)
     document = make_documents()[0]
     place = document.mentions[2].start
     cut = replace(
@@ -118,25 +118,25 @@ def test_next_entity_at_the_end_equals_the_same_place_inside() -> None:
 
 
 def test_a_typed_or_causal_network_is_not_asked() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     with pytest.raises(ConfigError, match="generative"):
-        NetworkChooser(bundle.get("causal"), bundle.encoder)
+        NetworkChooser(pretrained.get("causal"), pretrained.encoder)
 
 
 def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Path) -> None:
     assert isinstance(choosers["ours"], Remembering)
     ours = choosers["ours"].chooser
-    assert isinstance(ours, Anticipator)
+    assert isinstance(ours, EntityPredictor)
     ours.save(tmp_path)
     story = make_story(101)
     positions = [mention.start for mention in story.mentions]
     for first, second in zip(
-        ours.choose(story, positions), Anticipator.load(tmp_path).choose(story, positions), strict=True
+        ours.choose(story, positions), EntityPredictor.load(tmp_path).choose(story, positions), strict=True
     ):
         np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-6)
     (tmp_path / "anticipator.json.gz").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="can't be read"):
-        Anticipator.load(tmp_path)
+        EntityPredictor.load(tmp_path)
 
 
 def test_a_stored_one_is_not_taken_for_one_with_other_settings(workshop: Workshop, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_stored_one_is_not_taken_for_one_with_other_settings(workshop: Worksho
 
 def test_the_configuration_files_say_what_the_defaults_are() -> None:
     folder = Path(__file__).parents[2] / "configs"
-    assert load_config(folder / "ours-inscript.toml") == AnticipatorConfig()
+    assert load_config(folder / "ours-inscript.toml") == PredictorConfig()
     assert load_settings(folder / "paper-inscript.toml") == load_settings(None, ROW_4)
 
 

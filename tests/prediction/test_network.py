@@ -7,7 +7,7 @@ import pytest
 
 from entitynlm.prediction.contexts import START, look_around, stem
 from entitynlm.prediction.loglinear import Examples, fit_weights
-from entitynlm.prediction.measures import OTHERS, SIZE, measure_shallow, measure_situation
+from entitynlm.prediction.measures import OTHERS, SIZE, measure_context, measure_shallow
 from entitynlm.prediction.network.expectations import Expectations
 from entitynlm.prediction.network.facts import gather_facts
 from entitynlm.prediction.network.inputs import Numberer, Words, join_slots
@@ -87,7 +87,7 @@ def test_statistics_leave_the_story_out_that_they_are_asked_about() -> None:
     for left_out, never_seen in zip(
         whole.measure(story, situations), others.measure(story, situations), strict=True
     ):
-        for name in ("words", "types", "kinds", "chances", "presences"):
+        for name in ("words", "types", "kinds", "probabilities", "presences"):
             np.testing.assert_allclose(getattr(left_out, name), getattr(never_seen, name), atol=1e-4)
 
 
@@ -179,7 +179,7 @@ def test_statistics_are_stored_and_read_back() -> None:
 def test_measures_have_a_row_for_each_candidate_and_one_for_a_new_entity() -> None:
     story = make_story(1)
     for situation in look_around(story, [0, 13, len(story)]):
-        measured = measure_situation(situation)
+        measured = measure_context(situation)
         assert measured.shape == (len(situation.candidates) + 1, SIZE)
         assert np.isfinite(measured).all()
         shallow = measure_shallow(situation)

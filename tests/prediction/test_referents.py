@@ -18,7 +18,7 @@ WORDS = 12
 
 def make_document(network: EntityNetwork) -> EncodedDocument:
     """Two people, one place; kinds 1 and 2 where the network has them; a mention of three words."""
-    other = min(2, network.config.kinds)
+    other = min(2, network.config.mention_types)
     x = np.array([4, 3, 5, 6, 2, 7, 4, 3, 1, 5, 6, 2])
     r = np.array([1, 0, other, other, 0, 1, 0, 1, 1, 1, other, 0])
     e = np.array([1, 0, 2, 2, 0, 3, 0, 1, 1, 1, 2, 0])
@@ -38,7 +38,7 @@ def sum_over_ways(network: EntityNetwork, document: EncodedDocument, at: int) ->
     known = int(document.e[:at].max(initial=0))
     kind_of = {int(e): int(r) for e, r in zip(document.e[:at], document.r[:at], strict=True) if e}
     ways = [(0, 0)] + [(kind_of[n], n) for n in range(1, known + 1)]
-    ways += [(kind, known + 1) for kind in range(1, network.config.kinds + 1)]
+    ways += [(kind, known + 1) for kind in range(1, network.config.mention_types + 1)]
     for kind, entity in ways:
         longest = network.config.max_length if kind else 1
         found = []
@@ -58,10 +58,10 @@ def sum_over_ways(network: EntityNetwork, document: EncodedDocument, at: int) ->
 
 OPTIONS = [
     {},
-    {"kinds": 2, "features": "rich"},
-    {"word_states": 2, "max_length": 4},
-    {"word_states": 2, "max_length": 4, "echo": True},
-    {"kinds": 2, "word_states": 3, "softmax": "full", "max_length": 3},
+    {"mention_types": 2, "features": "rich"},
+    {"mention_positions": 2, "max_length": 4},
+    {"mention_positions": 2, "max_length": 4, "copying": True},
+    {"mention_types": 2, "mention_positions": 3, "softmax": "full", "max_length": 3},
 ]
 
 
@@ -92,7 +92,7 @@ def test_referents_have_the_probability_of_the_joint_distribution(options: dict[
     ]  # fmt: skip
     for found in trace.referents:
         joint = scores["r"][found.start] + scores["e"][found.start]
-        if found.is_new and network.config.kinds > 1:  # all newborns are one choice
+        if found.is_new and network.config.mention_types > 1:  # all newborns are one choice
             assert np.log(found.expected * found.probability) >= joint
         else:
             assert np.log(found.expected * found.probability) == pytest.approx(joint, abs=1e-4)
@@ -120,7 +120,7 @@ def test_the_last_word_of_a_mention_leaves_the_vector_that_scoring_leaves() -> N
 
 @pytest.mark.parametrize("chunk", [1, 5])
 def test_chunks_change_nothing(chunk: int) -> None:
-    network = make_network(mode="generative", word_states=2)
+    network = make_network(mode="generative", mention_positions=2)
     document = make_document(network)
     whole, cut = trace_referents(network, document), trace_referents(network, document, chunk=chunk)
     assert np.allclose(whole.log_words, cut.log_words, atol=1e-5)
@@ -141,15 +141,17 @@ def test_who_comes_next_in_a_model_with_types() -> None:
     from entitynlm.config import ModelConfig
     from entitynlm.model.encoding.encoder import Encoder
     from entitynlm.model.encoding.preprocessing import Recipe
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.prediction.network_choice import NetworkChooser
     from support.small_bundles import make_documents
 
     types = {"ann": "person", "bo": "person", "thing": "thing"}
     documents = [replace(document, entity_types=types) for document in make_documents()]
     encoder = Encoder.fit(documents, recipe=Recipe(), singletons="keep", typed=True, max_length=4)
-    bundle = Bundle(encoder, None)
-    network = bundle.add(ModelConfig(hidden_size=5, embedding_size=4, max_length=4, kinds=3, softmax="full"))
+    pretrained = Pretrained(encoder, None)
+    network = pretrained.add(
+        ModelConfig(hidden_size=5, embedding_size=4, max_length=4, mention_types=3, softmax="full")
+    )
     chooser = NetworkChooser(network, encoder)
     story = documents[0]
     known, cut = (

@@ -11,7 +11,7 @@ from entitynlm.config import Mode, ModelConfig
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import assign_classes
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 
 TEXTS = (
@@ -41,22 +41,24 @@ def make_documents() -> list[Document]:
     return documents
 
 
-def make_bundle(*, std: float = 0.5, seed: int = 0, **options: Any) -> tuple[Bundle, list[EncodedDocument]]:
+def make_bundle(
+    *, std: float = 0.5, seed: int = 0, **options: Any
+) -> tuple[Pretrained, list[EncodedDocument]]:
     """A bundle with all parts, and the documents as its encoder sees them."""
     documents = make_documents()
     encoder = Encoder.fit(documents, recipe=Recipe(), singletons="keep", max_length=2)
     encoded = [encoder.encode(document) for document in documents]
     classes = assign_classes([document.x for document in encoded], len(encoder.vocabulary))
-    bundle = Bundle(encoder, classes)
+    pretrained = Pretrained(encoder, classes)
     generator = torch.Generator().manual_seed(seed)
     for mode in get_args(Mode):
         settings = {"hidden_size": 5, "embedding_size": 4, "max_length": 2, "sigma": 0.0, **options}
         config = ModelConfig(mode=mode, **settings)
-        network = bundle.add_language_model(config) if mode == "rnnlm" else bundle.add(config)
+        network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)
         for parameter in network.parameters():
             parameter.data = std * torch.randn(parameter.shape, generator=generator)
         network.eval()
-    return bundle, encoded
+    return pretrained, encoded
 
 
 def cut_document(document: EncodedDocument, words: int) -> EncodedDocument:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from entitynlm.model.pretrained import save_bundle
+from entitynlm.model.pretrained import save_pretrained
 from support.small_bundles import make_bundle
 
 STORY = "Ann saw Bo. She ran. It ran, and Bo saw Zoe.\n"
@@ -13,6 +13,6 @@ STORY = "Ann saw Bo. She ran. It ran, and Bo saw Zoe.\n"
 
 def store_model(folder: Path, **options: Any) -> Path:
     """Write a small bundle with all parts into ``folder``."""
-    bundle, _ = make_bundle(**options)
-    save_bundle(bundle, folder)
+    pretrained, _ = make_bundle(**options)
+    save_pretrained(pretrained, folder)
     return folder

@@ -46,14 +46,19 @@ def make_document(
     """A document from its words and mentions (start, end, entity, kind)."""
     size = len(x)
     r, e, l = np.zeros(size, np.int64), np.zeros(size, np.int64), np.ones(size, np.int64)
-    for start, end, entity, kind in mentions or []:
-        r[start:end], e[start:end], l[start:end] = kind, entity, np.arange(end - start, 0, -1)
+    for start, end, entity, mention_type in mentions or []:
+        r[start:end], e[start:end], l[start:end] = mention_type, entity, np.arange(end - start, 0, -1)
     sentence = np.array(sentences if sentences is not None else [0] * size, dtype=np.int64)
     return EncodedDocument("small", np.array(x, np.int64), r, e, l, sentence, np.arange(size))
 
 
 def extend_document(
-    rng: np.random.Generator, start: EncodedDocument | None, size: int, *, kinds: int, max_length: int = 4
+    rng: np.random.Generator,
+    start: EncodedDocument | None,
+    size: int,
+    *,
+    mention_types: int,
+    max_length: int = 4,
 ) -> EncodedDocument:
     """A random document of ``size`` words, the first of which are those of ``start``."""
     x = rng.integers(1, WORDS, size)
@@ -64,16 +69,24 @@ def extend_document(
         t = len(start)
         x[:t], r[:t], e[:t], l[:t], sentence[:t] = start.x, start.r, start.e, start.l, start.sentence
         sentence[t:] = (start.sentence[-1] if t else 0) + np.cumsum(rng.random(size - t) < 0.2)
-    kind_of = {int(entity): int(kind) for entity, kind in zip(e[:t], r[:t], strict=True) if entity > 0}
+    kind_of = {
+        int(entity): int(mention_type)
+        for entity, mention_type in zip(e[:t], r[:t], strict=True)
+        if entity > 0
+    }
     crowd = rng.random()  # from documents without mentions to documents of nothing else
     while t < size:
         if rng.random() < crowd:
-            kind = int(rng.integers(1, kinds + 1))
-            known = [entity for entity, its_kind in kind_of.items() if its_kind == kind]
+            mention_type = int(rng.integers(1, mention_types + 1))
+            known = [entity for entity, its_kind in kind_of.items() if its_kind == mention_type]
             entity = int(rng.choice([*known, len(kind_of) + 1]))
-            kind_of[entity] = kind
+            kind_of[entity] = mention_type
             length = min(int(rng.integers(1, max_length + 1)), size - t)
-            r[t : t + length], e[t : t + length], l[t : t + length] = kind, entity, np.arange(length, 0, -1)
+            r[t : t + length], e[t : t + length], l[t : t + length] = (
+                mention_type,
+                entity,
+                np.arange(length, 0, -1),
+            )
             t += length
         else:
             t += 1
@@ -82,11 +95,11 @@ def extend_document(
 
 @st.composite
 def encoded_documents(
-    draw: st.DrawFn, *, kinds: int = 1, min_size: int = 0, max_size: int = 14
+    draw: st.DrawFn, *, mention_types: int = 1, min_size: int = 0, max_size: int = 14
 ) -> EncodedDocument:
     """Any small document: none, one or many mentions, up to all words, of any length that the model allows."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    return extend_document(rng, None, draw(st.integers(min_size, max_size)), kinds=kinds)
+    return extend_document(rng, None, draw(st.integers(min_size, max_size)), mention_types=mention_types)
 
 
 @st.composite
@@ -95,14 +108,14 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
     states = draw(st.sampled_from([0, 1, 3]))
     return {
         "mode": draw(st.sampled_from(modes or ("generative", "causal"))),
-        "kinds": draw(st.integers(1, 3)),
+        "mention_types": draw(st.integers(1, 3)),
         "layers": draw(st.integers(1, 2)),
         "softmax": draw(st.sampled_from(["classes", "full"])),
         "tied": draw(st.booleans()),
         "features": draw(st.sampled_from(["paper", "rich", "none"])),
-        "word_states": states,
-        "echo": states > 0 and draw(st.booleans()),
-        "birth": draw(st.sampled_from(["noise", "zero"])),
+        "mention_positions": states,
+        "copying": states > 0 and draw(st.booleans()),
+        "new_entity": draw(st.sampled_from(["noise", "zero"])),
         "sigma": draw(st.sampled_from([0.0, 0.01, 1.0])),
         "restart_sentences": draw(st.booleans()),
         "seed": draw(st.integers(0, 1000)),
@@ -119,7 +132,7 @@ def assert_close(actual: torch.Tensor, expected: torch.Tensor, tolerance: float 
     torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
-def enumerate_analyses(size: int, *, max_length: int, kinds: int) -> Iterator[EncodedDocument]:
+def enumerate_analyses(size: int, *, max_length: int, mention_types: int) -> Iterator[EncodedDocument]:
     """Every R, E, L of ``size`` words: entities numbered by first mention, each of one kind."""
 
     def extend(
@@ -129,11 +142,11 @@ def enumerate_analyses(size: int, *, max_length: int, kinds: int) -> Iterator[En
             yield mentions
             return
         yield from extend(t + 1, mentions, kind_of)
-        for kind in range(1, kinds + 1):
-            old = [(number, kind_of) for number, its in enumerate(kind_of, start=1) if its == kind]
-            for entity, others in [*old, (len(kind_of) + 1, [*kind_of, kind])]:
+        for mention_type in range(1, mention_types + 1):
+            old = [(number, kind_of) for number, its in enumerate(kind_of, start=1) if its == mention_type]
+            for entity, others in [*old, (len(kind_of) + 1, [*kind_of, mention_type])]:
                 for length in range(1, min(max_length, size - t) + 1):
-                    mention = (t, t + length, entity, kind)
+                    mention = (t, t + length, entity, mention_type)
                     yield from extend(t + length, [*mentions, mention], others)
 
     for mentions in extend(0, [], []):

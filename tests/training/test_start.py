@@ -13,12 +13,12 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app
 from entitynlm.model.packaged import find_model, list_models, write_manifest
-from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import choose_documents
-from entitynlm.training.recipe import train_bundle
+from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
 from entitynlm.training.start import copy_word_side
 
@@ -41,12 +41,12 @@ def stories() -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def words(stories: list[Document]) -> Bundle:
+def words(stories: list[Document]) -> Pretrained:
     """A model of plain text: the mentions are not looked at."""
     plain = [Document(story.id, story.tokens, story.sentences) for story in stories]
-    bundle = train_bundle(plain[:6], plain[6:], make_settings(), parts=["rnnlm"], seed=1)
-    assert bundle is not None
-    return bundle
+    pretrained = train_pretrained(plain[:6], plain[6:], make_settings(), parts=["rnnlm"], seed=1)
+    assert pretrained is not None
+    return pretrained
 
 
 def test_a_share_of_the_documents_per_epoch_goes_round_all_of_them() -> None:
@@ -59,7 +59,7 @@ def test_a_share_of_the_documents_per_epoch_goes_round_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("mode", ["generative", "causal", "lookahead"])
-def test_the_word_side_is_taken_over(words: Bundle, mode: str) -> None:
+def test_the_word_side_is_taken_over(words: Pretrained, mode: str) -> None:
     source = words.get_language_model()
     config = ModelConfig(mode=mode, hidden_size=8, embedding_size=8, tied=mode == "generative")  # type: ignore[arg-type]
     network = words.make(config)
@@ -70,54 +70,54 @@ def test_the_word_side_is_taken_over(words: Bundle, mode: str) -> None:
     assert all(torch.equal(own[name], given[name.replace("backward_lstm", "lstm")]) for name in taken)
 
 
-def test_another_size_is_refused(words: Bundle) -> None:
+def test_another_size_is_refused(words: Pretrained) -> None:
     network = words.make(ModelConfig(hidden_size=6, embedding_size=6))
     with pytest.raises(ConfigError, match="hidden_size"):
         copy_word_side(words.get_language_model(), network)
 
 
-def test_frozen_embeddings_stay_and_the_rest_learns(stories: list[Document], words: Bundle) -> None:
-    base = Bundle(words.encoder, words.classes, language_model=words.language_model)
+def test_frozen_embeddings_stay_and_the_rest_learns(stories: list[Document], words: Pretrained) -> None:
+    base = Pretrained(words.encoder, words.classes, language_model=words.language_model)
     start = words.get_language_model()
-    bundle = train_bundle(
+    pretrained = train_pretrained(
         stories[:6], stories[6:], make_settings(freeze_embeddings=True), base=base, start=start, seed=1
     )
-    assert bundle is not None
+    assert pretrained is not None
     before = start.state_dict()
     for part in ("generative", "causal"):
-        after = bundle.get(part).state_dict()
+        after = pretrained.get(part).state_dict()
         assert torch.equal(after[EMBEDDINGS], before[EMBEDDINGS])
         assert not torch.equal(after["reader.lstm.weight_hh_l0"], before["reader.lstm.weight_hh_l0"])
 
 
 def test_a_compact_model_keeps_common_weights_once_and_loads_again(
-    stories: list[Document], words: Bundle, tmp_path: Path
+    stories: list[Document], words: Pretrained, tmp_path: Path
 ) -> None:
-    base = Bundle(words.encoder, words.classes, language_model=words.language_model)
+    base = Pretrained(words.encoder, words.classes, language_model=words.language_model)
     settings = make_settings(freeze_embeddings=True)
-    bundle = train_bundle(
+    pretrained = train_pretrained(
         stories[:6], stories[6:], settings, base=base, start=words.get_language_model(), seed=1
     )
-    assert bundle is not None
-    save_bundle(bundle, tmp_path / "whole")
-    save_bundle(bundle, tmp_path / "compact", compact=True)
+    assert pretrained is not None
+    save_pretrained(pretrained, tmp_path / "whole")
+    save_pretrained(pretrained, tmp_path / "compact", compact=True)
     sizes = [
         sum(p.stat().st_size for p in (tmp_path / n).glob("*.safetensors")) for n in ("whole", "compact")
     ]
     assert sizes[1] < sizes[0] / 2
-    loaded = load_bundle(tmp_path / "compact")
-    assert loaded.parts.keys() == bundle.parts.keys()
-    for mode, network in bundle.parts.items():
+    loaded = load_pretrained(tmp_path / "compact")
+    assert loaded.parts.keys() == pretrained.parts.keys()
+    for mode, network in pretrained.parts.items():
         for name, value in loaded.parts[mode].state_dict().items():
             assert value.dtype == torch.float32
             assert torch.equal(value, network.state_dict()[name].half().float()), (mode, name)
-    save_bundle(loaded, tmp_path / "again", compact=True)
+    save_pretrained(loaded, tmp_path / "again", compact=True)
     for path in (tmp_path / "compact").iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
 
 
-def test_shipped_models_are_checked(words: Bundle, tmp_path: Path) -> None:
-    save_bundle(words, tmp_path / "a-model", compact=True)
+def test_shipped_models_are_checked(words: Pretrained, tmp_path: Path) -> None:
+    save_pretrained(words, tmp_path / "a-model", compact=True)
     with pytest.raises(ModelError, match="list of hashes"):
         find_model("a-model", folder=tmp_path)
     write_manifest(tmp_path / "a-model")
@@ -154,6 +154,6 @@ def test_the_command_starts_from_plain_text(stories: list[Document], tmp_path: P
         str(tmp_path / "corpus"),
         *("--out", str(tmp_path / "model"), "--start-from", str(tmp_path / "words"), "--generative-only"),
     )
-    started, model = load_bundle(tmp_path / "words"), load_bundle(tmp_path / "model")
+    started, model = load_pretrained(tmp_path / "words"), load_pretrained(tmp_path / "model")
     assert model.encoder == started.encoder
     assert set(model.parts) == {"generative", "rnnlm"}

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from entitynlm import EntityNLM
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.pretrained import load_bundle
+from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import make_batches, make_even_batches
 from entitynlm.training.loop import Event
-from entitynlm.training.recipe import Listener, train_bundle
+from entitynlm.training.recipe import Listener, train_pretrained
 from entitynlm.training.settings import Settings, load_settings
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -40,7 +40,7 @@ def make_settings(**training: object) -> Settings:
 
 
 def weights_of(folder: Path, part: str = "generative") -> dict[str, torch.Tensor]:
-    return {k: v.clone() for k, v in load_bundle(folder).get(part).state_dict().items()}
+    return {k: v.clone() for k, v in load_pretrained(folder).get(part).state_dict().items()}
 
 
 class StopAfter:
@@ -78,11 +78,13 @@ def test_resuming_gives_the_same_weights(
     settings = make_settings(window=window)
     train, dev = stories[:10], stories[10:]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    assert train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=whole) is not None
+    assert train_pretrained(train, dev, settings, parts=("generative",), seed=2, folder=whole) is not None
     listener = Listener(should_stop=StopAfter(stop))
-    stopped = train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=cut, listener=listener)
+    stopped = train_pretrained(
+        train, dev, settings, parts=("generative",), seed=2, folder=cut, listener=listener
+    )
     assert stopped is None
-    resumed = train_bundle(train, dev, settings, parts=("generative",), seed=2, folder=cut, resume=True)
+    resumed = train_pretrained(train, dev, settings, parts=("generative",), seed=2, folder=cut, resume=True)
     assert resumed is not None
     expected, found = weights_of(whole), weights_of(cut)
     assert all(torch.equal(expected[name], found[name]) for name in expected)
@@ -91,7 +93,7 @@ def test_resuming_gives_the_same_weights(
 
 def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_path: Path) -> None:
     listener = Listener(should_stop=StopAfter(1))
-    train_bundle(
+    train_pretrained(
         stories[:6],
         stories[6:],
         make_settings(),
@@ -101,7 +103,7 @@ def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_pa
         listener=listener,
     )
     with pytest.raises(ModelError, match="other settings"):
-        train_bundle(
+        train_pretrained(
             stories[:6],
             stories[6:],
             make_settings(),
@@ -113,7 +115,7 @@ def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_pa
 
 
 def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_path: Path) -> None:
-    bundle = train_bundle(
+    pretrained = train_pretrained(
         stories[:10],
         stories[10:],
         make_settings(),
@@ -121,13 +123,13 @@ def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_pat
         seed=1,
         folder=tmp_path,
     )
-    assert bundle is not None
-    model, stored = EntityNLM(bundle), EntityNLM.from_pretrained(tmp_path)
+    assert pretrained is not None
+    model, stored = EntityNLM(pretrained), EntityNLM.from_pretrained(tmp_path)
     score = model.log_prob(stories[0])
     assert score.log_prob == stored.log_prob(stories[0]).log_prob
     assert sum(score.parts.values()) == pytest.approx(score.log_prob)
     assert len(score.words) == len(score.x) == len(score.origin)
-    assert set(stored.bundle.networks) == {"generative", "causal", "lookahead"}
+    assert set(stored.pretrained.networks) == {"generative", "causal", "lookahead"}
     stored.save_pretrained(tmp_path / "again")
     assert EntityNLM.from_pretrained(tmp_path / "again").log_prob(stories[0]).log_prob == score.log_prob
 
@@ -135,7 +137,7 @@ def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_pat
 def test_losses_fall_and_progress_is_told(stories: list[Document]) -> None:
     events: list[Event] = []
     records: list[dict[str, float]] = []
-    train_bundle(
+    train_pretrained(
         stories[:10],
         stories[10:],
         make_settings(epochs=6, patience=6, window=40),
@@ -150,9 +152,9 @@ def test_losses_fall_and_progress_is_told(stories: list[Document]) -> None:
 
 def test_training_stops_when_development_does_not_improve(stories: list[Document]) -> None:
     settings = make_settings(epochs=50, patience=2, learning_rate=0.3, schedule="constant")
-    bundle = train_bundle(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
-    assert bundle is not None
-    notes = bundle.notes["training"]["generative"]
+    pretrained = train_pretrained(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
+    assert pretrained is not None
+    notes = pretrained.notes["training"]["generative"]
     assert notes["best_epoch"] < 50
 
 
@@ -195,7 +197,7 @@ def test_look_ahead_can_not_be_trained_in_windows_but_is_not_asked_to(stories: l
 
 
 def test_damaged_models_are_refused_with_a_reason(stories: list[Document], tmp_path: Path) -> None:
-    train_bundle(
+    train_pretrained(
         stories[:4], stories[4:6], make_settings(epochs=1), parts=("generative",), seed=1, folder=tmp_path
     )
     weights = tmp_path / "generative.safetensors"
@@ -214,7 +216,7 @@ def test_damaged_models_are_refused_with_a_reason(stories: list[Document], tmp_p
 
 def test_typed_training_uses_the_types(stories: list[Document]) -> None:
     settings = load_settings(None, {"data.typed": True, "model.hidden_size": 8, "training.epochs": 1})
-    bundle = train_bundle(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
-    assert bundle is not None
-    assert bundle.get("generative").config.kinds == len(bundle.encoder.types) > 2
-    assert np.isfinite(EntityNLM(bundle).log_prob(stories[7]).log_prob)
+    pretrained = train_pretrained(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)
+    assert pretrained is not None
+    assert pretrained.get("generative").config.mention_types == len(pretrained.encoder.types) > 2
+    assert np.isfinite(EntityNLM(pretrained).log_prob(stories[7]).log_prob)

@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from entitynlm.coref.linking.entity_memory import Lexicon
-from entitynlm.coref.linking.gender_prior import Leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.linking.head_vectors import HeadVectors
 from entitynlm.coref.linking.linker import Linker, link_mentions
-from entitynlm.coref.linking.proposal_scores import Adviser, WordSpan
+from entitynlm.coref.linking.proposal_scores import ProposalScorer, WordSpan
 from entitynlm.coref.mention_types import TypeGuesser
 from entitynlm.errors import ConfigError
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
@@ -25,7 +25,7 @@ from entitynlm.inference.posterior import WeightedAnalyses, decode_greedy, find_
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import OTHER, Analysis
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention, Span
 
 Links = Literal["weighed", "network"]
@@ -72,24 +72,24 @@ class Found:
     entity: int = -1
 
 
-def annotate_document(bundle: Bundle, document: Document, options: Options | None = None) -> Document:
+def annotate_document(pretrained: Pretrained, document: Document, options: Options | None = None) -> Document:
     """The document with mentions and entities (and, if asked for, confidences as attributes of the mentions)."""
     options = options or Options()
-    proposal = choose_proposal(bundle)
-    encoded = bundle.encoder.encode_words(document)
+    proposal = choose_proposal(pretrained)
+    encoded = pretrained.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(()) if not options.keep_mentions else document
     if options.keep_mentions:
-        found = take_given(bundle, proposal, document)
+        found = take_given(pretrained, proposal, document)
     else:
-        analysis = choose_analysis(bundle, proposal, encoded, options)
-        found = take_analysis(bundle, document, encoded, analysis)
-    found = guess_types(bundle, proposal, encoded, found)
-    linker = get_linker(bundle)
+        analysis = choose_analysis(pretrained, proposal, encoded, options)
+        found = take_analysis(pretrained, document, encoded, analysis)
+    found = guess_types(pretrained, proposal, encoded, found)
+    linker = get_linker(pretrained)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
             found = add_possessives(document, found)
-        lexicon = make_lexicon(bundle, proposal, linker.leanings)
+        lexicon = make_lexicon(pretrained, proposal, linker.gender_prior)
         found = _link(linker, proposal, document, encoded, found, lexicon)
     elif options.keep_mentions:
         raise ConfigError("this model has no linker, and mentions that are given can't be linked without one")
@@ -97,7 +97,7 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     if not options.scores:
         return annotated
     samples = sample_analyses(
-        bundle.get("generative"),
+        pretrained.get("generative"),
         proposal,
         encoded,
         particles=max(PARTICLES, options.samples),
@@ -106,14 +106,14 @@ def annotate_document(bundle: Bundle, document: Document, options: Options | Non
     return add_confidences(annotated, encoded, samples)
 
 
-def choose_proposal(bundle: Bundle) -> EntityNetwork:
+def choose_proposal(pretrained: Pretrained) -> EntityNetwork:
     """The proposal that has read the whole document, or the causal one where there is no other."""
-    return bundle.get("lookahead" if "lookahead" in bundle.networks else "causal")
+    return pretrained.get("lookahead" if "lookahead" in pretrained.networks else "causal")
 
 
-def get_linker(bundle: Bundle) -> Linker | None:
+def get_linker(pretrained: Pretrained) -> Linker | None:
     """The linker that came with a model, if one did; the last one is kept, since many short texts are read by one model."""
-    stored = bundle.notes.get("linker")
+    stored = pretrained.notes.get("linker")
     if not stored:
         return None
     if not _last_linker or _last_linker[0][0] is not stored:
@@ -121,81 +121,85 @@ def get_linker(bundle: Bundle) -> Linker | None:
     return _last_linker[0][1]
 
 
-def make_lexicon(bundle: Bundle, proposal: EntityNetwork, leanings: Leanings) -> Lexicon:
+def make_lexicon(pretrained: Pretrained, proposal: EntityNetwork, gender_prior: GenderPrior) -> Lexicon:
     """What a linker knows of words beside those on the page."""
-    return Lexicon(leanings, HeadVectors(proposal, bundle.encoder.vocabulary).find)
+    return Lexicon(gender_prior, HeadVectors(proposal, pretrained.encoder.vocabulary).find)
 
 
 def choose_analysis(
-    bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
+    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
 ) -> Analysis:
     """The proposal's greedy one, or the best of samples by P."""
     if not options.samples:
-        return decode_mentions(bundle, proposal, encoded)
+        return decode_mentions(pretrained, proposal, encoded)
     return find_best_sample(
-        bundle.get("generative"), proposal, encoded, samples=options.samples, seed=options.seed
+        pretrained.get("generative"), proposal, encoded, samples=options.samples, seed=options.seed
     )
 
 
 # -- mentions ---------------------------------------------------------------------------------------------------------------
 
 
-def decode_mentions(bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument) -> Analysis:
+def decode_mentions(pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument) -> Analysis:
     """The proposal's best choices from left to right, as eager to find mentions as development documents wanted."""
-    return decode_greedy(proposal, encoded, eagerness=float(bundle.notes.get("eagerness", 0.0)))[0]
+    return decode_greedy(proposal, encoded, mention_bias=float(pretrained.notes.get("eagerness", 0.0)))[0]
 
 
 def take_analysis(
-    bundle: Bundle, document: Document, encoded: EncodedDocument, analysis: Analysis
+    pretrained: Pretrained, document: Document, encoded: EncodedDocument, analysis: Analysis
 ) -> list[Found]:
     """An analysis of the model's words as mentions of the document's tokens."""
     found = []
-    for start, end, entity, kind in analysis.spans():
+    for start, end, entity, mention_type in analysis.spans():
         tokens = encoded.origin[start:end]
         ends = np.flatnonzero(tokens < 0)  # a sentence ends there, and no mention goes on after it
         tokens = tokens[: ends[0]] if len(ends) else tokens
         end = start + len(tokens)
         if len(tokens):
             span = (int(tokens[0]), int(tokens[-1]) + 1)
-            found.append(Found(span, (start, end, kind), _name_type(bundle, kind), entity))
+            found.append(
+                Found(span, (start, end, mention_type), _name_type(pretrained, mention_type), entity)
+            )
     return found
 
 
-def _name_type(bundle: Bundle, kind: int) -> str | None:
-    types = bundle.encoder.types
-    return types[kind - 1] if types and types[kind - 1] != OTHER else None
+def _name_type(pretrained: Pretrained, mention_type: int) -> str | None:
+    types = pretrained.encoder.types
+    return types[mention_type - 1] if types and types[mention_type - 1] != OTHER else None
 
 
-def take_given(bundle: Bundle, proposal: EntityNetwork, document: Document) -> list[Found]:
+def take_given(pretrained: Pretrained, proposal: EntityNetwork, document: Document) -> list[Found]:
     """The document's own mentions; those that the model can see (the outermost) have a place among its words."""
     plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
-    encoder = dataclasses.replace(bundle.encoder, singletons="keep")
+    encoder = dataclasses.replace(pretrained.encoder, singletons="keep")
     encoded, _, originals = encoder.encode_with_report(plain)
     places = {m.span: (a, b) for m, (a, b, _, _) in zip(originals, encoded.analysis.spans(), strict=True)}
-    kinds = _guess_kinds(proposal, encoded, [start for start, _ in places.values()])
+    mention_types = _guess_types(proposal, encoded, [start for start, _ in places.values()])
     found = []
     for mention in document.mentions:
         place = places.get(mention.span)
-        kind = kinds[place[0]] if place else 0
-        type = document.entity_types.get(mention.entity) or (_name_type(bundle, kind) if kind else None)
-        found.append(Found(mention.span, (*place, kind) if place else None, type))
+        mention_type = mention_types[place[0]] if place else 0
+        type = document.entity_types.get(mention.entity) or (
+            _name_type(pretrained, mention_type) if mention_type else None
+        )
+        found.append(Found(mention.span, (*place, mention_type) if place else None, type))
     return found
 
 
-def _guess_kinds(proposal: EntityNetwork, encoded: EncodedDocument, starts: Sequence[int]) -> dict[int, int]:
+def _guess_types(proposal: EntityNetwork, encoded: EncodedDocument, starts: Sequence[int]) -> dict[int, int]:
     """The likeliest kind of mention at each of these words, given that one starts there."""
     reader, guessed = ChunkReader(proposal), np.ones(len(encoded), dtype=np.int64)
     for start, stop in cut(encoded.sentence, CHUNK, aligned=proposal.config.restart_sentences):
         tables = reader.read(encoded.x, encoded.sentence, start, stop)
-        guessed[start:stop] = 1 + tables.log_kinds[:, 1:].argmax(axis=1)
+        guessed[start:stop] = 1 + tables.log_types[:, 1:].argmax(axis=1)
     return {start: int(guessed[start]) for start in starts}
 
 
 def guess_types(
-    bundle: Bundle, proposal: EntityNetwork, encoded: EncodedDocument, found: Sequence[Found]
+    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, found: Sequence[Found]
 ) -> list[Found]:
     """Types for mentions that have none, where the model came with a guesser."""
-    stored = bundle.notes.get("types")
+    stored = pretrained.notes.get("types")
     if not stored:
         return list(found)
     open_ones = [mention for mention in found if mention.type is None and mention.words is not None]
@@ -228,15 +232,15 @@ def _link(
     found: Sequence[Found],
     lexicon: Lexicon,
 ) -> list[Found]:
-    adviser = Adviser(proposal, encoded, [mention.words for mention in found])
+    proposal_scorer = ProposalScorer(proposal, encoded, [mention.words for mention in found])
     entities = link_mentions(
         linker,
         document,
         [mention.span for mention in found],
         types=[mention.type for mention in found],
         lexicon=lexicon,
-        advise=adviser.advise,
-        on_link=adviser.note,
+        advise=proposal_scorer.advise,
+        on_link=proposal_scorer.note,
     )
     return [dataclasses.replace(m, entity=e + 1) for m, e in zip(found, entities, strict=True)]
 

@@ -14,42 +14,42 @@ from entitynlm.coref.candidates.kbest_lists import Clusters
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.coref_table import KeyedSplit, OnDocument, Row
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 SAMPLES = 100
 PROPOSALS = ("causal", "lookahead")
 
 
-def list_rows(bundle: Bundle) -> list[tuple[str, str]]:
+def list_rows(pretrained: Pretrained) -> list[tuple[str, str]]:
     """(name, proposal) of the rows that a model allows."""
-    known = [mode for mode in PROPOSALS if mode in bundle.networks]
+    known = [mode for mode in PROPOSALS if mode in pretrained.networks]
     rows = [(f"greedy, {mode}", mode) for mode in known]
-    if "generative" in bundle.networks:
+    if "generative" in pretrained.networks:
         rows += [(f"best sample, {mode}", mode) for mode in known]
     return rows
 
 
-def analyse_greedily(bundle: Bundle, proposal: str, document: Document) -> Document:
+def analyse_greedily(pretrained: Pretrained, proposal: str, document: Document) -> Document:
     """The document with the mentions of the proposal's greedy analysis."""
-    encoded = bundle.encoder.encode_words(document)
+    encoded = pretrained.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(())
-    analysis, _ = decode_greedy(bundle.get(proposal), encoded)
-    return bundle.encoder.decode(analysis, document)
+    analysis, _ = decode_greedy(pretrained.get(proposal), encoded)
+    return pretrained.encoder.decode(analysis, document)
 
 
 def analyse_by_samples(
-    bundle: Bundle, proposal: str, document: Document, *, samples: int = SAMPLES, seed: int = 0
+    pretrained: Pretrained, proposal: str, document: Document, *, samples: int = SAMPLES, seed: int = 0
 ) -> Document:
     """The document with the mentions of the most probable of ``samples`` analyses."""
-    encoded = bundle.encoder.encode_words(document)
+    encoded = pretrained.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(())
     best = find_best_sample(
-        bundle.get("generative"), bundle.get(proposal), encoded, samples=samples, seed=seed
+        pretrained.get("generative"), pretrained.get(proposal), encoded, samples=samples, seed=seed
     )
-    return bundle.encoder.decode(best, document)
+    return pretrained.encoder.decode(best, document)
 
 
 def list_answer(document: Document, *, singletons: bool) -> Clusters:
@@ -58,7 +58,7 @@ def list_answer(document: Document, *, singletons: bool) -> Clusters:
 
 
 def measure_alone(
-    bundle: Bundle,
+    pretrained: Pretrained,
     split: KeyedSplit,
     *,
     samples: int = SAMPLES,
@@ -67,11 +67,11 @@ def measure_alone(
 ) -> list[Row]:
     """Rows of the table for every proposal, greedy and by samples."""
     rows = []
-    for name, proposal in list_rows(bundle):
+    for name, proposal in list_rows(pretrained):
         if name.startswith("greedy"):
-            analyse = partial(analyse_greedily, bundle, proposal)
+            analyse = partial(analyse_greedily, pretrained, proposal)
         else:
-            analyse = partial(analyse_by_samples, bundle, proposal, samples=samples, seed=seed)
+            analyse = partial(analyse_by_samples, pretrained, proposal, samples=samples, seed=seed)
         rows.append(Row(name, split.score(_collect(split, analyse, name, on_document))))
     if not rows:
         raise ConfigError(

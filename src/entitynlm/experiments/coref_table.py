@@ -18,7 +18,7 @@ from entitynlm.coref.metrics.significance import TRIALS, compare_systems
 from entitynlm.coref.reranking.combination import BY_MODEL, Combination, ScoredList, list_networks, score_list
 from entitynlm.coref.reranking.weight_search import Found, search_weights
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 DEVELOPMENT = "dev"
@@ -131,7 +131,7 @@ def measure_block(
     title: str,
     splits: Sequence[KeyedSplit],
     ranked: Mapping[str, Sequence[Ranked]],
-    bundle: Bundle | None,
+    pretrained: Pretrained | None,
     options: Reranking | None = None,
     *,
     on_document: OnDocument = lambda step, done, total: None,
@@ -159,11 +159,11 @@ def measure_block(
                 best = [item.candidates[0].clusters for item in lists[split.name]]
                 rows[split.name] = [Row("one best", split.score(best))]
         scored = {}
-        if bundle is not None:
+        if pretrained is not None:
             for split in splits:
-                scored[split.name] = _score_split(bundle, split, lists[split.name], method, on_document)
+                scored[split.name] = _score_split(pretrained, split, lists[split.name], method, on_document)
                 on_lists(method, split, scored[split.name])
-            new = _search(bundle, splits, scored, options)
+            new = _search(pretrained, splits, scored, options)
             found |= {f"{method}: {name}": item for name, item in new.items()}
             for split in splits:
                 combinations = {"P": BY_MODEL, **{name: item.combination for name, item in new.items()}}
@@ -188,17 +188,21 @@ def check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
 
 
 def _score_split(
-    bundle: Bundle, split: KeyedSplit, lists: Sequence[KBestList], method: str, on_document: OnDocument
+    pretrained: Pretrained,
+    split: KeyedSplit,
+    lists: Sequence[KBestList],
+    method: str,
+    on_document: OnDocument,
 ) -> list[ScoredList]:
     scored = []
     for number, (document, item) in enumerate(zip(split.documents, lists, strict=True), start=1):
-        scored.append(score_list(bundle, document, item))
+        scored.append(score_list(pretrained, document, item))
         on_document(f"{split.name} {method}", number, len(lists))
     return scored
 
 
 def _search(
-    bundle: Bundle,
+    pretrained: Pretrained,
     splits: Sequence[KeyedSplit],
     scored: Mapping[str, Sequence[ScoredList]],
     options: Reranking,
@@ -207,14 +211,14 @@ def _search(
     development = next((split for split in splits if split.name == DEVELOPMENT), None)
     if development is None:
         return {}
-    if "P" not in list_networks(bundle):
+    if "P" not in list_networks(pretrained):
         raise ConfigError("this model has no generative part to rerank with")
     lists = scored[DEVELOPMENT]
     counts = [
         count_candidates(key, item.kbest.candidates)
         for key, item in zip(development.keys, lists, strict=True)
     ]
-    wanted = list_combinations(list(list_networks(bundle)), extra=options.extra)
+    wanted = list_combinations(list(list_networks(pretrained)), extra=options.extra)
     return {name: search_weights(lists, counts, features) for name, features in wanted.items()}
 
 

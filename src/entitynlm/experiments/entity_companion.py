@@ -19,9 +19,9 @@ import torch
 
 from entitynlm.config import Mode
 from entitynlm.errors import EntityNLMError, ModelError
-from entitynlm.model.pretrained import Bundle, load_bundle
+from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.corpora import open_corpus
-from entitynlm.training.completion import complete_bundle
+from entitynlm.training.completion import complete_pretrained
 from entitynlm.training.loop import Event
 from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
@@ -77,14 +77,14 @@ class Companion:
             self._stop.set()
         self._join()
 
-    def wait(self) -> Bundle | None:
+    def wait(self) -> Pretrained | None:
         """The trained model; None if the listener stopped it."""
         self._join()
         if self._outcome is None:
             raise ModelError(f"{self.folder}: the process that trained this model ended without a word")
         if isinstance(self._outcome, str):
             raise EntityNLMError(self._outcome)
-        return load_bundle(self.folder, device=self.device) if self._outcome else None
+        return load_pretrained(self.folder, device=self.device) if self._outcome else None
 
     def _join(self) -> None:
         """In small steps, so that Ctrl-C is heard."""
@@ -136,7 +136,7 @@ def _work(
     listener = Listener(tell, lambda mode, record: news.put(("epoch", record)), stop.is_set)
     try:
         opened = open_corpus(corpus, format=format)
-        bundle = complete_bundle(
+        pretrained = complete_pretrained(
             folder,
             list(opened.documents("train")),
             list(opened.documents("dev")),
@@ -146,6 +146,6 @@ def _work(
             device=device,
             listener=listener,
         )
-        news.put(("end", bundle is not None))
+        news.put(("end", pretrained is not None))
     except EntityNLMError as error:
         news.put(("end", str(error)))

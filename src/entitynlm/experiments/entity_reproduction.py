@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import AlwaysNew, Chooser
 from entitynlm.prediction.ensemble import Ensemble, Remembering, choose_weight
@@ -19,12 +19,12 @@ from entitynlm.prediction.linear import (
     fit_chooser,
 )
 from entitynlm.prediction.network.predictor import (
-    CARD,
-    Anticipator,
-    AnticipatorConfig,
+    CONFIG_FILE,
+    EntityPredictor,
     Material,
+    PredictorConfig,
     prepare_material,
-    train_anticipator,
+    train_predictor,
 )
 from entitynlm.prediction.network.statistics import ContextStatistics
 from entitynlm.prediction.network_choice import NetworkChooser
@@ -87,9 +87,9 @@ class Workshop:
     train: Sequence[Document]
     development: Sequence[Document]
     stories: Sequence[SlottedStory]
-    bundle: Bundle | None = None
+    pretrained: Pretrained | None = None
     folder: Path | None = None
-    config: AnticipatorConfig | None = None
+    config: PredictorConfig | None = None
     seed: int = 1
     teller: Teller = field(default_factory=Teller)
     counts: Counts = field(default_factory=Counts)
@@ -115,9 +115,9 @@ class Workshop:
         if name == "human":
             return self._make_human()
         if name == "entitynlm":
-            if self.bundle is None:
+            if self.pretrained is None:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
-            return Remembering(NetworkChooser(self.bundle.get("generative"), self.bundle.encoder))
+            return Remembering(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
         if name == "ours":
             return Remembering(self._make_ours())
         if name == "ensemble":
@@ -163,17 +163,17 @@ class Workshop:
         return HumanChooser(self.stories)
 
     def _stored(self) -> bool:
-        return self.folder is not None and (self.folder / CARD).exists()
+        return self.folder is not None and (self.folder / CONFIG_FILE).exists()
 
     def _make_ours(self) -> Chooser:
         if self.folder is not None and self._stored():
-            stored = Anticipator.load(self.folder)
+            stored = EntityPredictor.load(self.folder)
             self._check_stored(stored)
             return stored
         self.teller.say("ours: no stored one, so it is trained now (some minutes)")
-        trained = train_anticipator(
+        trained = train_predictor(
             self.material,
-            self.config or AnticipatorConfig(),
+            self.config or PredictorConfig(),
             seed=self.seed,
             on_epoch=lambda report: self.teller.say(
                 f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
@@ -184,7 +184,7 @@ class Workshop:
             trained.save(self.folder)
         return trained
 
-    def _check_stored(self, stored: Anticipator) -> None:
+    def _check_stored(self, stored: EntityPredictor) -> None:
         """A stored network is not taken for one with other settings or another seed."""
         wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
         if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:

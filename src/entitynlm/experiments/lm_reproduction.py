@@ -23,9 +23,9 @@ from entitynlm.files import write_atomically
 from entitynlm.lm.evaluation import Contenders, OnDocument, Sampling, check_encoders, measure_table
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.rows import ENTITY_READINGS, Table
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
-from entitynlm.training.completion import complete_bundle
+from entitynlm.training.completion import complete_pretrained
 from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
 
@@ -113,10 +113,10 @@ def reproduce(
         return None
     tables: dict[int, Mapping[str, Table]] = {}
     for seed in plan.seeds:
-        bundles = _train_seed(documents, plan, choice, seed, witness)
-        if bundles is None:
+        pretrained_models = _train_seed(documents, plan, choice, seed, witness)
+        if pretrained_models is None:
             return None
-        tables[seed] = _measure_seed(documents, plan, choice, seed, bundles, witness)
+        tables[seed] = _measure_seed(documents, plan, choice, seed, pretrained_models, witness)
     return Reproduction(choice, tables)
 
 
@@ -149,11 +149,11 @@ def _tune(documents: Mapping[str, Sequence[Document]], plan: Plan, witness: Witn
     """Train every configuration once and see which is best for whom."""
     losses: dict[str, dict[str, float]] = {part: {} for part in TUNED}
     for name in plan.configurations:
-        bundle = _complete(documents, plan, name, plan.seeds[0], TUNED, witness)
-        if bundle is None:
+        pretrained = _complete(documents, plan, name, plan.seeds[0], TUNED, witness)
+        if pretrained is None:
             return None
         for part in TUNED:
-            losses[part][name] = bundle.notes["training"][part]["best_dev_loss"]
+            losses[part][name] = pretrained.notes["training"][part]["best_dev_loss"]
     best = {part: min(found, key=lambda name: found[name]) for part, found in losses.items()}
     if len(plan.configurations) > 1:
         witness.on_step(f"best on development: EntityNLM {best['generative']}, RNNLM {best['rnnlm']}")
@@ -162,7 +162,7 @@ def _tune(documents: Mapping[str, Sequence[Document]], plan: Plan, witness: Witn
 
 def _train_seed(
     documents: Mapping[str, Sequence[Document]], plan: Plan, choice: Choice, seed: int, witness: Witness
-) -> tuple[Bundle, Bundle] | None:
+) -> tuple[Pretrained, Pretrained] | None:
     """The bundle with P and its proposals, and the one with the LSTM (the same where both chose alike)."""
     together = choice.generative == choice.rnnlm
     parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))
@@ -180,9 +180,9 @@ def _complete(
     seed: int,
     parts: Sequence[Mode],
     witness: Witness,
-) -> Bundle | None:
+) -> Pretrained | None:
     witness.on_step(f"{name}, seed {seed}: {', '.join(parts)}")
-    return complete_bundle(
+    return complete_pretrained(
         plan.folder(name, seed),
         documents["train"],
         documents["dev"],
@@ -199,17 +199,17 @@ def _measure_seed(
     plan: Plan,
     choice: Choice,
     seed: int,
-    bundles: tuple[Bundle, Bundle],
+    pretrained_models: tuple[Pretrained, Pretrained],
     witness: Witness,
 ) -> Mapping[str, Table]:
     """The seed's tables, from their file where it was made for the same models and in the same way."""
     path = plan.out / "tables" / f"seed-{seed}.json"
-    key = _describe(plan, choice, bundles)
+    key = _describe(plan, choice, pretrained_models)
     stored = _read_tables(path, key)
     missing = [split for split in plan.splits if split not in stored]
     if missing:
-        contenders = _gather(documents, plan, bundles)
-        encode = contenders.bundle.encoder.encode
+        contenders = _gather(documents, plan, pretrained_models)
+        encode = contenders.pretrained.encoder.encode
         for split in missing:
             witness.on_step(f"seed {seed}: measuring {split}")
             stored[split] = measure_table(
@@ -227,23 +227,23 @@ def _measure_seed(
 
 
 def _gather(
-    documents: Mapping[str, Sequence[Document]], plan: Plan, bundles: tuple[Bundle, Bundle]
+    documents: Mapping[str, Sequence[Document]], plan: Plan, pretrained_models: tuple[Pretrained, Pretrained]
 ) -> Contenders:
     """A seed's models, and the 5-gram over the same words."""
-    bundle, other = bundles
-    check_encoders(bundle.encoder, other.encoder)
+    pretrained, other = pretrained_models
+    check_encoders(pretrained.encoder, other.encoder)
     ngram = None
     if plan.ngram:
-        ngram = estimate_ngrams(map(bundle.encoder.encode, documents["train"]), bundle.encoder)
-    return Contenders(bundle, other.get_language_model(), ngram)
+        ngram = estimate_ngrams(map(pretrained.encoder.encode, documents["train"]), pretrained.encoder)
+    return Contenders(pretrained, other.get_language_model(), ngram)
 
 
-def _describe(plan: Plan, choice: Choice, bundles: tuple[Bundle, Bundle]) -> dict[str, Any]:
+def _describe(plan: Plan, choice: Choice, pretrained_models: tuple[Pretrained, Pretrained]) -> dict[str, Any]:
     """All that a table depends on."""
     sampling = {name: value for name, value in asdict(plan.sampling).items() if name != "workers"}
     parts = ("generative", *plan.proposals)
-    trained = {part: bundles[0].notes["training"][part] for part in parts}
-    trained["rnnlm"] = bundles[1].notes["training"]["rnnlm"]
+    trained = {part: pretrained_models[0].notes["training"][part] for part in parts}
+    trained["rnnlm"] = pretrained_models[1].notes["training"]["rnnlm"]
     key = {
         "configurations": [choice.generative, choice.rnnlm],
         "trained": trained,

@@ -21,12 +21,12 @@ from entitynlm.experiments.paper_tables import SYSTEMS, PaperRow, PaperTable
 from entitynlm.lm.evaluation import Contenders, Sampling, measure_table
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.rows import PAPER as PAPER_LM
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.evaluation import measure_row
 from entitynlm.prediction.slots import collect_slots
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import Listener, train_bundle
+from entitynlm.training.recipe import Listener, train_pretrained
 from entitynlm.training.settings import Settings
 
 PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")
@@ -37,7 +37,7 @@ QUICK: Mapping[str, Any] = {
     "model.hidden_size": 64,
     "model.embedding_size": 64,
     "model.dropout": 0.1,
-    "model.word_states": 2,
+    "model.mention_positions": 2,
     "model.features": "rich",
     "training.optimizer": "adam",
     "training.learning_rate": 0.005,
@@ -62,39 +62,39 @@ class Stories:
 
 def train_quickly(
     stories: Stories, settings: Settings, *, seed: int, listener: Listener | None = None
-) -> Bundle | None:
+) -> Pretrained | None:
     """All parts that the tables need; None if the listener stopped it."""
-    return train_bundle(
+    return train_pretrained(
         stories.train, stories.development, settings, parts=PARTS, seed=seed, listener=listener
     )
 
 
 def measure_small_tables(
-    bundle: Bundle, stories: Stories, *, seed: int = 0, tell: Tell = lambda text: None
+    pretrained: Pretrained, stories: Stories, *, seed: int = 0, tell: Tell = lambda text: None
 ) -> list[PaperTable]:
     """The three tables for one model."""
     if not stories.test:
         raise DataError("there are no test documents")
     tell("table 1: perplexity")
-    tables = [measure_lm(bundle, stories, seed=seed)]
+    tables = [measure_lm(pretrained, stories, seed=seed)]
     tell("table 2: coreference")
-    tables.append(measure_coref(bundle, stories, seed=seed))
+    tables.append(measure_coref(pretrained, stories, seed=seed))
     tell("table 3: who is mentioned next")
-    tables.append(measure_entity(bundle, stories, seed=seed))
+    tables.append(measure_entity(pretrained, stories, seed=seed))
     return tables
 
 
-def measure_lm(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
+def measure_lm(pretrained: Pretrained, stories: Stories, *, seed: int) -> PaperTable:
     """5-gram (where an estimator is installed), LSTM and EntityNLM on the same words."""
-    encode = bundle.encoder.encode
+    encode = pretrained.encoder.encode
     facts = []
     try:
-        ngram = estimate_ngrams([encode(document) for document in stories.train], bundle.encoder)
+        ngram = estimate_ngrams([encode(document) for document in stories.train], pretrained.encoder)
     except MissingExtraError as error:
         ngram, facts = None, [f"no 5-gram row: {error}"]
     table = measure_table(
         "test",
-        Contenders(bundle, bundle.language_model, ngram),
+        Contenders(pretrained, pretrained.language_model, ngram),
         [encode(document) for document in stories.test],
         sampling=Sampling(particles=20, repeats=2, proposal="causal", seed=seed),
         readings=("marginal",),
@@ -112,7 +112,7 @@ def measure_lm(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
     return PaperTable("lm", stories.name, tuple(rows), tuple(facts))
 
 
-def measure_coref(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
+def measure_coref(pretrained: Pretrained, stories: Stories, *, seed: int) -> PaperTable:
     """Our ranker's one best, and its candidates reranked by P."""
     ranker = train_ranker(stories.train, RankerSettings(epochs=2, seed=seed))
     singletons = annotates_singletons(stories.train)
@@ -121,7 +121,7 @@ def measure_coref(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
         for name, documents in (("dev", stories.development), ("test", stories.test))
     ]
     ranked = {split.name: [ranker.score(document) for document in split.documents] for split in splits}
-    block = measure_block("our ranker", splits, ranked, bundle, Reranking(20, ("swaps",), False))
+    block = measure_block("our ranker", splits, ranked, pretrained, Reranking(20, ("swaps",), False))
     rows = []
     for row in block.rows["test"]:
         plain = row.name.split(": ")[-1]
@@ -135,10 +135,10 @@ def measure_coref(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
     return PaperTable("coref", stories.name, tuple(rows), ("baseline: our ranker; 20 candidates a story",))
 
 
-def measure_entity(bundle: Bundle, stories: Stories, *, seed: int) -> PaperTable:
+def measure_entity(pretrained: Pretrained, stories: Stories, *, seed: int) -> PaperTable:
     """Baselines and EntityNLM at the same slots."""
     slotted = collect_slots(list(stories.test), None)
-    workshop = Workshop(stories.train, stories.development, slotted, bundle, seed=seed)
+    workshop = Workshop(stories.train, stories.development, slotted, pretrained, seed=seed)
     rows = []
     for name in ("always-new", "shallow", "modi", "entitynlm"):
         row = measure_row(name, workshop.make(name), slotted)

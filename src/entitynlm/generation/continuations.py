@@ -15,11 +15,11 @@ import torch
 
 from entitynlm.coref.entity_names import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.generation.generator import Teller, Telling, Told, Wishes, settle
+from entitynlm.generation.generator import Constraints, GeneratedWords, GenerationState, Generator, settle
 from entitynlm.lm.surprisal import Finder, find_mentions
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import normalise, unescape
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.detokenization import (
     PAIRS,
     capitalise_start,
@@ -59,7 +59,7 @@ class Request:
     def __post_init__(self) -> None:
         if self.words < 1 or (self.sentences is not None and self.sentences < 1):
             raise ConfigError("a continuation has one word and one sentence at least")
-        Wishes(temperature=self.temperature, top_p=self.top_p)
+        Constraints(temperature=self.temperature, top_p=self.top_p)
         for name in self.cast:
             if not name.split():
                 raise ConfigError("a member of the cast has an empty name")
@@ -75,7 +75,7 @@ class Continuation:
 
 
 def tell_stories(
-    bundle: Bundle,
+    pretrained: Pretrained,
     prompt: Document | None = None,
     request: Request | None = None,
     *,
@@ -88,20 +88,22 @@ def tell_stories(
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
     if prompt is not None and prompt.tokens and not prompt.mentions:
-        prompt = (finder or find_mentions)(bundle, prompt)
-    network = bundle.get("generative")
-    generator = torch.Generator(device="cpu").manual_seed(seed)
-    teller = Teller(network, sentence_end=bundle.encoder.vocabulary.sentence_end, generator=generator)
-    stage = Stage(bundle, teller, prompt, request)
+        prompt = (finder or find_mentions)(pretrained, prompt)
+    network = pretrained.get("generative")
+    draws = torch.Generator(device="cpu").manual_seed(seed)
+    generator = Generator(network, sentence_end=pretrained.encoder.vocabulary.sentence_end, generator=draws)
+    stage = Stage(pretrained, generator, prompt, request)
     return [stage.tell(f"continuation-{number}") for number in range(1, count + 1)]
 
 
 class Stage:
     """A prompt that was listened to and a cast that was introduced: continuations start from here."""
 
-    def __init__(self, bundle: Bundle, teller: Teller, prompt: Document | None, request: Request) -> None:
-        self.encoder, self.teller, self.request = bundle.encoder, teller, request
-        self.vocabulary = bundle.encoder.vocabulary
+    def __init__(
+        self, pretrained: Pretrained, generator: Generator, prompt: Document | None, request: Request
+    ) -> None:
+        self.encoder, self.generator, self.request = pretrained.encoder, generator, request
+        self.vocabulary = pretrained.encoder.vocabulary
         self.prompt = prompt
         self.names: dict[int, tuple[str, ...]] = {}  # how entities are called, by their numbers
         self.story = self._listen()
@@ -111,18 +113,18 @@ class Stage:
             words = tuple(member.split())
             if self._find(member) is None:
                 introductions[self._introduce(words)] = words
-        self.wishes = self._wish(introductions)
+        self.constraints = self._constrain(introductions)
 
-    def _listen(self) -> Telling:
+    def _listen(self) -> GenerationState:
         if self.prompt is None or not self.prompt.tokens:
-            return self.teller.listen(None)
+            return self.generator.listen(None)
         encoded, _, originals = self.encoder.encode_with_report(self.prompt)
         numbers = {m.entity: int(encoded.e[place]) for m, place in _pair_spans(encoded, originals)}
         for entity, mention in choose_names(self.prompt, originals).items():
             self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
             encoded = _drop_last(encoded)  # the text breaks off: its sentence goes on
-        return self.teller.listen(encoded)
+        return self.generator.listen(encoded)
 
     def _introduce(self, words: tuple[str, ...]) -> int:
         ids = self._encode(words)
@@ -130,48 +132,50 @@ class Stage:
             raise ConfigError(
                 f"the name {' '.join(words)!r} has more than the {self.encoder.max_length} words of a mention"
             )
-        self.story = self.teller.introduce(self.story, ids, self._choose_kind(ids))
+        self.story = self.generator.introduce(self.story, ids, self._choose_type(ids))
         number = self.story.past.entities
         self.names[number] = words
         return number
 
     @torch.no_grad()
-    def _choose_kind(self, ids: Sequence[int]) -> int:
+    def _choose_type(self, ids: Sequence[int]) -> int:
         """The type of mention that makes a name likeliest, in a model with types."""
-        network = self.teller.network
-        kinds = torch.arange(1, network.config.kinds + 1)
-        if len(kinds) == 1:
+        network = self.generator.network
+        mention_types = torch.arange(1, network.config.mention_types + 1)
+        if len(mention_types) == 1:
             return 1
         h = self.story.lstm[0][-1][0]
-        newborns = network.give_birth(kinds, None)
-        places = 1 + (kinds - 1) * 2 * network.config.word_states + network.config.word_states
-        contexts = h.expand(len(kinds), -1)
-        words = network.log_prob_words(contexts, network.project_entity(newborns), places)
-        scores = network.log_prob_kinds(h)[1:] + words[:, ids[0]]
-        return int(kinds[int(scores.argmax())])
+        new_entities = network.create_entity(mention_types, None)
+        places = (
+            1 + (mention_types - 1) * 2 * network.config.mention_positions + network.config.mention_positions
+        )
+        contexts = h.expand(len(mention_types), -1)
+        words = network.log_prob_words(contexts, network.project_entity(new_entities), places)
+        scores = network.log_prob_types(h)[1:] + words[:, ids[0]]
+        return int(mention_types[int(scores.argmax())])
 
     def _encode(self, words: Sequence[str]) -> list[int]:
         recipe = self.encoder.recipe
         normal = (normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words)
         return [self.vocabulary[word] for word in normal]
 
-    def _wish(self, introductions: Mapping[int, tuple[str, ...]]) -> Wishes:
+    def _constrain(self, introductions: Mapping[int, tuple[str, ...]]) -> Constraints:
         vocabulary, request = self.vocabulary, self.request
         banned = [vocabulary.start, vocabulary.unknown]
         if vocabulary.number is not None:
             banned.append(vocabulary.number)
-        wished = None
+        constrained = None
         if request.next_entity is not None:
-            wished = self._find(request.next_entity)
-            if wished is None:
+            constrained = self._find(request.next_entity)
+            if constrained is None:
                 called = ", ".join(" ".join(name) for name in self.names.values()) or "nobody"
                 raise ConfigError(f"nobody is called {request.next_entity!r}; in the text are: {called}")
         unknown = vocabulary.unknown
         unnamed = [n for n, words in self.names.items() if unknown in self._encode(words)]
-        return Wishes(
+        return Constraints(
             temperature=request.temperature,
             top_p=request.top_p,
-            next_entity=wished,
+            next_entity=constrained,
             new_entities=request.new_entities,
             banned=tuple(banned),
             unknown=unknown,
@@ -195,33 +199,36 @@ class Stage:
 
     def tell(self, name: str) -> Continuation:
         """One continuation."""
-        told, wishes, story = Told(), self.wishes, self.story
+        generated, constraints, story = GeneratedWords(), self.constraints, self.story
         unopened = {mark: self.vocabulary[mark] for mark in PAIRS if mark in self.vocabulary}
         heard = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.story.past.position == 0 or ends_sentence(heard)
         fresh, sentences, length = at_start, 0, 0
-        while not self._is_enough(len(told.x), sentences, fresh):
+        while not self._is_enough(len(generated.x), sentences, fresh):
             banned = [unopened[mark] for mark in list_unopened(heard[-200:]) if mark in unopened]
             banned += [self.vocabulary.sentence_end] if fresh else []
-            insist = wishes.next_entity is not None and len(told.x) >= PATIENCE
+            insist = constraints.next_entity is not None and len(generated.x) >= PATIENCE
             too_long = {0: (self.vocabulary.sentence_end,)} if length >= LONGEST_SENTENCE else {}
             step = replace(
-                wishes, banned=(*wishes.banned, *banned), insist=insist, names={**wishes.names, **too_long}
+                constraints,
+                banned=(*constraints.banned, *banned),
+                insist=insist,
+                names={**constraints.names, **too_long},
             )
-            story, (r, e, l, x) = self.teller.step(story, step)
-            told.append(r, e, l, x)
-            wishes = settle(wishes, e, l)
+            story, (r, e, l, x) = self.generator.step(story, step)
+            generated.append(r, e, l, x)
+            constraints = settle(constraints, e, l)
             heard.append(self.vocabulary.words[x])
             fresh = x == self.vocabulary.sentence_end
             sentences, length = sentences + fresh, 0 if fresh else length + 1
-        return self._write(told, name, at_start)
+        return self._write(generated, name, at_start)
 
     def _is_enough(self, words: int, sentences: int, fresh: bool) -> bool:
         if self.request.sentences is not None:
             return sentences >= self.request.sentences
         return words >= self.request.words and fresh
 
-    def _write(self, told: Told, name: str, at_start: bool) -> Continuation:
+    def _write(self, generated: GeneratedWords, name: str, at_start: bool) -> Continuation:
         """Words as text, with mentions."""
         tokens: list[str] = []
         places: list[int] = []  # token of each told word
@@ -229,7 +236,7 @@ class Stage:
         sentence: list[str] = []
         capitals = self._learn_capitals()
         spelled: dict[int, int] = {}
-        for e, x in zip(told.e, told.x, strict=True):
+        for e, x in zip(generated.e, generated.x, strict=True):
             places.append(len(tokens) + len(sentence))
             if x == self.vocabulary.sentence_end:
                 tokens += self._finish(sentence, capitals, capital=at_start or len(bounds) > 1)
@@ -241,13 +248,13 @@ class Stage:
         bounds.append(len(tokens))
         text, offsets = join_tokens(tokens)
         mentions = [
-            Mention(places[start], places[start] + length, str(told.e[start]))
-            for start, length in _list_mentions(told)
+            Mention(places[start], places[start] + length, str(generated.e[start]))
+            for start, length in _list_mentions(generated)
         ]
         ranges = [(a, b) for a, b in pairwise(bounds) if a < b]
         shown = tuple(text[a:b] for a, b in offsets)
         document = Document(
-            name, shown, tuple(ranges), tuple(mentions), self._list_types(told), text, offsets
+            name, shown, tuple(ranges), tuple(mentions), self._list_types(generated), text, offsets
         )
         present = {mention.entity for mention in document.mentions}
         names = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
@@ -274,19 +281,19 @@ class Stage:
             words = capitalise_start(words)
         return [*words, "."] if recipe.punctuation == "drop" else words
 
-    def _list_types(self, told: Told) -> dict[str, str]:
+    def _list_types(self, generated: GeneratedWords) -> dict[str, str]:
         types = self.encoder.types
         if not types:
             return {}
-        return {str(e): types[r - 1] for e, r in zip(told.e, told.r, strict=True) if e}
+        return {str(e): types[r - 1] for e, r in zip(generated.e, generated.r, strict=True) if e}
 
 
-def _list_mentions(told: Told) -> list[tuple[int, int]]:
+def _list_mentions(generated: GeneratedWords) -> list[tuple[int, int]]:
     """(first word, length) of each mention; one that was cut off at the end is as long as what was told of it."""
     found, remaining = [], 0
-    for place, (r, l) in enumerate(zip(told.r, told.l, strict=True)):
+    for place, (r, l) in enumerate(zip(generated.r, generated.l, strict=True)):
         if r and not remaining:
-            found.append((place, min(l, len(told.x) - place)))
+            found.append((place, min(l, len(generated.x) - place)))
             remaining = l
         remaining = max(0, remaining - 1)
     return found

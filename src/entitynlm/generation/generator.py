@@ -15,19 +15,19 @@ from torch import Tensor
 
 from entitynlm.errors import ConfigError
 from entitynlm.model.backbones.lstm import LstmState
-from entitynlm.model.batch.document_index import Past
+from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.batch.scores import Carried, cut_windows, score_windows
-from entitynlm.model.encoding.copying import SpokenWords
+from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import QUANTITIES, FeatureSet, find_bucket, find_word_states
+from entitynlm.model.features import QUANTITIES, FeatureSet, find_bucket, find_mention_positions
 from entitynlm.model.noise import DrawnNoise
 
 READ_AT_ONCE = 4_000  # words of a prompt per window
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Constraints:
     """What the teller is asked for.
 
     :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
@@ -60,7 +60,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Telling:
+class GenerationState:
     """The state of a story between two words: what was read, who is in it, and whether a mention is open.
 
     ``entities`` (N, D) are vectors in order of birth, ``past`` the layout's memory of when each was mentioned, ``open_kind`` and
@@ -69,15 +69,15 @@ class Telling:
 
     lstm: LstmState
     entities: Tensor
-    past: Past
+    past: EntityHistory
     e_current: Tensor
     sentence: int = 0
-    open_kind: int = 0
-    spoken: SpokenWords = field(default_factory=SpokenWords)
+    open_type: int = 0
+    spoken: EntityWords = field(default_factory=EntityWords)
 
 
 @dataclass
-class Told:
+class GeneratedWords:
     """What was told: one value per word, as in the paper's second figure."""
 
     x: list[int] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Told:
             values.append(value)
 
 
-class Teller:
+class Generator:
     """Tells stories from a generative network."""
 
     def __init__(self, network: EntityNetwork, *, sentence_end: int, generator: torch.Generator) -> None:
@@ -102,38 +102,42 @@ class Teller:
         self.noise = DrawnNoise(generator)
 
     @torch.no_grad()
-    def listen(self, prompt: EncodedDocument | None) -> Telling:
+    def listen(self, prompt: EncodedDocument | None) -> GenerationState:
         """The state after a prompt with its mentions (None: before the first word)."""
         net = self.network
         if prompt is None or len(prompt) == 0:
             reading = net.reader([np.zeros(0, dtype=np.int64)])
             assert reading.state is not None
             zero = net.W_r.new_zeros(net.config.hidden_size)
-            return Telling(reading.state, net.W_r.new_zeros(0, len(zero)), Past(), zero)
+            return GenerationState(reading.state, net.W_r.new_zeros(0, len(zero)), EntityHistory(), zero)
         carried: Carried | None = None
         windows = cut_windows(prompt, net, READ_AT_ONCE)
         for window in windows:
             carried = score_windows(net, [window], noise=self.noise, carried=carried).carried.select([0])
-        assert carried is not None and carried.lstm is not None and windows[-1].layout is not None
-        past = windows[-1].layout.future
+        assert carried is not None and carried.lstm is not None and windows[-1].index is not None
+        past = windows[-1].index.future
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
         past = replace(past, remaining=0)
         entities = carried.entities[0]
         zero = net.W_r.new_zeros(net.config.hidden_size)
         e_current = entities[past.current - 1] if past.current else zero
         ended = prompt.x[-1] == self.sentence_end
-        spoken = SpokenWords()
+        spoken = EntityWords()
         for x, entity in zip(prompt.x.tolist(), prompt.e.tolist(), strict=True):
             spoken.read(x, entity)
         sentence = int(prompt.sentence[-1]) + int(ended)
-        return Telling(carried.lstm, entities, past, e_current, sentence, spoken=spoken)
+        return GenerationState(carried.lstm, entities, past, e_current, sentence, spoken=spoken)
 
     @torch.no_grad()
-    def introduce(self, story: Telling, words: Sequence[int], kind: int = 1) -> Telling:
+    def introduce(
+        self, story: GenerationState, words: Sequence[int], mention_type: int = 1
+    ) -> GenerationState:
         """A member of the cast: an entity whose vector has read its name, though the story's words have not."""
         net = self.network
         reading = net.reader([np.asarray(words, dtype=np.int64)])
-        vector = net.give_birth(torch.tensor([kind]), self.noise.draw(np.zeros(1), net.config.hidden_size))[0]
+        vector = net.create_entity(
+            torch.tensor([mention_type]), self.noise.draw(np.zeros(1), net.config.hidden_size)
+        )[0]
         for row in reading.after[0]:
             vector = net.update(vector, reading.table[int(row)])
         past = story.past
@@ -146,7 +150,7 @@ class Teller:
             spoken=spoken,
             past=replace(
                 past,
-                kinds=np.append(past.kinds, kind),
+                mention_types=np.append(past.mention_types, mention_type),
                 last_token=np.append(past.last_token, past.position + far),
                 last_sentence=np.append(past.last_sentence, story.sentence - 3),
                 last_mention=np.append(past.last_mention, past.mentions - 8),
@@ -155,39 +159,43 @@ class Teller:
         )
 
     @torch.no_grad()
-    def tell(self, story: Telling, words: int, wishes: Wishes) -> Told:
+    def tell(self, story: GenerationState, words: int, constraints: Constraints) -> GeneratedWords:
         """At least ``words`` words, then on to the sentence's end (at most half as many again)."""
-        told = Told()
-        while len(told.x) < words or (len(told.x) < words * 1.5 and told.x[-1] != self.sentence_end):
-            story, (r, e, l, x) = self.step(story, wishes)
-            told.append(r, e, l, x)
-            wishes = settle(wishes, e, l)
-        return told
+        generated = GeneratedWords()
+        while len(generated.x) < words or (
+            len(generated.x) < words * 1.5 and generated.x[-1] != self.sentence_end
+        ):
+            story, (r, e, l, x) = self.step(story, constraints)
+            generated.append(r, e, l, x)
+            constraints = settle(constraints, e, l)
+        return generated
 
-    def step(self, story: Telling, wishes: Wishes) -> tuple[Telling, tuple[int, int, int, int]]:
+    def step(
+        self, story: GenerationState, constraints: Constraints
+    ) -> tuple[GenerationState, tuple[int, int, int, int]]:
         """One step of the generative story of section 2.2; returns the new state and (r, e, l, x)."""
         net, past = self.network, story.past
         h = story.lstm[0][-1][0]
         entities, e_current = story.entities, story.e_current
         if past.remaining:  # 2. inside a mention everything but the word is settled
-            r, e, l = story.open_kind, past.current, past.remaining
+            r, e, l = story.open_type, past.current, past.remaining
         else:  # 1.
-            r = self._choose_kind(h, past, wishes)
+            r = self._choose_type(h, past, constraints)
             e, l = 0, 1
             if r:
-                newborn = net.give_birth(torch.tensor([r]), self.noise.draw(np.zeros(1), len(h)))
-                e = self._choose_entity(h, torch.cat([entities, newborn]), story, r, wishes)
+                new_entity = net.create_entity(torch.tensor([r]), self.noise.draw(np.zeros(1), len(h)))
+                e = self._choose_entity(h, torch.cat([entities, new_entity]), story, r, constraints)
                 if e > len(entities):
-                    entities = torch.cat([entities, newborn])
+                    entities = torch.cat([entities, new_entity])
                 e_current = entities[e - 1]
                 l = 1 + self._draw(net.log_prob_lengths(h, e_current))
-                l = len(wishes.names[e]) if wishes.names.get(e) else l
+                l = len(constraints.names[e]) if constraints.names.get(e) else l
                 past = _start_mention(past, e, r)
         first = not story.past.remaining
-        place = find_word_states(net.config, np.array([r]), np.array([l]), np.array([first]))
-        x = self._choose_word(h, e_current, e, place, story.spoken, wishes)  # 3.
-        if wishes.names.get(e):
-            x = wishes.names[e][-l]
+        place = find_mention_positions(net.config, np.array([r]), np.array([l]), np.array([first]))
+        x = self._choose_word(h, e_current, e, place, story.spoken, constraints)  # 3.
+        if constraints.names.get(e):
+            x = constraints.names[e][-l]
         embedded = net.reader.embedding(torch.tensor([[x]], device=h.device))
         _, lstm = net.reader.lstm(embedded, story.lstm)  # 4.
         if r:  # 5.
@@ -201,28 +209,33 @@ class Teller:
         sentence = story.sentence + int(x == self.sentence_end)
         spoken = story.spoken.copy()
         spoken.read(x, e)
-        return Telling(lstm, entities, past, e_current, sentence, r, spoken), (r, e, l, x)
+        return GenerationState(lstm, entities, past, e_current, sentence, r, spoken), (r, e, l, x)
 
     # -- choices -----------------------------------------------------------------------------------------------------
 
-    def _choose_kind(self, h: Tensor, past: Past, wishes: Wishes) -> int:
-        log_probs = self.network.log_prob_kinds(h).clone()
-        for kind in range(1, len(log_probs)):
-            wanted = wishes.next_entity is None or past.kinds[wishes.next_entity - 1] == kind
-            if not wanted or not (wishes.new_entities or kind in past.kinds):
-                log_probs[kind] = -torch.inf
-        if wishes.insist and bool(torch.isfinite(log_probs[1:]).any()):
+    def _choose_type(self, h: Tensor, past: EntityHistory, constraints: Constraints) -> int:
+        log_probs = self.network.log_prob_types(h).clone()
+        for mention_type in range(1, len(log_probs)):
+            wanted = (
+                constraints.next_entity is None
+                or past.mention_types[constraints.next_entity - 1] == mention_type
+            )
+            if not wanted or not (constraints.new_entities or mention_type in past.mention_types):
+                log_probs[mention_type] = -torch.inf
+        if constraints.insist and bool(torch.isfinite(log_probs[1:]).any()):
             log_probs[0] = -torch.inf
         return self._draw(log_probs)
 
-    def _choose_entity(self, h: Tensor, vectors: Tensor, story: Telling, kind: int, wishes: Wishes) -> int:
+    def _choose_entity(
+        self, h: Tensor, vectors: Tensor, story: GenerationState, mention_type: int, constraints: Constraints
+    ) -> int:
         """Among the entities of this kind and, last, the newborn; numbers count from 1."""
-        if wishes.next_entity is not None:
-            return wishes.next_entity
+        if constraints.next_entity is not None:
+            return constraints.next_entity
         past, net = story.past, self.network
-        candidates = [n for n in range(past.entities) if past.kinds[n] == kind]
+        candidates = [n for n in range(past.entities) if past.mention_types[n] == mention_type]
         hot = [hot_buckets(net.feature_set, past, n, story.sentence) for n in candidates]
-        if wishes.new_entities or not candidates:
+        if constraints.new_entities or not candidates:
             candidates.append(past.entities)
             hot.append([net.feature_set.size] * net.feature_set.width)
         scores = vectors[candidates] @ net.entity_query(h) + net.score_distance(
@@ -236,36 +249,42 @@ class Teller:
         e_current: Tensor,
         entity: int,
         place: np.ndarray,
-        spoken: SpokenWords,
-        wishes: Wishes,
+        spoken: EntityWords,
+        constraints: Constraints,
     ) -> int:
         net = self.network
         states = torch.from_numpy(place).to(h.device)
         log_probs = net.log_prob_words(h[None], net.project_entity(e_current)[None], states)[0]
-        if net.config.echo and entity:
-            log_probs = self._add_echoes(log_probs, h, entity, spoken)
-        banned = [x for x in wishes.banned if not (x == wishes.unknown and entity in wishes.unknown_for)]
+        if net.config.copying and entity:
+            log_probs = self._add_copies(log_probs, h, entity, spoken)
+        banned = [
+            x
+            for x in constraints.banned
+            if not (x == constraints.unknown and entity in constraints.unknown_for)
+        ]
         if entity:
             banned.append(self.sentence_end)  # a mention does not run over a sentence's end
         log_probs[banned] = -torch.inf
-        log_probs = torch.log_softmax(log_probs / wishes.temperature, -1)
-        if wishes.top_p < 1:
+        log_probs = torch.log_softmax(log_probs / constraints.temperature, -1)
+        if constraints.top_p < 1:
             ordered, order = log_probs.sort(descending=True)
             before = ordered.exp().cumsum(-1) - ordered.exp()
-            log_probs[order[before >= wishes.top_p]] = -torch.inf
+            log_probs[order[before >= constraints.top_p]] = -torch.inf
         return self._draw(log_probs)
 
-    def _add_echoes(self, log_probs: Tensor, h: Tensor, entity: int, spoken: SpokenWords) -> Tensor:
+    def _add_copies(self, log_probs: Tensor, h: Tensor, entity: int, spoken: EntityWords) -> Tensor:
         """The distribution over all words (V,) with the chance to repeat one of the entity's."""
-        chances = spoken.list_chances(entity)
-        echoes = torch.zeros(len(log_probs), device=h.device)
-        echoes.index_add_(
-            0, torch.tensor(chances, dtype=torch.long, device=h.device), echoes.new_ones(len(chances))
+        copy_candidates = spoken.list_copy_candidates(entity)
+        copies = torch.zeros(len(log_probs), device=h.device)
+        copies.index_add_(
+            0,
+            torch.tensor(copy_candidates, dtype=torch.long, device=h.device),
+            copies.new_ones(len(copy_candidates)),
         )
-        scores = self.network.score_echoes(h).expand(len(log_probs), -1)
-        opens = torch.full_like(echoes, spoken.opens(entity), dtype=torch.bool)
-        return self.network.mix_echoes(
-            log_probs, scores, opens, torch.full_like(echoes, len(chances)), echoes
+        scores = self.network.score_copying(h).expand(len(log_probs), -1)
+        opens = torch.full_like(copies, spoken.opens(entity), dtype=torch.bool)
+        return self.network.mix_copies(
+            log_probs, scores, opens, torch.full_like(copies, len(copy_candidates)), copies
         )
 
     def _draw(self, log_probs: Tensor) -> int:
@@ -273,16 +292,18 @@ class Teller:
         return int(torch.multinomial(probs, 1, generator=self.generator))
 
 
-def settle(wishes: Wishes, entity: int, remaining: int) -> Wishes:
+def settle(constraints: Constraints, entity: int, remaining: int) -> Constraints:
     """The wishes that are left after a word of a mention of ``entity`` (0: of nobody)."""
-    if entity and entity == wishes.next_entity:
-        wishes = replace(wishes, next_entity=None, insist=False)
-    if entity in wishes.names and remaining == 1:
-        wishes = replace(wishes, names={n: name for n, name in wishes.names.items() if n != entity})
-    return wishes
+    if entity and entity == constraints.next_entity:
+        constraints = replace(constraints, next_entity=None, insist=False)
+    if entity in constraints.names and remaining == 1:
+        constraints = replace(
+            constraints, names={n: name for n, name in constraints.names.items() if n != entity}
+        )
+    return constraints
 
 
-def hot_buckets(feature_set: FeatureSet, past: Past, entity: int, sentence: int) -> list[int]:
+def hot_buckets(feature_set: FeatureSet, past: EntityHistory, entity: int, sentence: int) -> list[int]:
     """The hot buckets of f(e) for one entity (numbered from 0) at the next word, as the layout has them."""
     values = {
         "token": past.position - int(past.last_token[entity]),
@@ -297,7 +318,7 @@ def hot_buckets(feature_set: FeatureSet, past: Past, entity: int, sentence: int)
     ]
 
 
-def _start_mention(past: Past, entity: int, kind: int) -> Past:
+def _start_mention(past: EntityHistory, entity: int, mention_type: int) -> EntityHistory:
     """The memory with one more mention of an entity, which may be new."""
     new = entity > past.entities
 
@@ -310,7 +331,7 @@ def _start_mention(past: Past, entity: int, kind: int) -> Past:
     counts[entity - 1] += 1
     return replace(
         past,
-        kinds=grown(past.kinds, kind),
+        mention_types=grown(past.mention_types, mention_type),
         last_token=grown(past.last_token, past.position),
         last_sentence=grown(past.last_sentence, 0),
         last_mention=last_mention,

@@ -68,7 +68,7 @@ def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:
     """The tables of some of the words."""
     if start == 0 and stop == tables.tokens:
         return tables
-    per_word = ("log_kinds", "queries", "length_scores", "gates", "states", "contexts")
+    per_word = ("log_types", "queries", "length_scores", "gates", "states", "contexts")
     return dataclasses.replace(tables, **{name: getattr(tables, name)[start:stop] for name in per_word})
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from entitynlm.inference.particles import Segment
 from entitynlm.inference.state_tables import Rows
 from entitynlm.model.encoding.copying import OPENING
-from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
+from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 
 
 class Pairs(NamedTuple):
@@ -31,13 +31,13 @@ class Pairs(NamedTuple):
     pair: np.ndarray  # (S, N) which pair a particle is in
 
 
-class EchoMixer:
+class CopyMixer:
     """Mixes the chance to repeat into the words' probabilities, as :meth:`EntityNetwork.mix_echoes` does."""
 
     def __init__(self, network: EntityNetwork) -> None:
-        self.weight = np.ascontiguousarray(network.w_echo.detach().cpu().numpy().T)  # (D, 2)
-        self.bias = network.echo_bias.detach().cpu().numpy().astype(np.float64)
-        self.edges = np.array(ECHO_EDGES)
+        self.weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
+        self.bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
+        self.edges = np.array(COPY_EDGES)
 
     def mix(
         self, rows: Rows, pairs: Pairs, contexts: np.ndarray, segment: Segment, scores: np.ndarray
@@ -45,15 +45,15 @@ class EchoMixer:
         """Change the pairs' log-probabilities (K,) in place. ``contexts``: (S, D) h_{t-1}."""
         logits = (contexts @ self.weight).astype(np.float64)  # (S, 2)
         _mix(
-            rows.echo_words, rows.echo_before, rows.echo_seen, rows.echo_last,
+            rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last,
             pairs.words, pairs.places, pairs.contexts, pairs.rows,
             segment.x, segment.before, segment.position, logits, self.bias, self.edges, scores,
         )  # fmt: skip
 
 
-def make_echo_mixer(network: EntityNetwork) -> EchoMixer | None:
+def make_copy_mixer(network: EntityNetwork) -> CopyMixer | None:
     """A mixer for networks whose mentions repeat words."""
-    return EchoMixer(network) if network.config.echo else None
+    return CopyMixer(network) if network.config.copying else None
 
 
 @numba.njit(cache=True, nogil=True)
@@ -70,22 +70,22 @@ def _mix(  # type: ignore[no-untyped-def]
         previous = OPENING
         if last[row] == position + s - 1:
             previous = x[s - 1] if s > 0 else word_before
-        chances, echoes = 0, 0
+        copy_candidates, copies = 0, 0
         for j in range(min(seen[row], kept)):
             if before[row, j] == previous:
-                chances += 1
+                copy_candidates += 1
                 if words[row, j] == x[s]:
-                    echoes += 1
-        if chances == 0:
+                    copies += 1
+        if copy_candidates == 0:
             continue
         bucket = 0
-        while bucket + 1 < len(edges) and edges[bucket + 1] <= chances:
+        while bucket + 1 < len(edges) and edges[bucket + 1] <= copy_candidates:
             bucket += 1
         opens = 1 if previous == OPENING else 0
         z = logits[s, opens] + bias[opens, bucket]
         plain = scores[k] - np.log1p(np.exp(z)) if z < 0 else scores[k] - z - np.log1p(np.exp(-z))
-        if echoes > 0:
-            log_echo = z - np.log1p(np.exp(z)) if z < 0 else -np.log1p(np.exp(-z))
-            log_echo += np.log(echoes / chances)
-            plain = max(plain, log_echo) + np.log1p(np.exp(-abs(plain - log_echo)))
+        if copies > 0:
+            log_copy = z - np.log1p(np.exp(z)) if z < 0 else -np.log1p(np.exp(-z))
+            log_copy += np.log(copies / copy_candidates)
+            plain = max(plain, log_copy) + np.log1p(np.exp(-abs(plain - log_copy)))
         scores[k] = plain

@@ -20,7 +20,7 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def give_birth(sigma, means, vectors, scored_at, seen, compared_at, used, k, births):  # type: ignore[no-untyped-def]
+def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, new_entities):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a newborn of kind k."""
     if sigma == 0:
         return k
@@ -30,7 +30,7 @@ def give_birth(sigma, means, vectors, scored_at, seen, compared_at, used, k, bir
     seen[row], compared_at[row] = 0, 0
     square = 0.0
     for d in range(means.shape[1]):
-        u = means[k, d] + sigma * births.standard_normal()
+        u = means[k, d] + sigma * new_entities.standard_normal()
         vectors[row, d] = u
         square += u * u
     shrink(vectors, row, square)

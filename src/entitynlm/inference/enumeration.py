@@ -15,7 +15,7 @@ import torch
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.marginal import IMPORTANCE_WORDS, check_networks
-from entitynlm.inference.particle_filter import Stride, Walk
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -28,7 +28,7 @@ MOST_WORDS = 50  # beyond which there is no need to count
 BATCH = 512
 
 
-def enumerate_analyses(words: int, *, max_length: int, kinds: int = 1) -> Iterator[Analysis]:
+def enumerate_analyses(words: int, *, max_length: int, mention_types: int = 1) -> Iterator[Analysis]:
     """Every (R, E, L) of so many words that obeys the story's grammar.
 
     No mention is longer than what is left of the text: one that the end cuts is the same analysis as one that ends
@@ -37,18 +37,18 @@ def enumerate_analyses(words: int, *, max_length: int, kinds: int = 1) -> Iterat
     values = np.zeros((3, words), dtype=np.int64)
     values[2] = 1
 
-    def go_on(t: int, entity_kinds: tuple[int, ...]) -> Iterator[Analysis]:
+    def go_on(t: int, entity_types_: tuple[int, ...]) -> Iterator[Analysis]:
         if t == words:
             yield Analysis(*values.copy())
             return
         values[:, t] = 0, 0, 1
-        yield from go_on(t + 1, entity_kinds)
-        for kind in range(1, kinds + 1):
-            known = [n for n, other in enumerate(entity_kinds, start=1) if other == kind]
-            for entity in (*known, len(entity_kinds) + 1):
-                then = entity_kinds if entity <= len(entity_kinds) else (*entity_kinds, kind)
+        yield from go_on(t + 1, entity_types_)
+        for mention_type in range(1, mention_types + 1):
+            known = [n for n, other in enumerate(entity_types_, start=1) if other == mention_type]
+            for entity in (*known, len(entity_types_) + 1):
+                then = entity_types_ if entity <= len(entity_types_) else (*entity_types_, mention_type)
                 for length in range(1, min(max_length, words - t) + 1):
-                    values[0, t : t + length] = kind
+                    values[0, t : t + length] = mention_type
                     values[1, t : t + length] = entity
                     values[2, t : t + length] = np.arange(length, 0, -1)
                     yield from go_on(t + length, then)
@@ -56,7 +56,7 @@ def enumerate_analyses(words: int, *, max_length: int, kinds: int = 1) -> Iterat
     return go_on(0, ())
 
 
-def count_analyses(words: int, *, max_length: int, kinds: int = 1) -> int:
+def count_analyses(words: int, *, max_length: int, mention_types: int = 1) -> int:
     """How many analyses :func:`enumerate_analyses` gives, without making them."""
 
     @cache
@@ -65,18 +65,18 @@ def count_analyses(words: int, *, max_length: int, kinds: int = 1) -> int:
         if left == 0:
             return 1
         total = count(left - 1, known)
-        for kind in range(kinds):
-            born = tuple(sorted(n + (other == kind) for other, n in enumerate(known)))
+        for mention_type in range(mention_types):
+            born = tuple(sorted(n + (other == mention_type) for other, n in enumerate(known)))
             for length in range(1, min(max_length, left) + 1):
-                total += known[kind] * count(left - length, known) + count(left - length, born)
+                total += known[mention_type] * count(left - length, known) + count(left - length, born)
         return total
 
-    return count(words, (0,) * kinds)
+    return count(words, (0,) * mention_types)
 
 
 def list_analyses(network: EntityNetwork, document: EncodedDocument) -> list[Analysis]:
     """Every analysis of a document's words that a network can give; an error where they are too many."""
-    settings = {"max_length": network.config.max_length, "kinds": network.config.kinds}
+    settings = {"max_length": network.config.max_length, "mention_types": network.config.mention_types}
     if len(document) > MOST_WORDS or count_analyses(len(document), **settings) > MOST_ANALYSES:
         raise InferenceError(
             f"the {len(document)} words of {document.id!r} have more than {MOST_ANALYSES:,} analyses; "
@@ -123,19 +123,21 @@ def weigh_analyses(
     """
     check_networks(model, proposal)
     forced = np.stack(
-        [np.stack([a.kind, a.entity, a.remaining], axis=-1) for a in analyses], axis=1
+        [np.stack([a.mention_type, a.entity, a.remaining], axis=-1) for a in analyses], axis=1
     )  # (T, N, 3)
-    walk = Walk(
+    particle_filter = ParticleFilter(
         model,
         proposal,
         particles=len(analyses),
         seed=np.random.SeedSequence(seed),
-        stride=Stride(IMPORTANCE_WORDS, prior_share),
+        filter_config=FilterConfig(IMPORTANCE_WORDS, prior_share),
     )
     for chunk in read_chunks(model, proposal, document):
         part = slice(chunk.start, chunk.stop)
-        walk.advance(chunk, document.x[part], document.sentence[part], end=len(document), forced=forced[part])
-    return walk.log_p, walk.log_q
+        particle_filter.advance(
+            chunk, document.x[part], document.sentence[part], end=len(document), forced=forced[part]
+        )
+    return particle_filter.log_p, particle_filter.log_q
 
 
 def enumerate_mean_weight(

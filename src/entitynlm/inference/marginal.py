@@ -17,7 +17,7 @@ import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.particle_filter import Stride, Walk
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.resampling import SCHEMES, Scheme
 from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -98,32 +98,42 @@ def estimate_log_prob(
     """
     check_networks(model, proposal)
     check_document(document, particles)
-    stride = make_stride(
+    filter_config = make_filter_config(
         method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
     )
     if repeats < 1:
         raise ConfigError(f"there must be one repeat at least, not {repeats}")
-    walks = [
-        Walk(model, proposal, particles=particles, seed=child, stride=stride, cache_share=cache_share)
+    filters = [
+        ParticleFilter(
+            model,
+            proposal,
+            particles=particles,
+            seed=child,
+            filter_config=filter_config,
+            cache_share=cache_share,
+        )
         for child in seed_document(seed, document).spawn(repeats)
     ]
     log_evidence = np.empty((repeats, len(document)))
     for chunk in read_chunks(model, proposal, document):
         part = slice(chunk.start, chunk.stop)
-        for row, walk in enumerate(walks):
-            log_evidence[row, part] = walk.advance(
+        for row, particle_filter in enumerate(filters):
+            log_evidence[row, part] = particle_filter.advance(
                 chunk, document.x[part], document.sentence[part], end=len(document)
             )
     pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
-    return _combine(walks, log_evidence, method, words_only=pure)
+    return _combine(filters, log_evidence, method, words_only=pure)
 
 
 def _combine(
-    walks: Sequence[Walk], log_evidence: FloatArray, method: Method, *, words_only: bool
+    filters: Sequence[ParticleFilter], log_evidence: FloatArray, method: Method, *, words_only: bool
 ) -> MarginalEstimate:
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
-    sizes = [walk.sample_sizes[-1:] if method == "importance" else walk.sample_sizes for walk in walks]
-    mean_words = float(np.mean([walk.word_log_probs.mean() for walk in walks]))
+    sizes = [
+        particle_filter.sample_sizes[-1:] if method == "importance" else particle_filter.sample_sizes
+        for particle_filter in filters
+    ]
+    mean_words = float(np.mean([particle_filter.word_log_probs.mean() for particle_filter in filters]))
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
@@ -132,8 +142,8 @@ def _combine(
         words_only=mean_words if words_only else None,
         repeats=log_evidence[:, -1].copy(),
         repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
-        resamplings=float(np.mean([walk.resamplings for walk in walks])),
-        particles=walks[0].count,
+        resamplings=float(np.mean([particle_filter.resamplings for particle_filter in filters])),
+        particles=filters[0].count,
         method=method,
     )
 
@@ -182,7 +192,7 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
         raise InferenceError(f"P must be a generative network, not a {P.mode} one")
     if Q.mode == "generative":
         raise InferenceError("Q must be a proposal (causal or lookahead), not a generative network")
-    for name, what in (("max_length", "mention lengths"), ("kinds", "kinds of mentions")):
+    for name, what in (("max_length", "mention lengths"), ("mention_types", "types of mentions")):
         if getattr(P, name) != getattr(Q, name):
             raise InferenceError(
                 f"the proposal's {what} go to {getattr(Q, name)} and the model's to {getattr(P, name)}; "
@@ -193,9 +203,9 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
         raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
 
 
-def make_stride(
+def make_filter_config(
     method: Method, *, share: float, threshold: float, scheme: Scheme, check_every: int
-) -> Stride:
+) -> FilterConfig:
     """The walk that a method makes."""
     if method not in METHODS:
         raise ConfigError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
@@ -210,8 +220,8 @@ def make_stride(
     if check_every < 1:
         raise ConfigError(f"weights are looked at every 1, 2, … words, not every {check_every}")
     if method == "importance":
-        return Stride(IMPORTANCE_WORDS, share)
-    return Stride(check_every, share, threshold, scheme)
+        return FilterConfig(IMPORTANCE_WORDS, share)
+    return FilterConfig(check_every, share, threshold, scheme)
 
 
 def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequence:

@@ -22,7 +22,7 @@ from entitynlm.inference.particles import Choices, Segment, make_choices
 from entitynlm.inference.population import Population
 from entitynlm.inference.resampling import Scheme, resample
 from entitynlm.inference.sampler import advance
-from entitynlm.inference.state_tables import make_side
+from entitynlm.inference.state_tables import make_network_arrays
 from entitynlm.inference.weights import (
     FloatArray,
     accumulate_weights,
@@ -42,7 +42,7 @@ _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Stride:
+class FilterConfig:
     """How a walk goes: over how many words at a time, and when it resamples.
 
     :param words: words per segment.
@@ -60,13 +60,13 @@ class Stride:
 class Record:
     """What the particles chose over one segment, and whose copies they became after it (None: nobody's)."""
 
-    kind: np.ndarray  # (S, N)
+    mention_type: np.ndarray  # (S, N)
     entity: np.ndarray
     remaining: np.ndarray
     parents: np.ndarray | None
 
 
-class Walk:
+class ParticleFilter:
     """One population on its way through one text.
 
     :param seed: three independent streams are made from it: for choices, for births and for resampling. So the
@@ -83,17 +83,17 @@ class Walk:
         *,
         particles: int,
         seed: np.random.SeedSequence,
-        stride: Stride,
+        filter_config: FilterConfig,
         keep: bool = False,
         greedy: bool = False,
         cache_share: float = 0.0,
     ) -> None:
         self.model, self.proposal = model, proposal
         self.count = particles
-        self.stride = stride
+        self.filter_config = filter_config
         self.keep, self.greedy = keep, greedy
         streams = [np.random.default_rng(child) for child in seed.spawn(3)]
-        self._for_choices, self._for_births, self._for_parents = streams
+        self._for_choices, self._for_new_entities, self._for_parents = streams
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
@@ -124,14 +124,14 @@ class Walk:
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
         if self._population is None:
-            echo = self.model.config.echo or self.proposal.config.echo
-            self._population = Population(chunk.model, chunk.proposal, self.count, echo=echo)
-        P = make_side(chunk.model, self.model.feature_set, noisy=True)
-        Q = make_side(chunk.proposal, self.proposal.feature_set, noisy=False)
+            copying = self.model.config.copying or self.proposal.config.copying
+            self._population = Population(chunk.model, chunk.proposal, self.count, copying=copying)
+        P = make_network_arrays(chunk.model, self.model.feature_set, noisy=True)
+        Q = make_network_arrays(chunk.proposal, self.proposal.feature_set, noisy=False)
         log_evidence = np.empty(len(x))
         known = np.append(x, np.full(AHEAD, OPENING)).astype(np.int64)
-        for start in range(0, len(x), self.stride.words):
-            stop = min(start + self.stride.words, len(x))
+        for start in range(0, len(x), self.filter_config.words):
+            stop = min(start + self.filter_config.words, len(x))
             choices = make_choices(stop - start, self.count)
             self._population.reserve(stop - start)
             segment = Segment(
@@ -145,11 +145,11 @@ class Walk:
             )
             advance(
                 self._population.particles,
-                P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.stride.share,
+                P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.filter_config.share,
                 segment,
                 self._for_choices.random((stop - start, self.count, 3)),
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
-                self.greedy, self._for_births, choices,
+                self.greedy, self._for_new_entities, choices,
             )  # fmt: skip
             log_words = self._score_words(chunk, segment, choices)
             log_evidence[start:stop] = self._weigh(choices, log_words)
@@ -158,7 +158,7 @@ class Walk:
             self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
             parents = self._resample() if self.position < end else None
             if self.keep:
-                self.records.append(Record(choices.kind, choices.entity, choices.remaining, parents))
+                self.records.append(Record(choices.mention_type, choices.entity, choices.remaining, parents))
             self._tidy()
         return log_evidence
 
@@ -186,10 +186,10 @@ class Walk:
 
     def _resample(self) -> np.ndarray | None:
         """Resample where too few particles carry the weight; returns the parents."""
-        if self.sample_sizes[-1] >= self.stride.threshold * self.count:
+        if self.sample_sizes[-1] >= self.filter_config.threshold * self.count:
             return None
         assert self._population is not None
-        parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.stride.scheme)
+        parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.filter_config.scheme)
         self.log_evidence += float(log_mean_exp(self.log_weights))
         self._population.copy(parents)
         self.log_p, self.log_q = self.log_p[parents], self.log_q[parents]

@@ -18,7 +18,7 @@ class Particles(NamedTuple):
     entities: np.ndarray  # (N,) how many there are
     mentions: np.ndarray  # (N,) how many have started
     remaining: np.ndarray  # (N,) words of the open mention still to come
-    kind: np.ndarray  # (N,) of the open mention
+    mention_type: np.ndarray  # (N,) of the open mention
     entity: np.ndarray  # (N,) of the open mention
     current: np.ndarray  # (N,) the row of e_current in P's table
 
@@ -42,7 +42,7 @@ class Segment(NamedTuple):
 class Choices(NamedTuple):
     """What the particles chose over the S words of a segment, as the paper's R, E, L, and what that cost."""
 
-    kind: np.ndarray  # (S, N)
+    mention_type: np.ndarray  # (S, N)
     entity: np.ndarray  # (S, N)
     remaining: np.ndarray  # (S, N)
     free: np.ndarray  # (S, N) whether R was chosen here, not forced by an open mention
@@ -58,7 +58,7 @@ def make_choices(words: int, particles: int) -> Choices:
     """Room for the choices of a segment."""
     shape = (words, particles)
     return Choices(
-        kind=np.zeros(shape, dtype=np.int16),
+        mention_type=np.zeros(shape, dtype=np.int16),
         entity=np.zeros(shape, dtype=np.int32),
         remaining=np.ones(shape, dtype=np.int16),
         free=np.zeros(shape, dtype=np.bool_),

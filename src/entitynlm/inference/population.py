@@ -15,12 +15,12 @@ TIDY_ABOVE = 4_096
 class Population:
     """N particles between two words."""
 
-    def __init__(self, model: WordTables, proposal: WordTables, count: int, *, echo: bool = False) -> None:
+    def __init__(self, model: WordTables, proposal: WordTables, count: int, *, copying: bool = False) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)
 
         self.count = count
-        self.model_states = StateTable(model, count, echo=echo)
+        self.model_states = StateTable(model, count, copying=copying)
         self.proposal_states = StateTable(proposal, count)
         memory = np.zeros((count, 64, COLUMNS), dtype=np.int32)
         self.particles = Particles(memory, zeros(), zeros(), zeros(), zeros(), zeros(), zeros())

@@ -20,10 +20,10 @@ from entitynlm.inference.marginal import (
     Method,
     check_document,
     check_networks,
-    make_stride,
+    make_filter_config,
     seed_document,
 )
-from entitynlm.inference.particle_filter import Record, Stride, Walk
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, Record
 from entitynlm.inference.resampling import Scheme
 from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
 from entitynlm.inference.word_tables import WordTables
@@ -44,21 +44,21 @@ class WeightedAnalyses:
     :param kinds: how many values R has besides 0.
     """
 
-    kind: np.ndarray
+    mention_type: np.ndarray
     entity: np.ndarray
     remaining: np.ndarray
     weights: FloatArray
     log_p: FloatArray
     log_q: FloatArray
     log_prob: float
-    kinds: int
+    mention_types: int
 
     def __len__(self) -> int:
         return len(self.weights)
 
     @property
     def words(self) -> int:
-        return len(self.kind)
+        return len(self.mention_type)
 
     @property
     def ess(self) -> float:
@@ -67,7 +67,7 @@ class WeightedAnalyses:
             return float(effective_sample_size(np.log(self.weights)))
 
     def __getitem__(self, number: int) -> Analysis:
-        return Analysis(self.kind[:, number], self.entity[:, number], self.remaining[:, number])
+        return Analysis(self.mention_type[:, number], self.entity[:, number], self.remaining[:, number])
 
     def best(self) -> Analysis:
         """The analysis that is most probable under P."""
@@ -75,55 +75,63 @@ class WeightedAnalyses:
 
     def distinct(self) -> list[tuple[Analysis, float]]:
         """The different ones among the analyses with their weights together, heaviest first."""
-        rows = np.concatenate([self.entity, self.remaining, self.kind]).T
+        rows = np.concatenate([self.entity, self.remaining, self.mention_type]).T
         _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         totals = np.bincount(group.reshape(-1), weights=self.weights)
         return [(self[int(first[g])], float(totals[g])) for g in np.argsort(-totals, kind="stable")]
 
-    def kind_posterior(self) -> FloatArray:
+    def type_posterior(self) -> FloatArray:
         """(T, 1 + kinds) P(R_t | X)."""
-        return np.stack([(self.kind == kind) @ self.weights for kind in range(self.kinds + 1)], axis=1)
+        return np.stack(
+            [
+                (self.mention_type == mention_type) @ self.weights
+                for mention_type in range(self.mention_types + 1)
+            ],
+            axis=1,
+        )
 
     def span_posterior(self) -> dict[tuple[int, int], float]:
         """The probability of each span (start, end) that is a mention in some analysis."""
         found: dict[tuple[int, int], float] = {}
         before = np.vstack([np.ones((1, len(self)), dtype=self.remaining.dtype), self.remaining[:-1]])
-        starts, owners = np.nonzero((self.kind > 0) & (before == 1))
+        starts, owners = np.nonzero((self.mention_type > 0) & (before == 1))
         ends = np.minimum(starts + self.remaining[starts, owners], self.words)
         for start, end, owner in zip(starts.tolist(), ends.tolist(), owners.tolist(), strict=True):
             found[start, end] = found.get((start, end), 0.0) + float(self.weights[owner])
         return found
 
     @cached_property
-    def births(self) -> np.ndarray:
+    def new_entities(self) -> np.ndarray:
         """(T, N) the word at which the word's entity was first mentioned, -1 outside of mentions.
 
         Entities are numbered in each analysis by itself; the place of birth is a name that analyses share.
         """
-        births = np.full(self.entity.shape, -1, dtype=np.int64)
+        new_entities = np.full(self.entity.shape, -1, dtype=np.int64)
         place = np.zeros((int(self.entity.max(initial=0)) + 1, len(self)), dtype=np.int64) - 1
         for t, entities in enumerate(self.entity):
             inside = np.flatnonzero(entities)
             numbers = entities[inside]
             new = place[numbers, inside] < 0
             place[numbers[new], inside[new]] = t
-            births[t, inside] = place[numbers, inside]
-        return births
+            new_entities[t, inside] = place[numbers, inside]
+        return new_entities
 
     def entity_posterior(self, word: int) -> dict[int, float]:
         """P(E_t | X), entities named by their births; -1 stands for "not in a mention"."""
-        return self._sum_weights(self.births[word])
+        return self._sum_weights(self.new_entities[word])
 
     def current_posterior(self, word: int) -> dict[int, float]:
         """Whose vector e_current is after the word: the entity mentioned last, by its birth; -1 for none so far."""
-        mentioned = self.births[: word + 1] >= 0
+        mentioned = self.new_entities[: word + 1] >= 0
         last = word - np.argmax(mentioned[::-1], axis=0)
-        return self._sum_weights(self.births[last, np.arange(len(self))])
+        return self._sum_weights(self.new_entities[last, np.arange(len(self))])
 
     def link_posterior(self, first: int, second: int) -> float:
         """The probability that two words are in mentions of one entity."""
-        births = self.births
-        return float(self.weights[(births[first] >= 0) & (births[first] == births[second])].sum())
+        new_entities = self.new_entities
+        return float(
+            self.weights[(new_entities[first] >= 0) & (new_entities[first] == new_entities[second])].sum()
+        )
 
     def _sum_weights(self, names: np.ndarray) -> dict[int, float]:
         values, group = np.unique(names, return_inverse=True)
@@ -164,27 +172,29 @@ def sample_analyses(
     """
     check_networks(model, proposal)
     check_document(document, particles)
-    stride = make_stride(
+    filter_config = make_filter_config(
         method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
     )
     child = seed_document(seed, document).spawn(1)[0]
-    walk = Walk(model, proposal, particles=particles, seed=child, stride=stride, keep=True)
-    _walk_through(walk, document)
-    kind, entity, remaining = trace_paths(walk.records)
+    particle_filter = ParticleFilter(
+        model, proposal, particles=particles, seed=child, filter_config=filter_config, keep=True
+    )
+    _walk_through(particle_filter, document)
+    mention_type, entity, remaining = trace_paths(particle_filter.records)
     return WeightedAnalyses(
-        kind=kind,
+        mention_type=mention_type,
         entity=entity,
         remaining=remaining,
-        weights=normalise(walk.log_weights),
-        log_p=walk.log_p,
-        log_q=walk.log_q,
-        log_prob=walk.total,
-        kinds=model.config.kinds,
+        weights=normalise(particle_filter.log_weights),
+        log_p=particle_filter.log_p,
+        log_q=particle_filter.log_q,
+        log_prob=particle_filter.total,
+        mention_types=model.config.mention_types,
     )
 
 
 def decode_greedy(
-    proposal: EntityNetwork, document: EncodedDocument, *, eagerness: float = 0.0
+    proposal: EntityNetwork, document: EncodedDocument, *, mention_bias: float = 0.0
 ) -> tuple[Analysis, float]:
     """The analysis that takes Q's most probable choice at every step, and its log Q.
 
@@ -192,47 +202,51 @@ def decode_greedy(
         many words are a mention with somewhat less than even odds; what log Q is given is that of the more eager Q.
     """
     check_document(document, 1)
-    walk = Walk(
+    particle_filter = ParticleFilter(
         proposal,
         proposal,
         particles=1,
         seed=np.random.SeedSequence(0),
-        stride=Stride(IMPORTANCE_WORDS),
+        filter_config=FilterConfig(IMPORTANCE_WORDS),
         keep=True,
         greedy=True,
     )
-    _walk_through(walk, document, eagerness)
-    kind, entity, remaining = trace_paths(walk.records)
-    return Analysis(kind[:, 0], entity[:, 0], remaining[:, 0]), float(walk.log_q[0])
+    _walk_through(particle_filter, document, mention_bias)
+    mention_type, entity, remaining = trace_paths(particle_filter.records)
+    return Analysis(mention_type[:, 0], entity[:, 0], remaining[:, 0]), float(particle_filter.log_q[0])
 
 
-def _walk_through(walk: Walk, document: EncodedDocument, eagerness: float = 0.0) -> None:
-    for chunk in read_chunks(walk.model, walk.proposal, document):
-        if eagerness:
+def _walk_through(
+    particle_filter: ParticleFilter, document: EncodedDocument, mention_bias: float = 0.0
+) -> None:
+    for chunk in read_chunks(particle_filter.model, particle_filter.proposal, document):
+        if mention_bias:
             chunk = replace(
-                chunk, model=encourage(chunk.model, eagerness), proposal=encourage(chunk.proposal, eagerness)
+                chunk,
+                model=add_mention_bias(chunk.model, mention_bias),
+                proposal=add_mention_bias(chunk.proposal, mention_bias),
             )
         part = slice(chunk.start, chunk.stop)
-        walk.advance(chunk, document.x[part], document.sentence[part], end=len(document))
+        particle_filter.advance(chunk, document.x[part], document.sentence[part], end=len(document))
 
 
-def encourage(tables: WordTables, eagerness: float) -> WordTables:
+def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
     """The tables with so much added to the log-odds of a mention."""
-    scores = tables.log_kinds.copy()
-    scores[:, 1:] += eagerness
+    scores = tables.log_types.copy()
+    scores[:, 1:] += mention_bias
     scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
-    return replace(tables, log_kinds=scores.astype(tables.log_kinds.dtype))
+    return replace(tables, log_types=scores.astype(tables.log_types.dtype))
 
 
 def trace_paths(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(T, N) R, E and L of the paths that lead to today's particles."""
     paths: list[list[np.ndarray]] = [[], [], []]
-    count = records[-1].kind.shape[1]
+    count = records[-1].mention_type.shape[1]
     lineage = np.arange(count)
     for record in reversed(records):
         if record.parents is not None:
             lineage = record.parents[lineage]
-        for path, choices in zip(paths, (record.kind, record.entity, record.remaining), strict=True):
+        for path, choices in zip(paths, (record.mention_type, record.entity, record.remaining), strict=True):
             path.append(choices[:, lineage])
-    kind, entity, remaining = (np.concatenate(path[::-1]) for path in paths)
-    return kind, entity, remaining
+    mention_type, entity, remaining = (np.concatenate(path[::-1]) for path in paths)
+    return mention_type, entity, remaining

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from entitynlm.inference.entity_rows import give_birth, multiply, remember, update_row
+from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row
 from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.particles import (
     COUNT,
@@ -36,14 +36,14 @@ from entitynlm.inference.particles import (
     Particles,
     Segment,
 )
-from entitynlm.inference.state_tables import Rows, Side
+from entitynlm.inference.state_tables import NetworkArrays, Rows
 from entitynlm.model.encoding.copying import compare_words
 
 
 @numba.njit(cache=True, nogil=True)
 def advance(  # type: ignore[no-untyped-def]
-    particles: Particles, P: Side, P_rows: Rows, Q: Side, Q_rows: Rows, share, segment: Segment,
-    uniforms, forced, greedy, births, choices: Choices,
+    particles: Particles, P: NetworkArrays, P_rows: Rows, Q: NetworkArrays, Q_rows: Rows, share, segment: Segment,
+    uniforms, forced, greedy, new_entities, choices: Choices,
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
 
@@ -61,12 +61,12 @@ def advance(  # type: ignore[no-untyped-def]
     candidates = np.zeros((6, particles.memory.shape[1]), dtype=np.int64)
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
-        starting = _choose_kinds(
+        starting = _choose_types(
             particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters
         )
         if starting > 0:
             _choose_entities(
-                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, births, choices,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, new_entities, choices,
                 starters[:starting], scratch, candidates,
             )  # fmt: skip
             _choose_lengths(
@@ -100,14 +100,14 @@ def _mix_plainly(log_p, log_q, share):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_kinds(particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
+def _choose_types(particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
     """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
     t = segment.first + s
-    remaining, kind, free = particles.remaining, particles.kind, choices.free
+    remaining, mention_type, free = particles.remaining, particles.mention_type, choices.free
     log_p, log_q = choices.log_p, choices.log_q
-    p_kinds, log_mixed = P.log_kinds, np.empty(P.log_kinds.shape[1])
+    p_types, log_mixed = P.log_types, np.empty(P.log_types.shape[1])
     for k in range(len(log_mixed)):
-        log_mixed[k] = _mix(p_kinds[t, k], Q.log_kinds[t, k], share)
+        log_mixed[k] = _mix(p_types[t, k], Q.log_types[t, k], share)
     heights, best = np.cumsum(np.exp(log_mixed))[:-1], int(np.argmax(log_mixed))
     starting = 0
     for i in range(len(remaining)):
@@ -120,8 +120,8 @@ def _choose_kinds(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
             k = forced[s, i, 0]
         elif not greedy:
             k = int(np.searchsorted(heights, uniforms[s, i, 0], side="right"))
-        kind[i] = k
-        log_p[s, i], log_q[s, i] = p_kinds[t, k], log_mixed[k]
+        mention_type[i] = k
+        log_p[s, i], log_q[s, i] = p_types[t, k], log_mixed[k]
         if k > 0:
             starters[starting] = i
             starting += 1
@@ -133,7 +133,7 @@ def _choose_kinds(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
 
 @numba.njit(cache=True, nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, births, choices, starters,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, new_entities, choices, starters,
     scratch, candidates,
 ):  # fmt: skip
     """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of it."""
@@ -141,25 +141,27 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     memory = particles.memory
     p_scores, q_scores = scratch[0], scratch[1]
     for i in starters:
-        kind, mention = particles.kind[i], particles.mentions[i] + 1
-        count = _list_candidates(memory, i, kind, particles.entities[i], mention, segment, s, candidates)
-        if len(Q.echo_weights) > 0:
-            _list_likenesses(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
+        mention_type, mention = particles.mention_type[i], particles.mentions[i] + 1
+        count = _list_candidates(
+            memory, i, mention_type, particles.entities[i], mention, segment, s, candidates
+        )
+        if len(Q.string_match_weights) > 0:
+            _list_string_matches(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
         _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
-        newborn_row = give_birth(
+        new_entity_row = create_entity(
             P.sigma,
             P.means,
             P_rows.vectors,
             P_rows.scored_at,
-            P_rows.echo_seen,
+            P_rows.copy_seen,
             P_rows.compared_at,
             P_rows.used,
-            kind,
-            births,
+            mention_type,
+            new_entities,
         )
-        p_scores[count] = multiply(P.queries, t, P_rows.vectors, newborn_row)
-        q_scores[count] = multiply(Q.queries, t, Q_rows.vectors, kind)
+        p_scores[count] = multiply(P.queries, t, P_rows.vectors, new_entity_row)
+        q_scores[count] = multiply(Q.queries, t, Q_rows.vectors, mention_type)
         candidates[0, count] = particles.entities[i] + 1
         wanted = forced[s, i, 1] if forced.size > 0 else -1
         chosen, log_p, log_q = _draw(scratch, candidates, count + 1, share, uniforms[s, i, 1], wanted, greedy)
@@ -168,8 +170,8 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         n = candidates[0, chosen]
         if chosen == count:
             particles.entities[i] = n
-            memory[i, n, KIND], memory[i, n, COUNT] = kind, 0
-            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = newborn_row, kind
+            memory[i, n, KIND], memory[i, n, COUNT] = mention_type, 0
+            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = new_entity_row, mention_type
         elif P.sigma > 0:
             P_rows.used[0] -= 1  # nobody will ask for the newborn again
         memory[i, n, LAST_MENTION] = mention
@@ -180,14 +182,14 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _list_candidates(memory, i, kind, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
+def _list_candidates(memory, i, mention_type, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
     """The entities of a kind that a particle knows, and how far they are: by tokens, sentences and mentions, and how
     often they were mentioned. Returns how many they are.
     """
     position, sentence = segment.position + s, segment.sentence[s]
     count = 0
     for n in range(1, known + 1):
-        if memory[i, n, KIND] == kind:
+        if memory[i, n, KIND] == mention_type:
             candidates[0, count] = n
             candidates[1, count] = position - memory[i, n, LAST_TOKEN]
             candidates[2, count] = sentence - memory[i, n, LAST_SENTENCE]
@@ -198,7 +200,7 @@ def _list_candidates(memory, i, kind, known, mention, segment, s, candidates):  
 
 
 @numba.njit(cache=True, nogil=True)
-def _list_likenesses(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
+def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
     """How like the present words are to those of each candidate; once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
     previous = segment.x[s - 1] if s > 0 else segment.before
@@ -207,19 +209,19 @@ def _list_likenesses(memory, i, rows, ahead, segment, s, candidates, count):  # 
         row = memory[i, candidates[0, c], MODEL_ROW]
         if rows.compared_at[row] != stamp:
             rows.compared_at[row] = stamp
-            rows.likeness[row] = compare_words(
-                rows.echo_words[row], rows.echo_before[row], rows.echo_seen[row], rows.echo_last[row],
+            rows.string_match[row] = compare_words(
+                rows.copy_words[row], rows.copy_before[row], rows.copy_seen[row], rows.copy_last[row],
                 position, previous, segment.x[s], following,
             )  # fmt: skip
-        candidates[5, c] = rows.likeness[row]
+        candidates[5, c] = rows.string_match[row]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def _score_known(side, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
+def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
-    queries, vectors, scored_at, scores = side.queries, rows.vectors, rows.scored_at, rows.scores
-    distance, limit = side.distance, side.distance_limit
-    weights, compares = side.echo_weights, len(side.echo_weights) > 0
+    queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
+    distance, limit = arrays.distance, arrays.distance_limit
+    weights, compares = arrays.string_match_weights, len(arrays.string_match_weights) > 0
     for c in range(count):
         row = memory[i, candidates[0, c], column]
         if scored_at[row] != stamp:
@@ -322,14 +324,19 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _measure(side, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
+def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
     """See to it that the lengths' log-probabilities for a row are known; returns how many rows' are."""
     stamp = segment.position + s + 1
     if rows.measured_at[row] == stamp:
         return filled
     rows.measured_at[row] = stamp
     rows.measured_to[row] = filled
-    lengths, scores, weights, vectors = rows.lengths, side.length_scores, side.length_weights, rows.vectors
+    lengths, scores, weights, vectors = (
+        rows.lengths,
+        arrays.length_scores,
+        arrays.length_weights,
+        rows.vectors,
+    )
     multiply_rows(weights, vectors[row], lengths[filled])
     for l in range(lengths.shape[1]):
         lengths[filled, l] += scores[segment.first + s, l]
@@ -372,9 +379,9 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         particles.entity,
         particles.current,
     )
-    kinds, entities, lengths = choices.kind, choices.entity, choices.remaining
-    kind, sentence = particles.kind, segment.sentence[s]
-    echo = P_rows.echo_words.shape[1] > 0
+    mention_types, entities, lengths = choices.mention_type, choices.entity, choices.remaining
+    mention_type, sentence = particles.mention_type, segment.sentence[s]
+    copying = P_rows.copy_words.shape[1] > 0
     previous = segment.x[s - 1] if s > 0 else segment.before
     p_gates, p_states, p_vectors, p_used, p_scored = (
         P.gates,
@@ -398,18 +405,18 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
     )
     for i in range(len(remaining)):
         if remaining[i] == 0:
-            kinds[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
+            mention_types[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
             continue
         n = entity[i]
-        kinds[s, i], entities[s, i], lengths[s, i] = kind[i], n, remaining[i]
+        mention_types[s, i], entities[s, i], lengths[s, i] = mention_type[i], n, remaining[i]
         row = memory[i, n, MODEL_ROW]
-        remembers = echo and p_updated[row] != stamp
+        remembers = copying and p_updated[row] != stamp
         memory[i, n, MODEL_ROW] = update_row(
             p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, row, stamp
         )
         if remembers:
             remember(
-                P_rows.echo_words, P_rows.echo_before, P_rows.echo_seen, P_rows.echo_last, P_rows.compared_at,
+                P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, P_rows.compared_at,
                 row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
         memory[i, n, PROPOSAL_ROW] = update_row(

@@ -21,14 +21,14 @@ from entitynlm.model.encoding.copying import KEPT
 from entitynlm.model.features import FeatureSet
 
 
-class Side(NamedTuple):
+class NetworkArrays(NamedTuple):
     """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, 1 + K kinds.
 
     ``distance[q, v]`` is the weight of distance v of quantity q (equation 4's w_dist · f): the buckets, laid out so
     that a lookup replaces the search. Values above ``distance_limit[q]`` are all in the last bucket.
     """
 
-    log_kinds: np.ndarray  # (T, 1 + K)
+    log_types: np.ndarray  # (T, 1 + K)
     queries: np.ndarray  # (T, D)
     length_scores: np.ndarray  # (T, max_length)
     gates: np.ndarray  # (T, D)
@@ -38,7 +38,7 @@ class Side(NamedTuple):
     distance: np.ndarray  # (4, W)
     distance_limit: np.ndarray  # (4,)
     sigma: float  # of the birth noise that is drawn; 0: newborns are the fixed rows 1 … K
-    echo_weights: (
+    string_match_weights: (
         np.ndarray
     )  # (LIKENESSES,) where entities' words are compared with the present ones, else (0,)
     words_ahead: int  # how many words to come are compared
@@ -60,23 +60,23 @@ class Rows(NamedTuple):
     paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
-    echo_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where nobody asks for them
-    echo_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
-    echo_seen: np.ndarray  # (S,) how many words the entity has had
-    echo_last: np.ndarray  # (S,) the place in the text of the latest one
+    copy_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where nobody asks for them
+    copy_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
+    copy_seen: np.ndarray  # (S,) how many words the entity has had
+    copy_last: np.ndarray  # (S,) the place in the text of the latest one
     compared_at: np.ndarray  # (S,) when likeness[row] was found
-    likeness: np.ndarray
+    string_match: np.ndarray
 
 
-def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Side:
+def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> NetworkArrays:
     """Arrays for the sampler.
 
     :param noisy: whether newborns get their noise. P's do, by its definition; Q's don't, because it need only be *a*
         distribution that is the same whenever it is asked.
     """
     distance, limit = tabulate_distances(feature_set, tables.distance_weights)
-    return Side(
-        log_kinds=tables.log_kinds,
+    return NetworkArrays(
+        log_types=tables.log_types,
         queries=tables.queries,
         length_scores=tables.length_scores,
         gates=tables.gates,
@@ -85,8 +85,8 @@ def make_side(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> Si
         means=tables.means,
         distance=distance,
         distance_limit=limit,
-        sigma=float(tables.sigma) if noisy and not tables.zero_birth else 0.0,
-        echo_weights=tables.echo_weights.astype(np.float64),
+        sigma=float(tables.sigma) if noisy and not tables.zero_new_entities else 0.0,
+        string_match_weights=tables.string_match_weights.astype(np.float64),
         words_ahead=tables.words_ahead,
     )
 
@@ -109,20 +109,20 @@ def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np
 class StateTable:
     """The rows of one network for one population."""
 
-    def __init__(self, tables: WordTables, particles: int, *, echo: bool = False) -> None:
-        births = tables.means.copy()
-        births[0] = 0
-        norms = np.linalg.norm(births, axis=1, keepdims=True)
-        births = births / np.maximum(norms, SMALLEST_NORM).astype(births.dtype)
-        if tables.zero_birth:
-            births[:] = 0
-        self.fixed = len(births)  # rows that are never dropped
+    def __init__(self, tables: WordTables, particles: int, *, copying: bool = False) -> None:
+        new_entities = tables.means.copy()
+        new_entities[0] = 0
+        norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
+        new_entities = new_entities / np.maximum(norms, SMALLEST_NORM).astype(new_entities.dtype)
+        if tables.zero_new_entities:
+            new_entities[:] = 0
+        self.fixed = len(new_entities)  # rows that are never dropped
         self.rows = self._allocate(
-            max(1024, 4 * self.fixed), births.shape[1], births.dtype, KEPT if echo else 0
+            max(1024, 4 * self.fixed), new_entities.shape[1], new_entities.dtype, KEPT if copying else 0
         )
         lengths = np.zeros((particles + 1, tables.length_weights.shape[0]))
         self.rows = self.rows._replace(lengths=lengths)
-        self.rows.vectors[: self.fixed] = births
+        self.rows.vectors[: self.fixed] = new_entities
         self.rows.used[0] = self.fixed
 
     @property
@@ -139,7 +139,7 @@ class StateTable:
             return
         old = self.rows
         size = max(2 * len(old.vectors), self.used + extra)
-        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.echo_words.shape[1])
+        room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.copy_words.shape[1])
         self.rows = room._replace(lengths=old.lengths)
         for new, before in zip(_lasting(self.rows), _lasting(old), strict=True):
             new[: old.used[0]] = before[: old.used[0]]
@@ -179,15 +179,15 @@ class StateTable:
             paired_at=stamps(),
             paired_to=np.empty(size, dtype=np.int32),
             lengths=np.zeros((0, 0)),
-            echo_words=np.empty((size, kept), dtype=np.int32),
-            echo_before=np.empty((size, kept), dtype=np.int32),
-            echo_seen=stamps(),
-            echo_last=stamps(),
+            copy_words=np.empty((size, kept), dtype=np.int32),
+            copy_before=np.empty((size, kept), dtype=np.int32),
+            copy_seen=stamps(),
+            copy_last=stamps(),
             compared_at=stamps(),
-            likeness=stamps(),
+            string_match=stamps(),
         )
 
 
 def _lasting(rows: Rows) -> tuple[np.ndarray, ...]:
     """What is true of a row for ever."""
-    return rows.vectors, rows.echo_words, rows.echo_before, rows.echo_seen, rows.echo_last
+    return rows.vectors, rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last

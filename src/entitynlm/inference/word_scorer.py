@@ -18,13 +18,13 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
-from entitynlm.inference.copy_mixer import Pairs, make_echo_mixer
+from entitynlm.inference.copy_mixer import Pairs, make_copy_mixer
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import count_word_states, find_word_states
+from entitynlm.model.features import count_mention_positions, find_mention_positions
 from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
@@ -41,11 +41,11 @@ def list_pairs(config: ModelConfig, choices: Choices) -> Pairs:
     """The pairs that a segment's particles are in."""
     used = int(choices.pairs[0])
     words, rows = choices.pair_words[:used], choices.pair_rows[:used]
-    if not config.word_states:
+    if not config.mention_positions:
         every = np.arange(len(choices.pair))
         return Pairs(every, np.zeros_like(every), words, rows, choices.pair)
-    places = find_word_states(config, choices.kind, choices.remaining, choices.free)
-    several = count_word_states(config)
+    places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)
+    several = count_mention_positions(config)
     contexts = np.arange(len(places))[:, None] * several + places
     keys, pair = np.unique(contexts * used + choices.pair, return_inverse=True)
     found, context = np.unique(keys // used, return_inverse=True)
@@ -60,7 +60,7 @@ class WordScorer:
         self.device = network.W_e.device
         self._projected = network.W_e.detach().new_zeros(0, network.W_e.shape[0])  # (rows, D) W_e e
         self._known = 0  # rows of it that are there
-        self._echoes = make_echo_mixer(network)
+        self._copies = make_copy_mixer(network)
 
     @torch.no_grad()
     def score(
@@ -84,8 +84,8 @@ class WordScorer:
             We = self._projected[rows[some]]
             found = self.network.log_prob_word(h[words[some]], We, ids[some], places[some])
             scores[some] = found.double().cpu().numpy()
-        if self._echoes:
-            self._echoes.mix(states.rows, pairs, contexts, segment, scores)
+        if self._copies:
+            self._copies.mix(states.rows, pairs, contexts, segment, scores)
         result: FloatArray = scores[pairs.pair]
         return result
 
@@ -122,14 +122,14 @@ class ClassWordScorer:
         self.weight = array(softmax.weights(network.reader.embedding.weight))
         self.bias = array(softmax.word_bias)
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
-        if network.config.word_states:
-            self._place_vectors = array(network.state_embeddings)
+        if network.config.mention_positions:
+            self._place_vectors = array(network.position_embeddings)
         projection = network.W_e.detach().t()
         self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (D, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
         self._known = 0
-        self._echoes = make_echo_mixer(network)
+        self._copies = make_copy_mixer(network)
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
     @torch.no_grad()
@@ -140,7 +140,7 @@ class ClassWordScorer:
         self._project(states)
         pairs = list_pairs(self.network.config, choices)
         before, contexts, x = contexts, contexts[pairs.words], segment.x[pairs.words]
-        if self.network.config.word_states:
+        if self.network.config.mention_positions:
             contexts = contexts + self._place_vectors[pairs.places]
         of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
         exponentials = np.empty_like(of_words)
@@ -161,8 +161,8 @@ class ClassWordScorer:
             contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
             pairs.contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
-        if self._echoes:
-            self._echoes.mix(states.rows, pairs, before, segment, scores)
+        if self._copies:
+            self._copies.mix(states.rows, pairs, before, segment, scores)
         result: FloatArray = scores[pairs.pair]
         return result
 

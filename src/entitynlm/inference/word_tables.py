@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.backbones.lstm import Reading
+from entitynlm.model.backbones.lstm import HiddenStates
 from entitynlm.model.entitynlm import EntityNetwork
 
 
@@ -32,7 +32,7 @@ class WordTables:
     :param echo_weights: (LIKENESSES,) of a proposal that compares words, else (0,); it looks at ``words_ahead`` words to come.
     """
 
-    log_kinds: np.ndarray
+    log_types: np.ndarray
     queries: np.ndarray
     length_scores: np.ndarray
     gates: np.ndarray
@@ -42,8 +42,8 @@ class WordTables:
     distance_weights: np.ndarray
     means: np.ndarray
     sigma: float
-    zero_birth: bool
-    echo_weights: np.ndarray
+    zero_new_entities: bool
+    string_match_weights: np.ndarray
     words_ahead: int
 
     @property
@@ -52,7 +52,7 @@ class WordTables:
 
 
 @torch.no_grad()
-def make_tables(network: EntityNetwork, reading: Reading, document: int = 0) -> WordTables:
+def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0) -> WordTables:
     """The tables of one document of a reading."""
     config = network.config
     after = reading.table[torch.from_numpy(reading.after[document])]
@@ -65,7 +65,7 @@ def make_tables(network: EntityNetwork, reading: Reading, document: int = 0) -> 
         length_scores = length_scores + score_ends(network, after)
     w_dist = torch.cat([network.w_dist, network.w_dist.new_zeros(1)])
     return WordTables(
-        log_kinds=_array(network.log_prob_kinds(contexts)),
+        log_types=_array(network.log_prob_types(contexts)),
         queries=_array(network.entity_query(contexts)),
         length_scores=_array(length_scores),
         gates=_array(network.gate_query(after)),
@@ -73,10 +73,12 @@ def make_tables(network: EntityNetwork, reading: Reading, document: int = 0) -> 
         contexts=_array(contexts),
         length_weights=_array(network.W_length[:, D:]),
         distance_weights=_array(w_dist),
-        means=_array(network.kind_embeddings),
+        means=_array(network.type_embeddings),
         sigma=config.sigma,
-        zero_birth=config.birth == "zero",
-        echo_weights=np.zeros(0) if network.echo_weights is None else _array(network.echo_weights),
+        zero_new_entities=config.new_entity == "zero",
+        string_match_weights=np.zeros(0)
+        if network.string_match_weights is None
+        else _array(network.string_match_weights),
         words_ahead=network.words_ahead or 0,
     )
 

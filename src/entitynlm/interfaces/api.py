@@ -19,7 +19,7 @@ from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import DocumentScore, score_document
 from entitynlm.model.packaged import DEFAULT
-from entitynlm.model.pretrained import Bundle, load_bundle, save_bundle
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.text.document import Document, Span
@@ -37,24 +37,24 @@ class EntityNLM:
     >>> model.log_prob(document).log_prob  # doctest: +SKIP
     """
 
-    def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
+    def __init__(self, pretrained: Pretrained) -> None:
+        self.pretrained = pretrained
 
     @classmethod
     def from_pretrained(cls, path: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
         """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote."""
-        return cls(load_bundle(path, device=device))
+        return cls(load_pretrained(path, device=device))
 
     def save_pretrained(self, path: str | Path) -> None:
         """Store the model in a folder (weights as safetensors, the rest as JSON)."""
-        save_bundle(self.bundle, path)
+        save_pretrained(self.pretrained, path)
 
     def log_prob(self, document: Document) -> DocumentScore:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
-        encoder = self.bundle.encoder
+        encoder = self.pretrained.encoder
         encoded = encoder.encode(document)
         words = tuple(encoder.vocabulary.decode(encoded.x.tolist()))
-        return score_document(self.bundle.get("generative"), encoded, words)
+        return score_document(self.pretrained.get("generative"), encoded, words)
 
     def annotate(
         self,
@@ -83,7 +83,7 @@ class EntityNLM:
             possessives=possessives,
             seed=seed,
         )
-        return annotate_document(self.bundle, as_document(text), options)
+        return annotate_document(self.pretrained, as_document(text), options)
 
     def surprisal(
         self,
@@ -104,7 +104,7 @@ class EntityNLM:
         from entitynlm.lm.surprisal import measure_surprisal
 
         return measure_surprisal(
-            self.bundle,
+            self.pretrained,
             as_document(text),
             mentions=mentions,
             samples=samples,
@@ -126,7 +126,9 @@ class EntityNLM:
             raise ConfigError(
                 f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
             )
-        return NetworkChooser(self.bundle.get("generative"), self.bundle.encoder).choose(document, [place])[0]
+        return NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder).choose(
+            document, [place]
+        )[0]
 
     def generate(
         self,
@@ -160,7 +162,7 @@ class EntityNLM:
             new_entities=new_entities,
         )
         prompt = None if text is None else as_document(text)
-        return tell_stories(self.bundle, prompt, request, count=count, seed=seed)
+        return tell_stories(self.pretrained, prompt, request, count=count, seed=seed)
 
     def rerank(
         self,
@@ -179,7 +181,7 @@ class EntityNLM:
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
         combination = BY_MODEL if weights is None else Combination(weights)
-        scored = score_list(self.bundle, document, candidates, list_needed(combination))
+        scored = score_list(self.pretrained, document, candidates, list_needed(combination))
         scores = combination.score(scored).tolist()
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         return [Candidate(candidates.candidates[n].clusters, scores[n]) for n in order]

@@ -116,7 +116,7 @@ def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE)
         places = [place for place, number in enumerate(words.sentence.tolist()) if number == sentence]
         rows: dict[str, Sequence[object]] = {
             "X": [words.words[place] for place in places],
-            "R": [int(analysis.kind[place]) for place in places],
+            "R": [int(analysis.mention_type[place]) for place in places],
             "E": [int(analysis.entity[place]) or "∅" for place in places],
             "L": [int(analysis.remaining[place]) for place in places],
         }

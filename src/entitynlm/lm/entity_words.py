@@ -14,7 +14,7 @@ import torch
 from entitynlm.model.encoding.preprocessing import is_punctuation, unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_word_states
+from entitynlm.model.features import find_mention_positions
 
 MOST_CONTEXTS = 16
 
@@ -24,7 +24,7 @@ def list_near_words(
     network: EntityNetwork,
     vocabulary: Vocabulary,
     vectors: np.ndarray,
-    kinds: Sequence[int],
+    mention_types: Sequence[int],
     contexts: np.ndarray,
     *,
     count: int = 8,
@@ -39,8 +39,8 @@ def list_near_words(
     h = torch.from_numpy(contexts[picked]).to(network.W_r)
     one = np.ones(1, dtype=np.int64)
     means = []
-    for vector, kind in zip(vectors, kinds, strict=True):
-        place = find_word_states(network.config, one * kind, one, one.astype(bool))
+    for vector, mention_type in zip(vectors, mention_types, strict=True):
+        place = find_mention_positions(network.config, one * mention_type, one, one.astype(bool))
         We = network.project_entity(torch.from_numpy(vector).to(network.W_r))
         states = torch.from_numpy(place).to(h.device).expand(len(h))
         means.append(network.log_prob_words(h, We.expand(len(h), -1), states).exp().mean(0))

@@ -22,7 +22,7 @@ from entitynlm.lm.rnnlm import score_words
 from entitynlm.lm.rows import ENTITY_READINGS, DocumentResult, Row, Table, check_tokens
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.model.rnnlm import LanguageModel
 
 Proposal = Literal["causal", "lookahead"]
@@ -64,9 +64,9 @@ class Sampling:
             raise ConfigError(f"prior_share is from 0 to 1, not {self.prior_share}")
         WordCache(self.cache_share)  # checks it
 
-    def choose_proposal(self, bundle: Bundle) -> EntityNetwork:
-        wanted = self.proposal or ("lookahead" if "lookahead" in bundle.networks else "causal")
-        return bundle.get(wanted)
+    def choose_proposal(self, pretrained: Pretrained) -> EntityNetwork:
+        wanted = self.proposal or ("lookahead" if "lookahead" in pretrained.networks else "causal")
+        return pretrained.get(wanted)
 
     def describe(self, proposal: EntityNetwork) -> str:
         mixed = f" with {100 * self.prior_share:g} % of P" if self.prior_share else ""
@@ -77,7 +77,7 @@ class Sampling:
 class Contenders:
     """The models of one table; all read the words that the bundle's encoder makes."""
 
-    bundle: Bundle
+    pretrained: Pretrained
     rnnlm: LanguageModel | None = None
     ngram: NgramModel | None = None
 
@@ -104,7 +104,7 @@ def measure_rows(
         rows.append(measure_rnnlm(contenders.rnnlm, documents, tell))
         if sampling.cache_share:
             rows.append(measure_rnnlm(contenders.rnnlm, documents, tell, cache_share=sampling.cache_share))
-    rows += measure_entitynlm(contenders.bundle, documents, sampling, readings, tell)
+    rows += measure_entitynlm(contenders.pretrained, documents, sampling, readings, tell)
     check_tokens(rows)
     return rows
 
@@ -122,7 +122,7 @@ def measure_table(
     if not any(len(document) for document in documents):
         raise DataError(f"the documents of {split} have no words")
     rows = measure_rows(contenders, documents, sampling=sampling, readings=readings, on_document=on_document)
-    unknown = contenders.bundle.encoder.vocabulary.unknown
+    unknown = contenders.pretrained.encoder.vocabulary.unknown
     return Table(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
 
 
@@ -174,22 +174,22 @@ def describe_cache(share: float) -> str:
 
 
 def measure_entitynlm(
-    bundle: Bundle,
+    pretrained: Pretrained,
     documents: Sequence[EncodedDocument],
     sampling: Sampling,
     readings: Sequence[str],
     tell: OnDocument,
 ) -> list[Row]:
     """The rows of EntityNLM, in the order of the readings; those that need an annotation only where there is one."""
-    model = bundle.get("generative")
+    model = pretrained.get("generative")
     rows = []
     if "marginal" in readings:
-        proposal = sampling.choose_proposal(bundle)
+        proposal = sampling.choose_proposal(pretrained)
         rows.append(_measure_marginal(model, proposal, documents, replace(sampling, cache_share=0.0), tell))
         if sampling.cache_share:
             rows.append(_measure_marginal(model, proposal, documents, sampling, tell))
-    if "words-only" in readings and "causal" in bundle.networks:
-        rows.append(_measure_words_only(model, bundle.get("causal"), documents, sampling, tell))
+    if "words-only" in readings and "causal" in pretrained.networks:
+        rows.append(_measure_words_only(model, pretrained.get("causal"), documents, sampling, tell))
     annotated = any(document.r.any() for document in documents)
     if annotated and ("joint" in readings or "given-entities" in readings):
         joint, given = _measure_annotated(model, documents, tell)

@@ -20,7 +20,7 @@ from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, Method, estimate_
 from entitynlm.lm.evaluation import OnDocument
 from entitynlm.lm.perplexity import to_perplexity
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class CurvePoint:
 
 
 def trace_curve(
-    bundle: Bundle,
+    pretrained: Pretrained,
     documents: Sequence[EncodedDocument],
     *,
     particles: Sequence[int] = (1, 3, 10, 30, 100),
@@ -98,9 +98,9 @@ def trace_curve(
     if not particles or min(particles) < 1:
         raise ConfigError("a curve needs numbers of samples from 1 on")
     tell = on_document or (lambda row, done, total: None)
-    model = bundle.get("generative")
+    model = pretrained.get("generative")
     names = (
-        [name for name in ("causal", "lookahead") if name in bundle.networks]
+        [name for name in ("causal", "lookahead") if name in pretrained.networks]
         if proposals is None
         else proposals
     )
@@ -112,7 +112,7 @@ def trace_curve(
                 sizes = []
                 estimates = estimate_documents(
                     model,
-                    bundle.get(name),
+                    pretrained.get(name),
                     documents,
                     particles=count,
                     repeats=repeats,

@@ -24,7 +24,7 @@ from entitynlm.lm.perplexity import (
     to_perplexity,
 )
 
-Reading = Literal["exact", "marginal", "words-only", "joint", "given-entities"]
+HiddenStates = Literal["exact", "marginal", "words-only", "joint", "given-entities"]
 ENTITY_READINGS = ("marginal", "words-only", "joint", "given-entities")
 COMPARABLE = ("exact", "marginal")
 
@@ -48,7 +48,7 @@ class Row:
     """One line of the table."""
 
     model: str
-    reading: Reading
+    reading: HiddenStates
     documents: tuple[DocumentResult, ...]
     note: str = ""
 
@@ -138,7 +138,7 @@ class Table:
     def tokens(self) -> int:
         return self.rows[0].tokens
 
-    def find(self, model: str, reading: Reading) -> Row | None:
+    def find(self, model: str, reading: HiddenStates) -> Row | None:
         """The row of a model under a reading, if it was measured."""
         return next((row for row in self.rows if (row.model, row.reading) == (model, reading)), None)
 
@@ -167,7 +167,7 @@ class SeedSpread:
     """
 
     model: str
-    reading: Reading
+    reading: HiddenStates
     perplexities: tuple[float, ...]
     mean: float
     spread: float

@@ -23,12 +23,12 @@ from entitynlm.lm.surprisal_plain import Source, score_without_entities
 from entitynlm.lm.surprisal_sampling import OnWords, estimate_words
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
 from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
-Finder = Callable[[Bundle, Document], Document]
+Finder = Callable[[Pretrained, Document], Document]
 """Puts mentions on a document."""
 
 SAMPLES = 50
@@ -136,7 +136,7 @@ class Surprisal:
 
 
 def measure_surprisal(
-    bundle: Bundle,
+    pretrained: Pretrained,
     document: Document,
     *,
     mentions: Mentions = "auto",
@@ -163,15 +163,15 @@ def measure_surprisal(
     if base <= 1:
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
-    analysed = document if given else (finder or find_mentions)(bundle, document)
-    encoded, _, originals = bundle.encoder.encode_with_report(analysed)
-    model = bundle.get("generative")
+    analysed = document if given else (finder or find_mentions)(pretrained, document)
+    encoded, _, originals = pretrained.encoder.encode_with_report(analysed)
+    model = pretrained.get("generative")
     trace = trace_referents(model, encoded, with_words=given)
     columns = _start_columns(trace)
     if not given and len(encoded):
         sampled = estimate_words(
             model,
-            bundle.get("causal"),
+            pretrained.get("causal"),
             encoded,
             particles=samples,
             repeats=repeats,
@@ -181,8 +181,8 @@ def measure_surprisal(
         columns = _Columns(
             sampled.log_probs, sampled.errors, sampled.mention_expected, sampled.mention_found, None
         )
-    columns.without, source = score_without_entities(bundle, encoded)
-    writer = _RowWriter(bundle, analysed, encoded, columns, 1 / math.log(base), spelling)
+    columns.without, source = score_without_entities(pretrained, encoded)
+    writer = _RowWriter(pretrained, analysed, encoded, columns, 1 / math.log(base), spelling)
     return Surprisal(
         tuple(writer.write_tokens(sentence_ends=sentence_ends)),
         tuple(writer.write_mentions(trace.referents, originals)),
@@ -195,9 +195,9 @@ def measure_surprisal(
     )
 
 
-def find_mentions(bundle: Bundle, document: Document) -> Document:
+def find_mentions(pretrained: Pretrained, document: Document) -> Document:
     """The document with the mentions that ``annotate`` finds, by default options."""
-    return annotate_document(bundle, document)
+    return annotate_document(pretrained, document)
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------------
@@ -223,14 +223,14 @@ def _start_columns(trace: Trace) -> _Columns:
 class _RowWriter:
     def __init__(
         self,
-        bundle: Bundle,
+        pretrained: Pretrained,
         document: Document,
         encoded: EncodedDocument,
         columns: _Columns,
         unit: float,
         spelling: SpellingModel | None,
     ) -> None:
-        self.encoder, self.document, self.encoded = bundle.encoder, document, encoded
+        self.encoder, self.document, self.encoded = pretrained.encoder, document, encoded
         self.columns, self.unit = columns, unit
         self.words = self.encoder.prepare(document).words
         self._spelling = spelling

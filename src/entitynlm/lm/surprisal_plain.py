@@ -17,8 +17,8 @@ from entitynlm.inference.word_tables import WordTables
 from entitynlm.lm.rnnlm import score_words as score_baseline
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_word_states
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.features import find_mention_positions
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.expected_words import score_words
 
 Source = Literal["rnnlm", "entities at zero"]
@@ -26,11 +26,11 @@ Source = Literal["rnnlm", "entities at zero"]
 CHUNK = 512  # words; each is asked for at every place that a mention may put it in
 
 
-def score_without_entities(bundle: Bundle, document: EncodedDocument) -> tuple[FloatArray, Source]:
+def score_without_entities(pretrained: Pretrained, document: EncodedDocument) -> tuple[FloatArray, Source]:
     """(T,) log p(x_t | x_<t) in nats, and by what."""
-    if bundle.language_model is not None:
-        return score_baseline(bundle.language_model, document), "rnnlm"
-    return score_with_zero_entities(bundle.get("generative"), document), "entities at zero"
+    if pretrained.language_model is not None:
+        return score_baseline(pretrained.language_model, document), "rnnlm"
+    return score_with_zero_entities(pretrained.get("generative"), document), "entities at zero"
 
 
 def score_with_zero_entities(
@@ -54,31 +54,35 @@ class Chain:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
-        kinds, longest = network.config.kinds, network.config.max_length
-        self.open = np.zeros((kinds, longest))
-        self.places = self._number_places(kinds, longest)
+        mention_types, longest = network.config.mention_types, network.config.max_length
+        self.open = np.zeros((mention_types, longest))
+        self.places = self._number_places(mention_types, longest)
         self.zero = np.zeros(network.config.hidden_size)
 
-    def _number_places(self, kinds: int, longest: int) -> np.ndarray:
+    def _number_places(self, mention_types: int, longest: int) -> np.ndarray:
         """(2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come."""
-        kind, remaining = np.meshgrid(np.arange(1, kinds + 1), np.arange(1, longest + 1), indexing="ij")
-        first = [np.full(kind.shape, value) for value in (False, True)]
-        return np.stack([find_word_states(self.network.config, kind, remaining, f) for f in first])
+        mention_type, remaining = np.meshgrid(
+            np.arange(1, mention_types + 1), np.arange(1, longest + 1), indexing="ij"
+        )
+        first = [np.full(mention_type.shape, value) for value in (False, True)]
+        return np.stack(
+            [find_mention_positions(self.network.config, mention_type, remaining, f) for f in first]
+        )
 
     def read(self, tables: WordTables, x: np.ndarray) -> FloatArray:
         """Go through a chunk of words."""
         scores = tables.length_scores.astype(np.float64)
         lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
-        kinds = np.exp(tables.log_kinds.astype(np.float64))
-        if not self.network.config.word_states:
+        mention_types = np.exp(tables.log_types.astype(np.float64))
+        if not self.network.config.mention_positions:
             return self._score(tables, x, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
         table = self._score_places(tables, x)
         found = np.empty(len(x))
         for t in range(len(x)):
             free = 1 - self.open.sum()
-            starting = free * kinds[t, 1:, None] * lengths[t]
+            starting = free * mention_types[t, 1:, None] * lengths[t]
             likelihood = np.exp(table[t] - table[t].max())
-            outside = free * kinds[t, 0] * likelihood[0]
+            outside = free * mention_types[t, 0] * likelihood[0]
             going = self.open * likelihood[self.places[0]]
             starting = starting * likelihood[self.places[1]]
             total = outside + going.sum() + starting.sum()

@@ -22,10 +22,10 @@ from entitynlm.inference.marginal import (
     PRIOR_SHARE,
     check_document,
     check_networks,
-    make_stride,
+    make_filter_config,
     seed_document,
 )
-from entitynlm.inference.particle_filter import Walk
+from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import Choices
 from entitynlm.inference.weights import FloatArray, log_mean_exp, normalise
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -37,7 +37,7 @@ OnWords = Callable[[int, int], None]
 CHUNK = 2_048  # words between two remarks about progress
 
 
-class WatchedWalk(Walk):
+class ObservedFilter(ParticleFilter):
     """A walk that notes, for each word, how much of the weight is in a mention."""
 
     def start_watching(self) -> None:
@@ -51,7 +51,7 @@ class WatchedWalk(Walk):
         after = normalise(before + factors)
         previous = np.concatenate([normalise(before)[None], after[:-1]])
         self.free.append((previous * choices.free).sum(1))
-        self.inside.append((after * (choices.kind > 0)).sum(1))
+        self.inside.append((after * (choices.mention_type > 0)).sum(1))
         return log_evidence
 
     def take(self) -> tuple[FloatArray, FloatArray]:
@@ -90,24 +90,24 @@ def estimate_words(
     check_document(document, particles)
     if repeats < 1:
         raise ConfigError(f"there must be one repeat at least, not {repeats}")
-    stride = make_stride(
+    filter_config = make_filter_config(
         "particle-filter", share=PRIOR_SHARE, threshold=0.5, scheme="systematic", check_every=CHECK_EVERY
     )
-    walks = [
-        WatchedWalk(model, proposal, particles=particles, seed=child, stride=stride)
+    filters = [
+        ObservedFilter(model, proposal, particles=particles, seed=child, filter_config=filter_config)
         for child in seed_document(seed, document).spawn(repeats)
     ]
     length = len(document)
     log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))
     for chunk in read_chunks(model, proposal, document, size=CHUNK):
         part = slice(chunk.start, chunk.stop)
-        starts = 1 - np.exp(chunk.model.log_kinds[:, 0].astype(np.float64))
-        for row, walk in enumerate(walks):
-            walk.start_watching()
-            log_evidence[row, part] = walk.advance(
+        starts = 1 - np.exp(chunk.model.log_types[:, 0].astype(np.float64))
+        for row, particle_filter in enumerate(filters):
+            particle_filter.start_watching()
+            log_evidence[row, part] = particle_filter.advance(
                 chunk, document.x[part], document.sentence[part], end=length
             )
-            free, inside = walk.take()
+            free, inside = particle_filter.take()
             expected[row, part] = free * starts + (1 - free)
             found[row, part] = inside
         if on_words is not None:

@@ -29,12 +29,12 @@ from torch import Tensor, nn
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.lstm import WordReader, initialise
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import AHEAD, LIKENESSES
+from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.features import count_word_states, make_feature_set
+from entitynlm.model.features import count_mention_positions, make_feature_set
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
-ECHO_EDGES = (1, 2, 3, 5, 9)
+COPY_EDGES = (1, 2, 3, 5, 9)
 SMALLEST_SHARE = 1e-9  # below any echoes / chances that is not zero
 
 
@@ -50,32 +50,32 @@ class EntityNetwork(nn.Module):
         self.config = config
         self.feature_set = make_feature_set(config.features)
         self.reader = WordReader(config, words, start)  # eq. 2
-        self.kind_embeddings = nn.Parameter(torch.empty(config.kinds + 1, D))  # r of eq. 3 and 7
+        self.type_embeddings = nn.Parameter(torch.empty(config.mention_types + 1, D))  # r of eq. 3 and 7
         self.W_r = nn.Parameter(torch.empty(D, D))
         self.W_entity = nn.Parameter(torch.empty(D, D))
         self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
         self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * D))
         self.W_delta = nn.Parameter(torch.empty(D, D))
         self.W_ends = nn.Parameter(torch.empty(D, D)) if config.mode == "lookahead" else None
-        self.echo_weights: nn.Parameter | None = None
-        if config.echo and config.mode != "generative":
-            self.echo_weights = nn.Parameter(torch.empty(LIKENESSES))
+        self.string_match_weights: nn.Parameter | None = None
+        if config.copying and config.mode != "generative":
+            self.string_match_weights = nn.Parameter(torch.empty(STRING_MATCHES))
         self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
             self.W_e = nn.Parameter(torch.empty(D, D))
-            if config.word_states:
-                self.state_embeddings = nn.Parameter(torch.empty(count_word_states(config), D))
-            if config.echo:
-                self.w_echo = nn.Parameter(torch.empty(2, D))
-                self.echo_bias = nn.Parameter(torch.empty(2, len(ECHO_EDGES)))
+            if config.mention_positions:
+                self.position_embeddings = nn.Parameter(torch.empty(count_mention_positions(config), D))
+            if config.copying:
+                self.w_copy = nn.Parameter(torch.empty(2, D))
+                self.copy_bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
             self.words = make_softmax(config, words, start, classes)
         initialise(self)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
 
-    def log_prob_kinds(self, h: Tensor) -> Tensor:
+    def log_prob_types(self, h: Tensor) -> Tensor:
         """log p(R_t = r | h) ∝ hᵀ W_r r for every r: (…, D) → (…, 1 + kinds)."""
-        return F.log_softmax(F.linear(h, self.kind_embeddings @ self.W_r.t()), dim=-1)
+        return F.log_softmax(F.linear(h, self.type_embeddings @ self.W_r.t()), dim=-1)
 
     # -- eq. 4: which entity? --------------------------------------------------------------------------------------
 
@@ -90,12 +90,12 @@ class EntityNetwork(nn.Module):
     def distance_weights(self) -> Tensor:
         """w_dist and, for the bucket "none", zero; then, in a proposal that compares words (ours), the weights of likenesses."""
         parts = [self.w_dist, self.w_dist.new_zeros(1)]
-        return torch.cat(parts if self.echo_weights is None else [*parts, self.echo_weights])
+        return torch.cat(parts if self.string_match_weights is None else [*parts, self.string_match_weights])
 
     @property
     def words_ahead(self) -> int | None:
         """How many words to come are compared with entities' words; None: no words are compared at all."""
-        if self.echo_weights is None:
+        if self.string_match_weights is None:
             return None
         return AHEAD if self.config.mode == "lookahead" else 0
 
@@ -134,35 +134,40 @@ class EntityNetwork(nn.Module):
         return self.words.log_probs(self._add_states(h + We, states), self._tied())
 
     def _add_states(self, u: Tensor, states: Tensor | None) -> Tensor:
-        if not self.config.word_states:
+        if not self.config.mention_positions:
             return u
         assert states is not None
-        return u + F.embedding(states, self.state_embeddings)
+        return u + F.embedding(states, self.position_embeddings)
 
     # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
 
-    def score_echoes(self, h: Tensor) -> Tensor:
+    def score_copying(self, h: Tensor) -> Tensor:
         """w · h for words that go on and for words that open a stretch of the entity's words: (…, D) → (…, 2)."""
-        return F.linear(h, self.w_echo)
+        return F.linear(h, self.w_copy)
 
-    def mix_echoes(
-        self, log_x: Tensor, scores: Tensor, opens: Tensor, chances: Tensor, echoes: Tensor
+    def mix_copies(
+        self, log_x: Tensor, scores: Tensor, opens: Tensor, copy_candidates: Tensor, copies: Tensor
     ) -> Tensor:
         """log((1-λ) p(x) + λ · echoes / chances) where there is a chance, log p(x) (N,) elsewhere.
 
         λ = σ(w · h + b), with w · h from :meth:`score_echoes` (N, 2); there is a w and a row of b for each value of ``opens``
         (N,), and in that row a b for each number of ``chances`` (N,), in buckets. ``data.echoes`` says what is counted.
         """
-        spots = chances.nonzero().squeeze(1)
+        spots = copy_candidates.nonzero().squeeze(1)
         if not len(spots):
             return log_x
-        opens, chances, echoes = opens[spots].long(), chances[spots], echoes[spots]
-        buckets = torch.bucketize(chances, torch.tensor(ECHO_EDGES, device=chances.device), right=True) - 1
-        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.echo_bias[opens, buckets]
+        opens, copy_candidates, copies = opens[spots].long(), copy_candidates[spots], copies[spots]
+        buckets = (
+            torch.bucketize(
+                copy_candidates, torch.tensor(COPY_EDGES, device=copy_candidates.device), right=True
+            )
+            - 1
+        )
+        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.copy_bias[opens, buckets]
         plain = F.logsigmoid(-z) + log_x[spots]
-        share = (echoes / chances).clamp_min(SMALLEST_SHARE).log().to(plain)
+        share = (copies / copy_candidates).clamp_min(SMALLEST_SHARE).log().to(plain)
         repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
-        return log_x.index_copy(0, spots, torch.where(echoes > 0, repeated, plain))
+        return log_x.index_copy(0, spots, torch.where(copies > 0, repeated, plain))
 
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e."""
@@ -173,10 +178,10 @@ class EntityNetwork(nn.Module):
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
 
-    def give_birth(self, kinds: Tensor, noise: Tensor | None) -> Tensor:
+    def create_entity(self, mention_types: Tensor, noise: Tensor | None) -> Tensor:
         """u ~ N(r, σ²I) put on the unit ball: kinds (M,), standard normal noise (M, D) → (M, D)."""
-        means = F.embedding(kinds, self.kind_embeddings)
-        if self.config.birth == "zero":
+        means = F.embedding(mention_types, self.type_embeddings)
+        if self.config.new_entity == "zero":
             return torch.zeros_like(means)
         u = means if noise is None else means + self.config.sigma * noise.to(means)
         return u / u.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)

@@ -85,17 +85,17 @@ def find_bucket(quantity: str, value: int) -> int:
     return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1
 
 
-def count_word_states(config: ModelConfig) -> int:
+def count_mention_positions(config: ModelConfig) -> int:
     """How many places in (or out of) a mention ``find_word_states`` tells apart."""
-    return 1 + 2 * config.word_states * config.kinds
+    return 1 + 2 * config.mention_positions * config.mention_types
 
 
-def find_word_states(
-    config: ModelConfig, kind: np.ndarray, remaining: np.ndarray, first: np.ndarray
+def find_mention_positions(
+    config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
     """The place of each word: 0 outside of mentions, else by kind, by whether it is the mention's first word, and by how many
     words remain (those above ``word_states`` count as that many). Any shape, all alike.
     """
-    left = np.minimum(remaining, config.word_states) - 1
-    place = 1 + ((kind.astype(np.int64) - 1) * 2 + first) * config.word_states + left
-    return np.where(kind > 0, place, 0)
+    left = np.minimum(remaining, config.mention_positions) - 1
+    place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * config.mention_positions + left
+    return np.where(mention_type > 0, place, 0)

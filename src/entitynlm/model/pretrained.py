@@ -34,12 +34,12 @@ from entitynlm.model.rnnlm import LanguageModel
 Network = EntityNetwork | LanguageModel
 
 FORMAT_VERSION = 1
-CARD = "model.json"
+CONFIG_FILE = "model.json"
 SHARED = "shared"
 
 
 @dataclass
-class Bundle:
+class Pretrained:
     """P with its proposals, and all that turns documents into numbers for them.
 
     :param networks: P and its proposals by mode.
@@ -94,27 +94,27 @@ class Bundle:
         return self.language_model
 
 
-def save_bundle(bundle: Bundle, folder: str | Path, *, compact: bool = False) -> None:
+def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
     """Write a bundle; the card goes last, so that a folder with a card is whole.
 
     A ``compact`` one has its weights in half precision, and those that are the same in all parts (embeddings that were kept as
     they were) only once. It is read and computed with in single precision like any other.
     """
     folder = Path(folder)
-    weights = {mode: _collect_weights(network, half=compact) for mode, network in bundle.parts.items()}
+    weights = {mode: _collect_weights(network, half=compact) for mode, network in pretrained.parts.items()}
     shared = _take_shared(weights) if compact else {}
     for name, values in {**weights, **({SHARED: shared} if shared else {})}.items():
         with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
             stream.write(save(values))
     card = {
         "format": FORMAT_VERSION,
-        "encoder": bundle.encoder.to_dict(),
-        "classes": bundle.classes.to_dict() if bundle.classes else None,
-        "parts": {mode: to_dict(network.config) for mode, network in bundle.parts.items()},
+        "encoder": pretrained.encoder.to_dict(),
+        "classes": pretrained.classes.to_dict() if pretrained.classes else None,
+        "parts": {mode: to_dict(network.config) for mode, network in pretrained.parts.items()},
         "shared": sorted(shared),
-        "notes": bundle.notes,
+        "notes": pretrained.notes,
     }
-    with write_atomically(folder / CARD) as stream:
+    with write_atomically(folder / CONFIG_FILE) as stream:
         json.dump(card, stream, ensure_ascii=False, indent=None if compact else 1)
 
 
@@ -138,36 +138,49 @@ def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch
     return shared
 
 
-def load_bundle(folder: str | Path, *, device: str | torch.device = "cpu") -> Bundle:
+def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -> Pretrained:
     """Read a bundle from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
     folder = find_model(folder)
-    card = read_card(folder)
+    card = read_config(folder)
     try:
-        bundle = Bundle(
+        pretrained = Pretrained(
             Encoder.from_dict(card["encoder"]),
             WordClasses.from_dict(card["classes"]) if card["classes"] else None,
             notes=card.get("notes", {}),
         )
         configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
-        raise ModelError(f"{folder / CARD}: this model card can't be used ({error})") from error
+        raise ModelError(f"{folder / CONFIG_FILE}: this model card can't be used ({error})") from error
     shared = _read_weights(folder / f"{SHARED}.safetensors") if card.get("shared") else {}
     for mode, config in configs.items():
-        network = bundle.add_language_model(config) if mode == "rnnlm" else bundle.add(config)
+        network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)
         load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
-    return bundle
+    return pretrained
+
+
+FORMER_WEIGHTS = {
+    "kind_embeddings": "type_embeddings",
+    "state_embeddings": "position_embeddings",
+    "echo_weights": "string_match_weights",
+    "w_echo": "w_copy",
+    "echo_bias": "copy_bias",
+}
+"""Parameters that had other names in format 1."""
 
 
 def load_weights(
     network: torch.nn.Module, path: Path, shared: Mapping[str, torch.Tensor] | None = None
 ) -> None:
     """Put stored weights (of any float precision) into a network, and those that it shares with others."""
-    weights = {**(shared or {}), **_read_weights(path)}
+    stored = {**(shared or {}), **_read_weights(path)}
+    weights = {FORMER_WEIGHTS.get(name, name): value for name, value in stored.items()}
     try:
         network.load_state_dict({name: value.float() for name, value in weights.items()})
     except RuntimeError as error:
-        raise ModelError(f"{path}: the weights don't fit the configuration in {CARD} ({error})") from error
+        raise ModelError(
+            f"{path}: the weights don't fit the configuration in {CONFIG_FILE} ({error})"
+        ) from error
 
 
 def _read_weights(path: Path) -> dict[str, torch.Tensor]:
@@ -179,14 +192,14 @@ def _read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
 
 
-def read_card(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
     """The JSON card of a stored model."""
-    path = folder / CARD
+    path = folder / CONFIG_FILE
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ModelError(
-            f"{folder}: there is no model here (no {CARD}). Train one with: entitynlm train CORPUS --out {folder}"
+            f"{folder}: there is no model here (no {CONFIG_FILE}). Train one with: entitynlm train CORPUS --out {folder}"
         ) from error
     except (OSError, ValueError) as error:
         raise ModelError(f"{path}: this model card can't be read ({error})") from error

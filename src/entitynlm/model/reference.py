@@ -17,7 +17,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import COMMON, FREQUENT, KEPT, OPENING
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.entitynlm import ECHO_EDGES, EntityNetwork
+from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
 from entitynlm.model.softmax import ClassSoftmax
@@ -27,7 +27,7 @@ from entitynlm.model.softmax import ClassSoftmax
 class _Entity:
     """One entity as the loop knows it."""
 
-    kind: int
+    mention_type: int
     vector: Tensor
     last_token: int = 0
     last_sentence: int = 0
@@ -135,13 +135,13 @@ class SlowTwin:
         first = story.remaining == 0
 
         if first:  # 1. not continuing a mention
-            score.r = self.kind_log_probs(h)[r]
+            score.r = self.type_log_probs(h)[r]
             if r > 0:
                 candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence, x)
-                newborn = candidates[-1]
+                new_entity = candidates[-1]
                 if e == len(story.entities) + 1:
                     score.e = log_probs[-1]
-                    story.entities.append(newborn)
+                    story.entities.append(new_entity)
                 else:
                     score.e = log_probs[candidates.index(story.entities[e - 1])]
                 entity = story.entities[e - 1]
@@ -159,8 +159,8 @@ class SlowTwin:
 
         if not discriminative:
             score.x = self.word_log_prob(h, story.e_current, x, (r, first, l))  # 3.
-            if net.config.echo and r > 0:
-                score.x = self._echo(score.x, h, x, story, story.entities[e - 1], t)
+            if net.config.copying and r > 0:
+                score.x = self._copy(score.x, h, x, story, story.entities[e - 1], t)
             self._read(story, x)  # 4.
         if r > 0:  # 5.
             entity = story.entities[e - 1]
@@ -190,28 +190,28 @@ class SlowTwin:
             story.h[k] = torch.sigmoid(o) * torch.tanh(story.c[k])
             value = story.h[k]
 
-    def kind_log_probs(self, h: Tensor) -> Tensor:
+    def type_log_probs(self, h: Tensor) -> Tensor:
         """Eq. 3."""
         net = self.network
-        scores = [h @ net.W_r @ r for r in net.kind_embeddings]
+        scores = [h @ net.W_r @ r for r in net.type_embeddings]
         return torch.log_softmax(torch.stack(scores), 0)
 
     def entity_log_probs(
-        self, story: _Story, h: Tensor, t: int, kind: int, sentence: int, x: int | None = None
+        self, story: _Story, h: Tensor, t: int, mention_type: int, sentence: int, x: int | None = None
     ) -> tuple[list[_Entity], Tensor]:
         """Eq. 4: every entity of this kind so far, then a new one. Q has read ``x`` and may compare it with their words."""
         net = self.network
-        candidates = [entity for entity in story.entities if entity.kind == kind]
+        candidates = [entity for entity in story.entities if entity.mention_type == mention_type]
         scores = []
         for entity in candidates:
             f = self._features(entity, story, t, sentence)
             score = h @ net.W_entity @ entity.vector + net.w_dist @ f
-            if net.echo_weights is not None and x is not None:
-                score = score + net.echo_weights[self._compare(story, entity, t, x)]
+            if net.string_match_weights is not None and x is not None:
+                score = score + net.string_match_weights[self._compare(story, entity, t, x)]
             scores.append(score)
-        newborn = _Entity(kind, self._give_birth(kind, t))
-        scores.append(h @ net.W_entity @ newborn.vector)
-        return [*candidates, newborn], torch.log_softmax(torch.stack(scores), 0)
+        new_entity = _Entity(mention_type, self._create_entity(mention_type, t))
+        scores.append(h @ net.W_entity @ new_entity.vector)
+        return [*candidates, new_entity], torch.log_softmax(torch.stack(scores), 0)
 
     def _features(self, entity: _Entity, story: _Story, t: int, sentence: int) -> Tensor:
         f = torch.zeros_like(self.network.w_dist)
@@ -239,11 +239,11 @@ class SlowTwin:
         """Eq. 6; before any mention e_current is zero. ``place`` is (r, first word?, l)."""
         net = self.network
         u = h if e_current is None else h + net.W_e @ e_current
-        if net.config.word_states:
+        if net.config.mention_positions:
             r, first, l = place
-            buckets = net.config.word_states
+            buckets = net.config.mention_positions
             row = 0 if r == 0 else 1 + (r - 1) * 2 * buckets + (buckets if first else 0) + min(l, buckets) - 1
-            u = u + net.state_embeddings[row]
+            u = u + net.position_embeddings[row]
         words = net.words
         assert words is not None
         if isinstance(words, ClassSoftmax):
@@ -266,30 +266,30 @@ class SlowTwin:
     def _compare(self, story: _Story, entity: _Entity, t: int, x: int) -> int:
         """How like the entity's words x is, as ``data.echoes`` numbers it."""
         previous = self._find_predecessor(story, entity, t)
-        chances = [word for before, word in entity.words if before == previous]
-        share = chances.count(x) / len(chances) if chances else 0.0
+        copy_candidates = [word for before, word in entity.words if before == previous]
+        share = copy_candidates.count(x) / len(copy_candidates) if copy_candidates else 0.0
         match = 0 if share == 0 else 1 if share < 0.5 else 2
         rarity = 0 if x < FREQUENT else 1 if x < COMMON else 2
         known = rarity == 2 and any(word == x for _, word in entity.words)
         return match + 3 * rarity + 9 * known
 
-    def _echo(self, log_x: Tensor, h: Tensor, x: int, story: _Story, entity: _Entity, t: int) -> Tensor:
+    def _copy(self, log_x: Tensor, h: Tensor, x: int, story: _Story, entity: _Entity, t: int) -> Tensor:
         """Beside eq. 6, ours: the mention repeats one of its entity's words with probability λ."""
         net = self.network
         previous = self._find_predecessor(story, entity, t)
-        chances = [word for before, word in entity.words if before == previous]
-        if not chances:
+        copy_candidates = [word for before, word in entity.words if before == previous]
+        if not copy_candidates:
             return log_x
         row = 1 if previous == OPENING else 0
-        bucket = sum(1 for edge in ECHO_EDGES if edge <= len(chances)) - 1
-        share = torch.sigmoid(net.w_echo[row] @ h + net.echo_bias[row, bucket])
-        return torch.log((1 - share) * log_x.exp() + share * chances.count(x) / len(chances))
+        bucket = sum(1 for edge in COPY_EDGES if edge <= len(copy_candidates)) - 1
+        share = torch.sigmoid(net.w_copy[row] @ h + net.copy_bias[row, bucket])
+        return torch.log((1 - share) * log_x.exp() + share * copy_candidates.count(x) / len(copy_candidates))
 
-    def _give_birth(self, kind: int, t: int) -> Tensor:
+    def _create_entity(self, mention_type: int, t: int) -> Tensor:
         """Eq. 7."""
         net = self.network
-        mean = net.kind_embeddings[kind]
-        if net.config.birth == "zero":
+        mean = net.type_embeddings[mention_type]
+        if net.config.new_entity == "zero":
             return torch.zeros_like(mean)
         if self.noise is None:
             return mean / mean.norm().clamp_min(SMALLEST_NORM)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import NEW, trace_referents
 from entitynlm.text.document import Document
 
@@ -61,17 +61,21 @@ class Calibration:
         }
 
 
-def measure_calibration(bundle: Bundle, documents: Iterable[Document], *, bins: int = BINS) -> Calibration:
+def measure_calibration(
+    pretrained: Pretrained, documents: Iterable[Document], *, bins: int = BINS
+) -> Calibration:
     """Compare the probabilities of referents with what came true, over annotated documents."""
     if bins < 2:
         raise ConfigError(f"there must be two bins at least, not {bins}")
-    network = bundle.get("generative")
+    network = pretrained.get("generative")
     probabilities: list[float] = []
     outcomes: list[bool] = []
     right, surprisals, count = 0, [], 0
     for document in documents:
         count += 1
-        for found in trace_referents(network, bundle.encoder.encode(document), with_words=False).referents:
+        for found in trace_referents(
+            network, pretrained.encoder.encode(document), with_words=False
+        ).referents:
             true = NEW if found.is_new else found.entity
             right += found.ranked[0][0] == true
             surprisals.append(found.surprisal / math.log(2))

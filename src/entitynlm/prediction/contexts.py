@@ -40,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class Context:
     """A place where a mention starts.
 
     :param sentence: the number of its sentence, :param offset: how many words of that are before it.
@@ -68,12 +68,12 @@ def stem(word: str) -> str:
     )
 
 
-def look_around(story: Document, positions: Sequence[int]) -> list[Situation]:
+def look_around(story: Document, positions: Sequence[int]) -> list[Context]:
     """The situation at each position, in the order asked for."""
     words = [word.lower() for word in story.tokens]
     owners = story.sentence_of
     order = sorted(range(len(positions)), key=lambda index: positions[index])
-    found: dict[int, Situation] = {}
+    found: dict[int, Context] = {}
     known: dict[str, Candidate] = {}
     mentions, latest, done = story.mentions, "", 0
     for index in order:
@@ -97,7 +97,7 @@ def look_around(story: Document, positions: Sequence[int]) -> list[Situation]:
             latest = head
             done += 1
         sentence, begin = _find_sentence(story, owners, position)
-        found[index] = Situation(
+        found[index] = Context(
             position,
             sentence,
             position - begin,

@@ -13,9 +13,9 @@ import torch
 
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_tables import WordTables
-from entitynlm.model.encoding.copying import SpokenWords
+from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_word_states
+from entitynlm.model.features import find_mention_positions
 
 if TYPE_CHECKING:
     from entitynlm.prediction.referents import Expectation
@@ -36,14 +36,14 @@ class ExpectedWords:
     def __init__(self, network: EntityNetwork, x: np.ndarray, entity: np.ndarray) -> None:
         """``x`` (T,) and ``entity`` (T,): the words of the text, and whose they are (0: nobody's)."""
         self.network, self.x, self.entity = network, x, entity
-        self.spoken = SpokenWords()
+        self.spoken = EntityWords()
         self.log_probs = np.full(len(x), np.nan)
         self._positions: list[np.ndarray] = []
         self._weights: list[FloatArray] = []
         self._places: list[np.ndarray] = []
         self._vectors: list[np.ndarray] = []
         self._contexts: list[np.ndarray] = []
-        self._echoes: list[np.ndarray] = []
+        self._copies: list[np.ndarray] = []
         self._waiting = 0
         self._first_places = _number_first_places(network)
 
@@ -61,11 +61,17 @@ class ExpectedWords:
         self._add(tables, at, position, log_weights, places[kept], vectors, owner)
 
     def expect_within(
-        self, tables: WordTables, at: int, position: int, e_current: np.ndarray, kind: int, remaining: int
+        self,
+        tables: WordTables,
+        at: int,
+        position: int,
+        e_current: np.ndarray,
+        mention_type: int,
+        remaining: int,
     ) -> None:
         """A word inside a mention, where only the word itself is open."""
-        place = find_word_states(
-            self.network.config, np.array([kind]), np.array([remaining]), np.array([False])
+        place = find_mention_positions(
+            self.network.config, np.array([mention_type]), np.array([remaining]), np.array([False])
         )
         self._add(
             tables,
@@ -82,7 +88,7 @@ class ExpectedWords:
     ) -> tuple[FloatArray, np.ndarray, np.ndarray]:
         """Probability, place and owner of each way to go on: no mention (owner 0), or a mention of candidate 1, 2, …"""
         config = self.network.config
-        several = config.word_states
+        several = config.mention_positions
         probs = np.exp(found.log_probs)
         likely = np.argsort(-probs, kind="stable")[:MOST_WAYS]
         enough = np.searchsorted(np.cumsum(probs[likely]), probs.sum() - NEGLECTED / 2)
@@ -98,7 +104,7 @@ class ExpectedWords:
         lengths /= lengths.sum(axis=1, keepdims=True)
         grouped = lengths[:, :several].copy()
         grouped[:, several - 1] = lengths[:, several - 1 :].sum(axis=1)
-        places = self._first_places[found.kinds[likely]].reshape(-1)
+        places = self._first_places[found.mention_types[likely]].reshape(-1)
         return (
             np.concatenate([weights[:1], (weights[1:, None] * grouped).reshape(-1)]),
             np.concatenate([none, places]),
@@ -116,9 +122,9 @@ class ExpectedWords:
         owners: np.ndarray,
     ) -> None:
         count = len(log_weights)
-        if self.network.config.echo:
+        if self.network.config.copying:
             x = int(self.x[position])
-            self._echoes.append(
+            self._copies.append(
                 np.array([self.spoken.count(x, n) if n else (0, 0, 0) for n in owners.tolist()])
             )
             self.spoken.read(x, int(self.entity[position]))
@@ -140,23 +146,25 @@ class ExpectedWords:
         log_weights = np.concatenate(self._weights)
         ids, places = self.x[positions], np.concatenate(self._places)
         vectors, contexts = np.concatenate(self._vectors), np.concatenate(self._contexts)
-        echoes = np.concatenate(self._echoes) if self._echoes else None
-        scores = score_words(self.network, contexts, vectors, ids, places, echoes)
+        copies = np.concatenate(self._copies) if self._copies else None
+        scores = score_words(self.network, contexts, vectors, ids, places, copies)
         starts = np.flatnonzero(np.diff(positions, prepend=-1))
         joint = log_weights + scores
         self.log_probs[positions[starts]] = np.logaddexp.reduceat(joint, starts)
         collections = (self._positions, self._weights, self._places, self._vectors, self._contexts)
-        for collected in (*collections, self._echoes):
+        for collected in (*collections, self._copies):
             collected.clear()
         self._waiting = 0
 
 
 def _number_first_places(network: EntityNetwork) -> np.ndarray:
     """(1 + K, word_states) the place of a mention's first word, by kind and number of words."""
-    kinds = np.arange(network.config.kinds + 1)[:, None]
-    lengths = np.arange(1, network.config.word_states + 1)[None]
-    kinds, lengths = np.broadcast_arrays(kinds, lengths)
-    return find_word_states(network.config, kinds, lengths, np.ones(kinds.shape, dtype=bool))
+    mention_types = np.arange(network.config.mention_types + 1)[:, None]
+    lengths = np.arange(1, network.config.mention_positions + 1)[None]
+    mention_types, lengths = np.broadcast_arrays(mention_types, lengths)
+    return find_mention_positions(
+        network.config, mention_types, lengths, np.ones(mention_types.shape, dtype=bool)
+    )
 
 
 @torch.no_grad()
@@ -166,22 +174,22 @@ def score_words(
     vectors: np.ndarray,
     ids: np.ndarray,
     places: np.ndarray,
-    echoes: np.ndarray | None = None,
+    copies: np.ndarray | None = None,
 ) -> FloatArray:
     """(n,) equation 6 for pairs of a context and a vector of e_current, a few at a time.
 
     :param echoes: (n, 3) whether the word opens a stretch of its entity's words, its chances and its echoes; None: no echoes.
     """
-    device, kind = network.W_r.device, network.W_r.dtype
+    device, mention_type = network.W_r.device, network.W_r.dtype
     scores = np.empty(len(ids))
     batch = max(1, NUMBERS_AT_ONCE // network.reader.embedding.weight.shape[0])
     for start in range(0, len(ids), batch):
         some = slice(start, start + batch)
-        h, e = (torch.from_numpy(np.array(a[some])).to(device, kind) for a in (contexts, vectors))
+        h, e = (torch.from_numpy(np.array(a[some])).to(device, mention_type) for a in (contexts, vectors))
         x, states = (torch.from_numpy(a[some].astype(np.int64)).to(device) for a in (ids, places))
         found = network.log_prob_word(h, network.project_entity(e), x, states)
-        if echoes is not None:
-            counts = torch.from_numpy(echoes[some]).to(device)
-            found = network.mix_echoes(found, network.score_echoes(h), *counts.unbind(1))
+        if copies is not None:
+            counts = torch.from_numpy(copies[some]).to(device)
+            found = network.mix_copies(found, network.score_copying(h), *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.contexts import PRONOUNS, Situation, look_around
+from entitynlm.prediction.contexts import PRONOUNS, Context, look_around
 from entitynlm.prediction.loglinear import Examples, fit_weights
 from entitynlm.prediction.measures import measure_shallow
 from entitynlm.prediction.network.statistics import SHOWN, ContextStatistics, Shares
@@ -30,7 +30,7 @@ class LinearChooser:
     """p(c) ∝ exp(w · f(c)), with f from what may be seen."""
 
     def __init__(
-        self, describe: Callable[[Document, Sequence[Situation]], list[np.ndarray]], weights: np.ndarray
+        self, describe: Callable[[Document, Sequence[Context]], list[np.ndarray]], weights: np.ndarray
     ):
         self.describe = describe
         self.weights = weights
@@ -45,7 +45,7 @@ class LinearChooser:
 
 
 def fit_chooser(
-    describe: Callable[[Document, Sequence[Situation]], list[np.ndarray]],
+    describe: Callable[[Document, Sequence[Context]], list[np.ndarray]],
     questions: Questions,
     *,
     on_story: Callable[[int, int], None] = lambda done, total: None,
@@ -65,7 +65,7 @@ def fit_chooser(
     return LinearChooser(describe, fit_weights(Examples(features, answers)))
 
 
-def describe_shallow(story: Document, situations: Sequence[Situation]) -> list[np.ndarray]:
+def describe_shallow(story: Document, situations: Sequence[Context]) -> list[np.ndarray]:
     """Recency and frequency, and nothing else."""
     return [measure_shallow(situation) for situation in situations]
 
@@ -76,11 +76,11 @@ class ModiDescription:
     def __init__(self, statistics: ContextStatistics) -> None:
         self.statistics = statistics
 
-    def __call__(self, story: Document, situations: Sequence[Situation]) -> list[np.ndarray]:
+    def __call__(self, story: Document, situations: Sequence[Context]) -> list[np.ndarray]:
         shares = self.statistics.measure(story, situations)
         return [self._describe(situation, share) for situation, share in zip(situations, shares, strict=True)]
 
-    def _describe(self, situation: Situation, share: Shares) -> np.ndarray:
+    def _describe(self, situation: Context, share: Shares) -> np.ndarray:
         shallow = measure_shallow(situation)
         new = shallow[:, -1:]
         levels = list(MODI_LEVELS)

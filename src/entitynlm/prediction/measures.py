@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, START, Situation
+from entitynlm.prediction.contexts import PRONOUNS, START, Context
 
 RECENCY = ("token", "sentence", "mention")
 EDGES = {
@@ -24,7 +24,7 @@ OTHERS = (
 SIZE = NUMBER_OF_BUCKETS + len(OTHERS)
 
 
-def measure_shallow(situation: Situation) -> np.ndarray:
+def measure_shallow(situation: Context) -> np.ndarray:
     """(candidates + 1, buckets + 1): one-hot recency and frequency; the last row, a new entity, has its own column."""
     found = np.zeros((len(situation.candidates) + 1, NUMBER_OF_BUCKETS + 1), dtype=np.float32)
     for row, candidate in enumerate(situation.candidates):
@@ -42,7 +42,7 @@ def measure_shallow(situation: Situation) -> np.ndarray:
     return found
 
 
-def measure_situation(situation: Situation) -> np.ndarray:
+def measure_context(situation: Context) -> np.ndarray:
     """(candidates + 1, SIZE): the buckets and all :data:`OTHERS`; what concerns the situation is on every row."""
     shallow = measure_shallow(situation)
     others = np.zeros((len(shallow), len(OTHERS)), dtype=np.float32)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.document_index import lay_out
+from entitynlm.model.batch.document_index import index_document
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -49,11 +49,11 @@ class NetworkChooser:
 
     def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         """The choices at all mentions of a story, by their first tokens."""
-        if self.encoder.kinds > 1:
-            return self._sum_over_kinds(encoded, originals)
+        if self.encoder.mention_types > 1:
+            return self._sum_over_types(encoded, originals)
         return self._read_along(encoded, originals)
 
-    def _sum_over_kinds(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+    def _sum_over_types(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         """A model with types draws the type first; nobody is told it, so it is summed over."""
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}
@@ -70,24 +70,26 @@ class NetworkChooser:
     @torch.no_grad()
     def _read_along(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         network = self.network
-        layout = lay_out(encoded, network.feature_set)
+        index = index_document(encoded, network.feature_set)
         reading = network.reader([encoded.x], sentences=[encoded.sentence])
         before = reading.table[torch.from_numpy(reading.before[0])]
         after = reading.table[torch.from_numpy(reading.after[0])]
-        noise = FixedNoise().draw(layout.past.position + layout.starts, network.config.hidden_size)
+        noise = FixedNoise().draw(index.past.position + index.starts, network.config.hidden_size)
         states = [before.new_zeros(before.shape[1])]
-        states += network.give_birth(torch.from_numpy(layout.mention_kinds.astype(np.int64)), noise)  # eq. 7
-        for token, previous in zip(layout.update_tokens, layout.update_previous, strict=True):
+        states += network.create_entity(
+            torch.from_numpy(index.types_of_mentions.astype(np.int64)), noise
+        )  # eq. 7
+        for token, previous in zip(index.update_tokens, index.update_previous, strict=True):
             states.append(network.update(states[previous], after[token]))  # eq. 8
-        queries = network.entity_query(before[torch.from_numpy(layout.starts)])  # eq. 4
-        pairs = torch.stack(states)[torch.from_numpy(layout.pair_rows)]
-        scores = (queries[torch.from_numpy(layout.pair_mentions)] * pairs).sum(-1)
-        scores = scores + network.score_distance(torch.from_numpy(layout.pair_features))
+        queries = network.entity_query(before[torch.from_numpy(index.starts)])  # eq. 4
+        pairs = torch.stack(states)[torch.from_numpy(index.pair_rows)]
+        scores = (queries[torch.from_numpy(index.pair_mentions)] * pairs).sum(-1)
+        scores = scores + network.score_distance(torch.from_numpy(index.pair_features))
         table = scores.double().numpy()
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}
         for number, mention in enumerate(originals):
-            own = table[layout.pair_mentions == number]
+            own = table[index.pair_mentions == number]
             found[mention.start] = make_choice(list(names), own)
             names.setdefault(mention.entity)
         return found

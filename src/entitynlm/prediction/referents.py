@@ -51,7 +51,7 @@ class Referent:
     start: int
     end: int
     entity: int
-    kind: int
+    mention_type: int
     is_new: bool
     expected: float
     probability: float
@@ -90,23 +90,23 @@ class Trace:
     contexts: np.ndarray
 
 
-class Cast:
+class EntityTable:
     """The entities so far: vectors in order of birth, and when each was mentioned last."""
 
     def __init__(self, size: int, dtype: np.dtype) -> None:
         self.count = 0
         self.mentions = 0
         self.vectors = np.zeros((64, size), dtype=dtype)
-        self.births = np.zeros((64, size), dtype=dtype)
+        self.new_entities = np.zeros((64, size), dtype=dtype)
         self.memory = np.zeros((5, 64), dtype=np.int64)  # kind, last word, last sentence, last mention, count
 
-    def add(self, vector: np.ndarray, kind: int) -> None:
+    def add(self, vector: np.ndarray, mention_type: int) -> None:
         if self.count == len(self.vectors):
             self.vectors = np.concatenate([self.vectors, np.zeros_like(self.vectors)])
-            self.births = np.concatenate([self.births, np.zeros_like(self.births)])
+            self.new_entities = np.concatenate([self.new_entities, np.zeros_like(self.new_entities)])
             self.memory = np.concatenate([self.memory, np.zeros_like(self.memory)], axis=1)
-        self.vectors[self.count] = self.births[self.count] = vector
-        self.memory[0, self.count] = kind
+        self.vectors[self.count] = self.new_entities[self.count] = vector
+        self.memory[0, self.count] = mention_type
         self.count += 1
 
     def measure(self, position: int, sentence: int) -> np.ndarray:
@@ -141,7 +141,7 @@ class Tracer:
         precision = network.W_r.detach().cpu().numpy().dtype
         self.network, self.document, self.noise = network, document, noise
         self.shown = shown
-        self.cast = Cast(size, precision)
+        self.table_of_entities = EntityTable(size, precision)
         self.referents: list[Referent] = []
         self.words = ExpectedWords(network, document.x, document.e) if with_words else None
         self.distance: tuple[np.ndarray, np.ndarray] | None = None
@@ -164,49 +164,59 @@ class Tracer:
         )
         sentences = self.document.sentence[start:stop].tolist()
         noise = self.noise.draw(np.arange(start, stop), self.network.config.hidden_size).numpy()
-        for at, (kind, entity, length) in enumerate(zip(r, e, l, strict=True)):
+        for at, (mention_type, entity, length) in enumerate(zip(r, e, l, strict=True)):
             free = self.remaining == 0
             if free:
-                newborns = give_births(tables, noise[at])
-                referents = self._expect(tables, at, start + at, sentences[at], newborns)
+                new_entities = create_entities(tables, noise[at])
+                referents = self._expect(tables, at, start + at, sentences[at], new_entities)
                 if self.words is not None:
                     self.words.expect(tables, at, start + at, self.e_current, referents)
-                if kind:
+                if mention_type:
                     if len(self.referents) % self.every == 0:
                         self.contexts.append(tables.contexts[at].copy())
-                    self._start_mention(referents, start + at, entity, kind, length, newborns)
+                    self._start_mention(referents, start + at, entity, mention_type, length, new_entities)
             elif self.words is not None:
-                self.words.expect_within(tables, at, start + at, self.e_current, kind, length)
-            if kind:
+                self.words.expect_within(tables, at, start + at, self.e_current, mention_type, length)
+            if mention_type:
                 self._update(tables, at, start + at, sentences[at], entity)
         if self.words is not None:
             self.words.flush()
 
     def _expect(
-        self, tables: WordTables, at: int, position: int, sentence: int, newborns: np.ndarray
+        self, tables: WordTables, at: int, position: int, sentence: int, new_entities: np.ndarray
     ) -> Expectation:
         """Equations 3 and 4 before a word: the probability of every referent, known ones first, then a newborn per kind."""
         assert self.distance is not None
-        cast = self.cast
-        measured = cast.measure(position, sentence)
+        table_of_entities = self.table_of_entities
+        measured = table_of_entities.measure(position, sentence)
         table, limit = self.distance
         bounded = np.minimum(measured, limit[:, None])
-        kinds = np.concatenate([cast.memory[0, : cast.count], np.arange(1, len(newborns) + 1)])
-        vectors = np.concatenate([cast.vectors[: cast.count], newborns])
+        mention_types = np.concatenate(
+            [table_of_entities.memory[0, : table_of_entities.count], np.arange(1, len(new_entities) + 1)]
+        )
+        vectors = np.concatenate([table_of_entities.vectors[: table_of_entities.count], new_entities])
         scores = (vectors @ tables.queries[at]).astype(np.float64)
-        scores[: cast.count] += table[np.arange(4)[:, None], bounded].sum(0)
-        log_kinds = tables.log_kinds[at].astype(np.float64)
-        log_probs = log_kinds[kinds] + _normalise_kinds(scores, kinds)
-        self.mention_expected[position] = -np.expm1(log_kinds[0])
-        return Expectation(log_probs, float(log_kinds[0]), vectors, kinds, cast.count, measured)
+        scores[: table_of_entities.count] += table[np.arange(4)[:, None], bounded].sum(0)
+        log_types = tables.log_types[at].astype(np.float64)
+        log_probs = log_types[mention_types] + _normalise_types(scores, mention_types)
+        self.mention_expected[position] = -np.expm1(log_types[0])
+        return Expectation(
+            log_probs, float(log_types[0]), vectors, mention_types, table_of_entities.count, measured
+        )
 
     def _start_mention(
-        self, found: Expectation, position: int, entity: int, kind: int, length: int, newborns: np.ndarray
+        self,
+        found: Expectation,
+        position: int,
+        entity: int,
+        mention_type: int,
+        length: int,
+        new_entities: np.ndarray,
     ) -> None:
         is_new = entity > found.known
         probs = found.choices()
         if is_new:
-            self.cast.add(newborns[kind - 1], kind)
+            self.table_of_entities.add(new_entities[mention_type - 1], mention_type)
         true = NEW if is_new else entity
         order = np.argsort(-probs, kind="stable")[: self.shown].tolist()
         positive = probs[probs > 0]
@@ -215,7 +225,7 @@ class Tracer:
                 start=position,
                 end=min(position + length, len(self.document)),
                 entity=entity,
-                kind=kind,
+                mention_type=mention_type,
                 is_new=is_new,
                 expected=float(self.mention_expected[position]),
                 probability=float(probs[true]),
@@ -225,20 +235,20 @@ class Tracer:
                 ranked=tuple((number, float(probs[number])) for number in order),
             )
         )
-        self.cast.start_mention(entity)
+        self.table_of_entities.start_mention(entity)
         self.remaining = length
-        self.e_current = self.cast.vectors[entity - 1]
+        self.e_current = self.table_of_entities.vectors[entity - 1]
 
     def _update(self, tables: WordTables, at: int, position: int, sentence: int, entity: int) -> None:
         """Equation 8."""
-        old, h = self.cast.vectors[entity - 1].copy(), tables.states[at]
+        old, h = self.table_of_entities.vectors[entity - 1].copy(), tables.states[at]
         gate = 1 / (1 + np.exp(-float(tables.gates[at] @ old)))
         new = gate * old + (1 - gate) * h
         new = (new / max(float(np.linalg.norm(new)), SMALLEST_NORM)).astype(old.dtype)
-        self.cast.update(entity, new, position, sentence)
+        self.table_of_entities.update(entity, new, position, sentence)
         self.gates[position] = gate
         self.moves[position] = 1 - _cosine(old, new)
-        self.away[position] = 1 - _cosine(self.cast.births[entity - 1], new)
+        self.away[position] = 1 - _cosine(self.table_of_entities.new_entities[entity - 1], new)
         self.e_current = new
         self.remaining -= 1
         if self.remaining == 0 or position == len(self.document) - 1:
@@ -246,7 +256,7 @@ class Tracer:
 
     def finish(self) -> Trace:
         log_words = self.words.log_probs if self.words else np.full(len(self.document), np.nan)
-        vectors = self.cast.vectors[: self.cast.count].copy()
+        vectors = self.table_of_entities.vectors[: self.table_of_entities.count].copy()
         after, contexts = (
             np.array(rows).reshape(-1, vectors.shape[1]) for rows in (self.after, self.contexts)
         )
@@ -274,7 +284,7 @@ class Expectation:
     log_probs: FloatArray
     log_none: float
     vectors: np.ndarray
-    kinds: np.ndarray
+    mention_types: np.ndarray
     known: int
     measured: np.ndarray
 
@@ -285,26 +295,28 @@ class Expectation:
         return np.concatenate([[probs[self.known :].sum()], probs[: self.known]])
 
 
-def give_births(tables: WordTables, noise: np.ndarray) -> np.ndarray:
+def create_entities(tables: WordTables, noise: np.ndarray) -> np.ndarray:
     """(K, D) a newborn of each kind (equation 7)."""
     means = tables.means[1:]
-    if tables.zero_birth:
+    if tables.zero_new_entities:
         return np.zeros_like(means)
     u = means + (tables.sigma * noise).astype(means.dtype)
     norms = np.linalg.norm(u, axis=1, keepdims=True)
-    births: np.ndarray = u / np.maximum(norms, SMALLEST_NORM)
-    return births
+    new_entities: np.ndarray = u / np.maximum(norms, SMALLEST_NORM)
+    return new_entities
 
 
-def _normalise_kinds(scores: FloatArray, kinds: np.ndarray) -> FloatArray:
+def _normalise_types(scores: FloatArray, mention_types: np.ndarray) -> FloatArray:
     """log softmax among the candidates of each kind; every kind has its newborn."""
     shifted = scores - scores.max()
-    totals = np.bincount(kinds, weights=np.exp(shifted))[1:]
+    totals = np.bincount(mention_types, weights=np.exp(shifted))[1:]
     if (totals > 1e-200).all():
-        log_probs: FloatArray = shifted - np.log(totals)[kinds - 1]
+        log_probs: FloatArray = shifted - np.log(totals)[mention_types - 1]
         return log_probs
-    log_totals = np.array([log_sum_exp(scores[kinds == kind]) for kind in range(1, len(totals) + 1)])
-    return np.asarray(scores - log_totals[kinds - 1])
+    log_totals = np.array(
+        [log_sum_exp(scores[mention_types == mention_type]) for mention_type in range(1, len(totals) + 1)]
+    )
+    return np.asarray(scores - log_totals[mention_types - 1])
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

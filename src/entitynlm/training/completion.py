@@ -10,13 +10,13 @@ from pathlib import Path
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.pretrained import CARD, Bundle, load_bundle
+from entitynlm.model.pretrained import CONFIG_FILE, Pretrained, load_pretrained
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import Listener, train_bundle
+from entitynlm.training.recipe import Listener, train_pretrained
 from entitynlm.training.settings import Settings
 
 
-def complete_bundle(
+def complete_pretrained(
     folder: Path,
     train: Sequence[Document],
     development: Sequence[Document],
@@ -26,15 +26,15 @@ def complete_bundle(
     seed: int,
     device: str = "cpu",
     listener: Listener | None = None,
-) -> Bundle | None:
+) -> Pretrained | None:
     """The model in ``folder`` with all ``parts``, of which those that are missing are trained; None if it was stopped."""
-    stored = load_bundle(folder, device=device) if (folder / CARD).exists() else None
+    stored = load_pretrained(folder, device=device) if (folder / CONFIG_FILE).exists() else None
     if stored is not None:
         check_stored(stored, settings, seed=seed, folder=folder)
     missing = [part for part in parts if stored is None or part not in stored.parts]
     if stored is not None and not missing:
         return stored
-    return train_bundle(
+    return train_pretrained(
         train,
         development,
         settings,
@@ -48,15 +48,15 @@ def complete_bundle(
     )
 
 
-def check_stored(bundle: Bundle, settings: Settings, *, seed: int, folder: Path) -> None:
+def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
     """Whether a stored model is what these settings and this seed make, as far as it got."""
-    encoder = bundle.encoder
+    encoder = pretrained.encoder
     different = []
     if encoder.recipe != settings.recipe:
         different.append("preprocessing")
     if (encoder.singletons, bool(encoder.types)) != (settings.data.singletons, settings.data.typed):
         different.append("data")
-    for mode, notes in bundle.notes.get("training", {}).items():
+    for mode, notes in pretrained.notes.get("training", {}).items():
         model, training = settings.for_part(mode)
         try:
             stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
@@ -64,8 +64,8 @@ def check_stored(bundle: Bundle, settings: Settings, *, seed: int, folder: Path)
             raise ModelError(
                 f"{folder}: the notes on the {mode} part's training can't be read ({error})"
             ) from error
-        kinds = stored[0].kinds
-        wanted = (from_dict(ModelConfig, {**to_dict(model), "kinds": kinds}), training)
+        mention_types = stored[0].mention_types
+        wanted = (from_dict(ModelConfig, {**to_dict(model), "mention_types": mention_types}), training)
         if stored != wanted or notes.get("seed") != seed:
             different.append(mode)
     if different:

@@ -13,10 +13,10 @@ import torch
 from entitynlm.config import Mode, ModelConfig, to_dict
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
-from entitynlm.model.encoding.embeddings import load_pretrained, project
+from entitynlm.model.encoding.embeddings import load_embeddings, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.word_classes import assign_classes
-from entitynlm.model.pretrained import Bundle, Network, save_bundle
+from entitynlm.model.pretrained import Network, Pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.text.document import Document
 from entitynlm.training.batching import derive_seed
@@ -47,9 +47,9 @@ class EncodedCorpus:
     development: Sequence[EncodedDocument]
 
 
-def prepare_bundle(
+def prepare_pretrained(
     train: Iterable[Document], development: Iterable[Document], settings: Settings
-) -> tuple[Bundle, EncodedCorpus]:
+) -> tuple[Pretrained, EncodedCorpus]:
     """An encoder fitted on the training documents, word classes, and all documents as numbers."""
     train = list(train)
     if not train:
@@ -74,11 +74,11 @@ def prepare_bundle(
             len(encoder.vocabulary),
             method=settings.training.word_classes,
         )
-    return Bundle(encoder, classes), EncodedCorpus(encoded, held_out)
+    return Pretrained(encoder, classes), EncodedCorpus(encoded, held_out)
 
 
 def train_part(
-    bundle: Bundle,
+    pretrained: Pretrained,
     corpus: EncodedCorpus,
     mode: Mode,
     settings: Settings,
@@ -96,14 +96,14 @@ def train_part(
     """
     listener = listener or Listener()
     model_config, training_config = settings.for_part(mode)
-    kinds = bundle.encoder.kinds
-    model_config = type(model_config)(**{**to_dict(model_config), "kinds": kinds})
+    mention_types = pretrained.encoder.mention_types
+    model_config = type(model_config)(**{**to_dict(model_config), "mention_types": mention_types})
     if mode != "rnnlm":
-        check_lengths(model_config, bundle.encoder)
+        check_lengths(model_config, pretrained.encoder)
     torch.manual_seed(derive_seed(seed, 0))
-    network, trainable = add_part(bundle, model_config)
+    network, trainable = add_part(pretrained, model_config)
     if training_config.embeddings != "random":
-        use_embeddings(network, bundle.encoder, training_config.embeddings)
+        use_embeddings(network, pretrained.encoder, training_config.embeddings)
     if start is not None:
         copy_word_side(start, network)
     network.to(device)
@@ -127,7 +127,7 @@ def train_part(
     )
     if not finished and checkpoint:
         save_checkpoint(training, checkpoint, settings=described)
-    bundle.notes.setdefault("training", {})[mode] = {
+    pretrained.notes.setdefault("training", {})[mode] = {
         **described,
         "best_epoch": training.progress.best_epoch,
         "best_dev_loss": training.progress.best_loss,
@@ -135,12 +135,12 @@ def train_part(
     return finished
 
 
-def add_part(bundle: Bundle, config: ModelConfig) -> tuple[Network, Trainable]:
+def add_part(pretrained: Pretrained, config: ModelConfig) -> tuple[Network, Trainable]:
     """A new network in a bundle, and what the training loop sees of it."""
     if config.mode == "rnnlm":
-        baseline = bundle.add_language_model(config)
+        baseline = pretrained.add_language_model(config)
         return baseline, baseline
-    network = bundle.add(config)
+    network = pretrained.add(config)
     return network, TrainableEntityNetwork(network)
 
 
@@ -153,33 +153,33 @@ def check_lengths(config: ModelConfig, encoder: Encoder) -> None:
         )
 
 
-def train_bundle(
+def train_pretrained(
     train: Iterable[Document],
     development: Iterable[Document],
     settings: Settings,
     *,
     parts: Sequence[Mode] = ("generative", "causal"),
-    base: Bundle | None = None,
+    base: Pretrained | None = None,
     seed: int,
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
     listener: Listener | None = None,
     start: LanguageModel | None = None,
-) -> Bundle | None:
+) -> Pretrained | None:
     """Train the parts and store them as one model; None if it was stopped (``resume`` goes on).
 
     With ``base`` its encoder, word classes and other parts are kept, and the parts named are trained into it. With ``start`` the
     word side of each part begins as that language model's, which must have been trained with the same encoder.
     """
     if base is None:
-        bundle, corpus = prepare_bundle(train, development, settings)
+        pretrained, corpus = prepare_pretrained(train, development, settings)
     else:
-        bundle = base
+        pretrained = base
         corpus = EncodedCorpus(*([base.encoder.encode(d) for d in split] for split in (train, development)))
     for mode in parts:
         if not train_part(
-            bundle,
+            pretrained,
             corpus,
             mode,
             settings,
@@ -192,13 +192,13 @@ def train_bundle(
         ):
             return None
         if folder:
-            save_bundle(bundle, folder)
-    return bundle
+            save_pretrained(pretrained, folder)
+    return pretrained
 
 
 def use_embeddings(network: Network, encoder: Encoder, source: str) -> None:
     """Start from pretrained word embeddings, projected where their width differs; they are trained on."""
-    pretrained = load_pretrained(source, encoder.vocabulary)
+    pretrained = load_embeddings(source, encoder.vocabulary)
     table = network.reader.embedding.weight
     matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
     with torch.no_grad():

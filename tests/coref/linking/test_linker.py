@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from entitynlm.coref.annotation import take_given
-from entitynlm.coref.linking.entity_memory import NOBODY, Cast, Lexicon, view_spans
+from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, Lexicon, view_spans
 from entitynlm.coref.linking.features import FEATURES, Described, describe
-from entitynlm.coref.linking.gender_prior import Leanings, count_pronouns, learn_leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.head_vectors import HeadVectors
 from entitynlm.coref.linking.linker import Linker, follow_mentions, join_linkers, link_mentions, make_example
 from entitynlm.coref.linking.speakers import find_speakers
@@ -117,7 +117,7 @@ def test_turns_alternate() -> None:
 
 def test_names_lean_to_pronouns() -> None:
     document = split("Emma met Carlos . She smiled .")
-    lexicon = Lexicon(Leanings({"emma": -0.9, "carlos": 0.8}))
+    lexicon = Lexicon(GenderPrior({"emma": -0.9, "carlos": 0.8}))
     watcher = watch(document, find(document, "Emma", "Carlos", "She"), [0, 1, 0], lexicon=lexicon)
     assert watcher.look(2, 0, "leaning agrees") == pytest.approx(0.9)
     assert watcher.look(2, 1, "leaning differs") == pytest.approx(0.8)
@@ -152,7 +152,7 @@ def test_similar_heads_are_near() -> None:
 
 def test_every_row_is_finite_and_named() -> None:
     document = split("“ I saw her , ” said Mr. Lee . He , the man , was himself again . They left .")
-    cast = Cast(document)
+    cast = EntityMemory(document)
     for view in view_spans(
         document, find(document, "I", "her", "Mr. Lee", "He", "the man", "himself", "They")
     ):
@@ -172,15 +172,19 @@ def test_leanings_are_learned_from_pronouns_that_follow() -> None:
     assert counts == {"Anna": (0, 1), "Otto": (1, 0)}
     many = {"Anna": (0, 40), "Otto": (40, 0), "Rare": (1, 0)}
     vectors = np.array([[-1.0, 0.2], [1.0, 0.1], [-0.9, 0.0], [0.0, 0.0]])
-    leanings = learn_leanings(many, ["anna", "otto", "berta", "stone"], vectors)
-    assert leanings.find("Berta") < -0.4 and leanings.find("otto") > 0.4 and leanings.find("stone") == 0
-    assert Leanings.from_dict(leanings.to_dict()).find("berta") == pytest.approx(
-        leanings.find("berta"), abs=0.01
+    gender_prior = learn_gender_prior(many, ["anna", "otto", "berta", "stone"], vectors)
+    assert (
+        gender_prior.find("Berta") < -0.4
+        and gender_prior.find("otto") > 0.4
+        and gender_prior.find("stone") == 0
+    )
+    assert GenderPrior.from_dict(gender_prior.to_dict()).find("berta") == pytest.approx(
+        gender_prior.find("berta"), abs=0.01
     )
     with pytest.raises(ModelError, match="differ in count"):
-        Leanings.from_dict({"words": "anna otto", "values": [1]})
+        GenderPrior.from_dict({"words": "anna otto", "values": [1]})
     with pytest.raises(ModelError, match="no name"):
-        learn_leanings({}, ["stone"], np.zeros((1, 2)))
+        learn_gender_prior({}, ["stone"], np.zeros((1, 2)))
 
 
 def test_joined_linkers_score_the_mean() -> None:
@@ -217,9 +221,9 @@ def test_advice_is_not_asked_for_before_its_turn() -> None:
 
 
 def test_head_vectors_have_length_one_and_know_the_vocabulary() -> None:
-    bundle, _ = make_bundle()
-    vectors = HeadVectors(bundle.get("causal"), bundle.encoder.vocabulary)
-    word = bundle.encoder.vocabulary.words[-1]
+    pretrained, _ = make_bundle()
+    vectors = HeadVectors(pretrained.get("causal"), pretrained.encoder.vocabulary)
+    word = pretrained.encoder.vocabulary.words[-1]
     found = vectors.find(word)
     assert found is not None and np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
     assert vectors.find("no-such-word") is None
@@ -232,17 +236,17 @@ def make_annotated() -> Document:
 
 
 def test_examples_are_made_of_given_and_of_found_mentions() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_annotated()
-    given = make_given_example(bundle, document, Leanings({}))
+    given = make_given_example(pretrained, document, GenderPrior({}))
     spans = [mention.span for mention in document.mentions]
     plain = make_example(document, spans, [mention.entity for mention in document.mentions])
     assert given.chosen.tolist() == plain.chosen.tolist() == [0, 2, 4, 7]
     assert (given.advice <= 0).all() and not (plain.advice != 0).any()
-    found = make_found_example(bundle, document, Leanings({}), hidden=0.5, seed=1)
-    again = make_found_example(bundle, document, Leanings({}), hidden=0.5, seed=1)
+    found = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, seed=1)
+    again = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, seed=1)
     assert torch.equal(found.features, again.features) and torch.equal(found.advice, again.advice)
-    blind = make_found_example(bundle, document, Leanings({}), hidden=0.5, advice_too=True, seed=1)
+    blind = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, advice_too=True, seed=1)
     assert torch.equal(found.features, blind.features) and not torch.equal(found.advice, blind.advice)
     assert found.features.shape == (len(found.owners), len(FEATURES)) and len(found.advice) == len(
         found.owners
@@ -250,21 +254,22 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
 
 
 def test_found_mentions_are_named_by_words_then_by_head() -> None:
-    bundle, _ = make_bundle()
+    pretrained, _ = make_bundle()
     document = make_annotated()
-    given = take_given(bundle, bundle.get("causal"), document)
+    given = take_given(pretrained, pretrained.get("causal"), document)
     assert name_entities(document, given) == ["of m", "of j", "of m", "of j"]
     longer = document.with_mentions([Mention(1, 3, "x"), Mention(3, 4, "y")])
-    found = take_given(bundle, bundle.get("causal"), longer)
+    found = take_given(pretrained, pretrained.get("causal"), longer)
     assert name_entities(document, found) == ["of j", "mention 1"]
 
 
 def test_hidden_words_are_unknown_ones() -> None:
-    bundle, _ = make_bundle()
-    encoded = bundle.encoder.encode_words(make_annotated())
-    assert np.array_equal(hide_words(bundle, encoded, 0.0, np.random.default_rng(1)).x, encoded.x)
-    hidden = hide_words(bundle, encoded, 1.0, np.random.default_rng(1))
-    specials = bundle.encoder.vocabulary.specials
+    pretrained, _ = make_bundle()
+    encoded = pretrained.encoder.encode_words(make_annotated())
+    assert np.array_equal(hide_words(pretrained, encoded, 0.0, np.random.default_rng(1)).x, encoded.x)
+    hidden = hide_words(pretrained, encoded, 1.0, np.random.default_rng(1))
+    specials = pretrained.encoder.vocabulary.specials
     assert (
-        (hidden.x < specials) & ((encoded.x == hidden.x) | (hidden.x == bundle.encoder.vocabulary.unknown))
+        (hidden.x < specials)
+        & ((encoded.x == hidden.x) | (hidden.x == pretrained.encoder.vocabulary.unknown))
     ).all()

@@ -78,7 +78,7 @@ def test_views_are_what_the_encoder_makes(
     for candidate, view in zip(candidates, views.view_of, strict=True):
         expected = encoder.encode(document.with_clusters(candidate))
         assert views.words.x.tolist() == expected.x.tolist()
-        assert views.kind[view].tolist() == expected.r.tolist()
+        assert views.mention_type[view].tolist() == expected.r.tolist()
         assert views.entity[view].tolist() == expected.e.tolist()
         assert views.remaining[view].tolist() == expected.l.tolist()
     rows = {(views.entity[v].tobytes(), views.remaining[v].tobytes()) for v in range(len(views))}
@@ -104,15 +104,15 @@ def test_scores_are_those_of_a_pass_for_each_candidate(
     features: str,
     words: tuple[int, bool],
     softmax: str,
-    birth: str,
+    new_entity: str,
     restart: bool,
     noisy: bool,
 ) -> None:
     document, candidates = case
     encoder = make_encoder("keep")
     network = make_network(
-        encoder, seed, mode=mode, features=features, word_states=words[0], echo=words[1], softmax=softmax,
-        birth=birth, restart_sentences=restart, sigma=0.5,
+        encoder, seed, mode=mode, features=features, mention_positions=words[0], copying=words[1], softmax=softmax,
+        new_entity=new_entity, restart_sentences=restart, sigma=0.5,
     )  # fmt: skip
     noise = FixedNoise(3) if noisy else None
     found = score_candidates(network, encoder, document, candidates, noise=noise)

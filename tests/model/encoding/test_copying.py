@@ -10,11 +10,11 @@ from entitynlm.model.encoding.copying import (
     COMMON,
     FREQUENT,
     KEPT,
-    NEWBORN,
+    NEW_ENTITY,
     OPENING,
-    SpokenWords,
+    EntityWords,
     compare_pairs,
-    count_echoes,
+    count_copies,
 )
 
 TEXTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=90)
@@ -24,24 +24,24 @@ def test_by_hand() -> None:
     """the(1) old(1) man(1) saw(0) him(1) . the(1) old(1) dog(2)"""
     x = np.array([5, 6, 7, 8, 9, 5, 6, 4])
     entity = np.array([1, 1, 1, 0, 1, 1, 1, 2])
-    found = count_echoes(x, entity)
+    found = count_copies(x, entity)
     assert found.opens.tolist() == [True, False, False, False, True, False, False, True]
     #      the old man  saw him: one word opened before;  the after him: none so far;  old after the: one, and it is this one
-    assert found.chances.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
-    assert found.echoes.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+    assert found.copy_candidates.tolist() == [0, 0, 0, 0, 1, 0, 1, 0]
+    assert found.copies.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
 @given(TEXTS)
 def test_word_by_word_is_the_same(text: list[tuple[int, int]]) -> None:
     x, entity = (np.array(values, dtype=np.int64) for values in (list(zip(*text, strict=True)) or ([], [])))
-    found = count_echoes(x, entity)
-    spoken = SpokenWords()
+    found = count_copies(x, entity)
+    spoken = EntityWords()
     for t, (word, owner) in enumerate(text):
         if owner:
-            assert spoken.count(word, owner) == (found.opens[t], found.chances[t], found.echoes[t])
-            assert spoken.copy().list_chances(owner) == spoken.list_chances(owner)
+            assert spoken.count(word, owner) == (found.opens[t], found.copy_candidates[t], found.copies[t])
+            assert spoken.copy().list_copy_candidates(owner) == spoken.list_copy_candidates(owner)
         else:
-            assert (found.opens[t], found.chances[t], found.echoes[t]) == (False, 0, 0)
+            assert (found.opens[t], found.copy_candidates[t], found.copies[t]) == (False, 0, 0)
         spoken.read(word, owner)
 
 
@@ -50,36 +50,36 @@ def test_only_the_latest_words_count() -> None:
     entity = np.tile([1, 0], KEPT + 2)
     x[0] = 3  # said first, and forgotten after KEPT other words
     x[-2] = 3
-    found = count_echoes(x, entity)
-    assert found.chances[-2] == KEPT and found.echoes[-2] == 0
+    found = count_copies(x, entity)
+    assert found.copy_candidates[-2] == KEPT and found.copies[-2] == 0
     x[2] = 3
-    assert count_echoes(x, entity).echoes[-2] == 1
+    assert count_copies(x, entity).copies[-2] == 1
 
 
 def test_a_name_is_known_before_it_is_said() -> None:
-    spoken = SpokenWords()
+    spoken = EntityWords()
     spoken.name(1, [7, 8])
     assert spoken.words[1][0] == (OPENING, 7)
-    assert spoken.list_chances(1) == [7]
+    assert spoken.list_copy_candidates(1) == [7]
     spoken.read(7, 1)
-    assert spoken.list_chances(1) == [8]
+    assert spoken.list_copy_candidates(1) == [8]
 
 
 def compare_plainly(text: list[tuple[int, int]], ahead: int) -> list[int]:
     """Every word of an entity starts a mention of one word: likenesses to all entities so far, then a newborn."""
-    spoken, found, entities = SpokenWords(), [], 0
+    spoken, found, entities = EntityWords(), [], 0
     for t, (x, owner) in enumerate(text):
         if owner:
             following = [word for word, _ in text[t + 1 : t + 1 + ahead]]
             for entity in range(1, entities + 1):
-                chances = spoken.list_chances(entity)
+                copy_candidates = spoken.list_copy_candidates(entity)
                 words = [word for _, word in spoken.words[entity]]
-                share = chances.count(x) / max(1, len(chances))
+                share = copy_candidates.count(x) / max(1, len(copy_candidates))
                 match = 0 if share == 0 else 1 if share < 0.5 else 2
                 rarity = sum(x >= bound for bound in (FREQUENT, COMMON))
                 known = any(word >= COMMON and word in words for word in (x, *following))
                 found.append(match + 3 * rarity + 9 * known)
-            found.append(NEWBORN)
+            found.append(NEW_ENTITY)
             entities = max(entities, owner)
         spoken.read(x, owner)
     return found

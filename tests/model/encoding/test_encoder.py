@@ -79,14 +79,14 @@ def test_that_types_are_kinds_of_mentions() -> None:
     document = Document("d", tokens, (), mentions, {"a": "person", "b": "place"})
     encoder = Encoder.fit([document], recipe=FULL, singletons="keep", typed=True)
     assert encoder.types == ("person", "place", "other")
-    assert encoder.kinds == 3
+    assert encoder.mention_types == 3
     encoded = encoder.encode(document)
     assert encoded.r.tolist() == [1, 0, 2, 0, 3, 0]
     assert encoder.decode(encoded, document).entity_types == {"1": "person", "2": "place"}
     stranger = document.with_mentions(mentions, {"a": "deity", "b": "person", "c": "place"})
     assert encoder.encode(stranger).r.tolist() == [3, 0, 1, 0, 2, 0]
     untyped = Encoder.fit([document], recipe=FULL, singletons="keep")
-    assert (untyped.types, untyped.kinds) == ((), 1)
+    assert (untyped.types, untyped.mention_types) == ((), 1)
     assert untyped.encode(document).r.tolist() == [1, 0, 1, 0, 1, 0]
 
 

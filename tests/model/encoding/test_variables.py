@@ -50,7 +50,7 @@ def test_that_the_running_example_gives_the_papers_figure() -> None:
     analysis, originals, counts = analyse(mentions, words)
     assert words.words == document.tokens
     # John wanted to go to the coffee shop in downtown Copenhagen . He was told that it sold the best beans .
-    assert analysis.kind.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0  1 0 0 0 1 0 1 1 1 0")
+    assert analysis.mention_type.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0  1 0 0 0 1 0 1 1 1 0")
     assert analysis.entity.tolist() == row("1 0 0 0 0 2 2 2 0 3 3 0  1 0 0 0 2 0 4 4 4 0")
     # for the last full stop the figure prints "." as R and 0 as L; by the paper's own definition they are 0 and 1
     assert analysis.remaining.tolist() == row("1 1 1 1 1 3 2 1 1 2 1 1  1 1 1 1 1 1 3 2 1 1")
@@ -62,7 +62,7 @@ def test_the_running_example_with_sentence_ends() -> None:
     document = running_example()
     words = prepare_words(document, Recipe(punctuation="keep"))
     analysis, _, _ = analyse(document.mentions, words)
-    assert analysis.kind.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0 0  1 0 0 0 1 0 1 1 1 0 0")
+    assert analysis.mention_type.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0 0  1 0 0 0 1 0 1 1 1 0 0")
     assert analysis.entity.tolist() == row("1 0 0 0 0 2 2 2 0 3 3 0 0  1 0 0 0 2 0 4 4 4 0 0")
     assert analysis.remaining.tolist() == row("1 1 1 1 1 3 2 1 1 2 1 1 1  1 1 1 1 1 1 3 2 1 1 1")
 
@@ -223,7 +223,7 @@ def test_kinds() -> None:
     analysis, _, _ = analyse(
         document.mentions, words, types=types, entity_types={"a": "place", "b": "colour"}
     )
-    assert analysis.kind.tolist() == [2, 3, 3]
+    assert analysis.mention_type.tolist() == [2, 3, 3]
     with pytest.raises(ConfigError, match="no kind"):
         analyse(document.mentions, words, types={"place": 1}, entity_types={"a": "place"})
 
@@ -251,7 +251,7 @@ def test_that_counts_add_up_and_spans_lie_in_their_mentions(
     assert counts.kept == len(spans) == len(originals)
     assert analysis.complete
     assert (analysis.remaining <= max_length).all()
-    assert not analysis.kind[words.origin < 0].any()  # a mention never holds </s>
+    assert not analysis.mention_type[words.origin < 0].any()  # a mention never holds </s>
     back = to_mentions(analysis, words)
     names: dict[str, str] = {}
     for original, found in zip(originals, back, strict=True):
@@ -279,17 +279,19 @@ def test_that_the_way_there_and_back_is_the_identity(document: Document, lowerca
 
 def story(draw: st.DrawFn, length: int) -> Analysis:
     """Follow the generative story."""
-    kind: list[int] = []
+    mention_type: list[int] = []
     entity: list[int] = []
     remaining: list[int] = []
-    while len(kind) < length:
+    while len(mention_type) < length:
         r = draw(st.integers(0, 2))
         e = draw(st.integers(1, 1 + max(entity, default=0))) if r else 0
         size = draw(st.integers(1, 4)) if r else 1
-        kind += [r] * size
+        mention_type += [r] * size
         entity += [e] * size
         remaining += range(size, 0, -1)
-    return Analysis(*(np.array(column[:length], dtype=np.int64) for column in (kind, entity, remaining)))
+    return Analysis(
+        *(np.array(column[:length], dtype=np.int64) for column in (mention_type, entity, remaining))
+    )
 
 
 @st.composite
@@ -300,18 +302,18 @@ def analyses(draw: st.DrawFn) -> Analysis:
 @given(analyses())
 def test_that_every_prefix_of_the_story_is_an_analysis(analysis: Analysis) -> None:
     rebuilt = Analysis.empty(len(analysis))
-    for start, end, entity, kind in analysis.spans():
-        rebuilt.kind[start:end] = kind
+    for start, end, entity, mention_type in analysis.spans():
+        rebuilt.mention_type[start:end] = mention_type
         rebuilt.entity[start:end] = entity
         rebuilt.remaining[start:end] = np.arange(end - start, 0, -1)
-    assert rebuilt.kind.tolist() == analysis.kind.tolist()
+    assert rebuilt.mention_type.tolist() == analysis.mention_type.tolist()
     assert rebuilt.entity.tolist() == analysis.entity.tolist()
     if analysis.complete:
         assert rebuilt == analysis
 
 
 @pytest.mark.parametrize(
-    ("kind", "entity", "remaining", "message"),
+    ("mention_type", "entity", "remaining", "message"),
     [
         ([0, 1], [0], [1, 1], "one length"),
         ([0, -1], [0, 1], [1, 1], "R is 0 or a type"),
@@ -329,10 +331,10 @@ def test_that_every_prefix_of_the_story_is_an_analysis(analysis: Analysis) -> No
     ],
 )
 def test_that_what_the_story_can_not_say_is_refused(
-    kind: list[int], entity: list[int], remaining: list[int], message: str
+    mention_type: list[int], entity: list[int], remaining: list[int], message: str
 ) -> None:
     with pytest.raises(DataError, match=message):
-        Analysis(np.array(kind), np.array(entity), np.array(remaining))
+        Analysis(np.array(mention_type), np.array(entity), np.array(remaining))
 
 
 def test_that_the_last_mention_may_overrun() -> None:

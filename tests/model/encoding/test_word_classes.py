@@ -65,9 +65,9 @@ def test_that_clustering_finds_words_that_follow_the_same_words() -> None:
     sequences = make_sequences()
     classes = assign_by_clustering(count_bigrams(sequences, 31), 3)
     check_partition(classes, 31, 3)
-    kinds = [set(classes.class_of[start : start + 10].tolist()) for start in (1, 11, 21)]
-    assert all(len(kind) == 1 for kind in kinds)
-    assert len(set.union(*kinds)) == 3
+    mention_types = [set(classes.class_of[start : start + 10].tolist()) for start in (1, 11, 21)]
+    assert all(len(mention_type) == 1 for mention_type in mention_types)
+    assert len(set.union(*mention_types)) == 3
 
 
 def log_likelihood(bigrams: np.ndarray, classes: WordClasses) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from entitynlm.coref.linking.gender_prior import Leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionView, view_mentions
 from entitynlm.coref.ranker.syntax import CandidateMention, guess_head
 from entitynlm.text.document import Document, Span
@@ -33,14 +33,14 @@ TITLES = frozenset(
 )
 CLAUSE_BORDERS = frozenset((",", ";", ":", "--", "—", "“", "”", '"'))
 GENDERED = (MALE, FEMALE, NEUTER)
-NOUN_LEANING = 0.7  # a noun ("the nurse") tells less than a name
+NOUN_PREFERENCE = 0.7  # a noun ("the nurse") tells less than a name
 
 
 @dataclass(frozen=True)
 class Lexicon:
     """What is known of words before the text: leanings of names, and vectors of length 1 (None for unknown words)."""
 
-    leanings: Leanings = field(default_factory=lambda: Leanings({}))
+    gender_prior: GenderPrior = field(default_factory=lambda: GenderPrior({}))
     find_vector: Callable[[str], np.ndarray | None] = lambda word: None
 
 
@@ -55,14 +55,14 @@ class Place:
     reflexive: bool
     preposition: bool
     comma: bool
-    leaning: float
+    gender_preference: float
     given_name: str | None = None
     title: str | None = None
     surname: str | None = None
 
 
 @dataclass
-class Member:
+class EntityRecord:
     """All that was said of one entity."""
 
     number: int
@@ -83,10 +83,10 @@ class Member:
     heads: dict[str, np.ndarray] = field(default_factory=dict)
     genders: Counter[str] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
-    leanings: list[float] = field(default_factory=list)
+    gender_prior: list[float] = field(default_factory=list)
     gender: str = UNKNOWN
     grammatical_number: str = UNKNOWN
-    leaning: float = 0.0
+    gender_preference: float = 0.0
 
     def settle(self) -> None:
         """What most mentions say of gender and number. Pronouns tell more than names."""
@@ -94,11 +94,11 @@ class Member:
         self.grammatical_number = _find_commonest(self.numbers, (SINGULAR, PLURAL))
         he, she = self.forms["he"], self.forms["she"]
         if he + she:
-            self.leaning = (he - she) / (he + she)
+            self.gender_preference = (he - she) / (he + she)
         elif self.gender in (MALE, FEMALE):
-            self.leaning = 1.0 if self.gender == MALE else -1.0
-        elif self.leanings:
-            self.leaning = sum(self.leanings) / len(self.leanings)
+            self.gender_preference = 1.0 if self.gender == MALE else -1.0
+        elif self.gender_prior:
+            self.gender_preference = sum(self.gender_prior) / len(self.gender_prior)
 
 
 def _find_commonest(counts: Counter[str], known: tuple[str, ...]) -> str:
@@ -112,13 +112,13 @@ def view_spans(document: Document, spans: Sequence[Span]) -> list[MentionView]:
     return view_mentions(document, found)
 
 
-class Cast:
+class EntityMemory:
     """The entities of a text so far. Compare a mention with them, decide, then ``add`` it."""
 
     def __init__(self, document: Document, lexicon: Lexicon | None = None) -> None:
         self.document = document
         self.lexicon = lexicon or Lexicon()
-        self.members: list[Member] = []
+        self.members: list[EntityRecord] = []
         self.mentions = 0
         self.voices: dict[int, int] = {}  # quotation → who speaks (NOBODY: somebody new)
         self.last_form: dict[tuple[str, bool], int] = {}
@@ -135,7 +135,7 @@ class Cast:
         place = self.locate(view)
         if entity == NOBODY:
             entity = len(self.members)
-            self.members.append(Member(entity, type))
+            self.members.append(EntityRecord(entity, type))
         else:
             self.recent.remove(entity)
         self.recent.append(entity)
@@ -156,12 +156,12 @@ class Cast:
         member.settle()
         return entity
 
-    def _note_words(self, member: Member, view: MentionView, place: Place) -> None:
+    def _note_words(self, member: EntityRecord, view: MentionView, place: Place) -> None:
         member.texts.add(view.text)
         member.lemmas.add(view.lemma)
         member.words |= view.content
-        if place.leaning:
-            member.leanings.append(place.leaning)
+        if place.gender_preference:
+            member.gender_prior.append(place.gender_preference)
         if view.kind == NAME:
             member.names |= view.content
         if place.surname and place.given_name:
@@ -240,20 +240,20 @@ class Cast:
             reflexive=pronoun and first.endswith(("self", "selves")),
             preposition=before in PREPOSITIONS,
             comma=before == ",",
-            leaning=self._find_leaning(view),
+            gender_preference=self._find_gender_preference(view),
             given_name=given_name,
             title=title,
             surname=surname,
         )
 
-    def _find_leaning(self, view: MentionView) -> float:
+    def _find_gender_preference(self, view: MentionView) -> float:
         if view.gender in (MALE, FEMALE):
             return 1.0 if view.gender == MALE else -1.0
         if view.kind == NAME:
-            found = (self.lexicon.leanings.find(word) for word in self._find_capitals(view))
-            return next((leaning for leaning in found if leaning), 0.0)
+            found = (self.lexicon.gender_prior.find(word) for word in self._find_capitals(view))
+            return next((gender_preference for gender_preference in found if gender_preference), 0.0)
         if view.kind == NOUN and view.number == SINGULAR:
-            return NOUN_LEANING * self.lexicon.leanings.find(view.head)
+            return NOUN_PREFERENCE * self.lexicon.gender_prior.find(view.head)
         return 0.0
 
     def _split_name(self, view: MentionView) -> tuple[str | None, str | None, str | None]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.coref.linking.entity_memory import GENDERED, NOBODY, Cast, Member, Place
+from entitynlm.coref.linking.entity_memory import GENDERED, NOBODY, EntityMemory, EntityRecord, Place
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionView
 from entitynlm.text.english import DETERMINERS, UNKNOWN
 
@@ -65,7 +65,7 @@ class Described:
 class _Field:
     """What is compared across all candidates of a mention."""
 
-    members: list[Member]
+    members: list[EntityRecord]
     agrees: list[bool]
     wide: list[int]  # mentions in the last sentences
     similarities: list[float]
@@ -76,7 +76,7 @@ class _Field:
     turns: tuple[int | None, int | None]
 
 
-def describe(cast: Cast, view: MentionView, type: str | None = None) -> Described:
+def describe(cast: EntityMemory, view: MentionView, type: str | None = None) -> Described:
     """Rows for all entities that may be meant, the last mentioned first, and for a new one."""
     place = cast.locate(view)
     candidates = cast.find_candidates(view)
@@ -94,7 +94,9 @@ def describe(cast: Cast, view: MentionView, type: str | None = None) -> Describe
     return Described([*candidates, NOBODY], table)
 
 
-def _survey(cast: Cast, view: MentionView, place: Place, type: str | None, members: list[Member]) -> _Field:
+def _survey(
+    cast: EntityMemory, view: MentionView, place: Place, type: str | None, members: list[EntityRecord]
+) -> _Field:
     agrees = [_agrees(view, place, type, member) for member in members]
     wide = [_count_since(member, view.sentence - WIDE) for member in members]
     similarities = _compare_heads(cast, view, members)
@@ -111,7 +113,7 @@ def _survey(cast: Cast, view: MentionView, place: Place, type: str | None, membe
     )
 
 
-def _agrees(view: MentionView, place: Place, type: str | None, member: Member) -> bool:
+def _agrees(view: MentionView, place: Place, type: str | None, member: EntityRecord) -> bool:
     """Whether nothing speaks against it: type, number, gender."""
     if None not in (type, member.type) and type != member.type:
         return False
@@ -119,14 +121,14 @@ def _agrees(view: MentionView, place: Place, type: str | None, member: Member) -
         return False
     if view.gender in GENDERED and member.gender not in (UNKNOWN, view.gender):
         return False
-    return place.leaning * member.leaning > DISAGREES
+    return place.gender_preference * member.gender_preference > DISAGREES
 
 
-def _count_since(member: Member, sentence: int) -> int:
+def _count_since(member: EntityRecord, sentence: int) -> int:
     return len(member.sentences) - bisect_left(member.sentences, sentence)
 
 
-def _compare_heads(cast: Cast, view: MentionView, members: Sequence[Member]) -> list[float]:
+def _compare_heads(cast: EntityMemory, view: MentionView, members: Sequence[EntityRecord]) -> list[float]:
     """For a noun, how near its vector is to those of each member's heads."""
     vector = cast.lexicon.find_vector(view.head) if view.kind == NOUN else None
     if vector is None:
@@ -134,7 +136,7 @@ def _compare_heads(cast: Cast, view: MentionView, members: Sequence[Member]) -> 
     return [max((float(other @ vector) for other in m.heads.values()), default=0.0) for m in members]
 
 
-def _describe_mention(cast: Cast, view: MentionView, place: Place) -> list[float]:
+def _describe_mention(cast: EntityMemory, view: MentionView, place: Place) -> list[float]:
     first = cast.document.tokens[view.mention.start].lower()
     length = view.mention.end - view.mention.start
     determiner = DETERMINERS.get(first, "none") if length > 1 else "bare"
@@ -151,13 +153,13 @@ def _describe_mention(cast: Cast, view: MentionView, place: Place) -> list[float
         place.reflexive,
         place.preposition,
         place.comma,
-        abs(place.leaning),
+        abs(place.gender_preference),
         cast.voices.get(view.quote, NOBODY) != NOBODY,
     ]
 
 
 def _describe_member(
-    cast: Cast, view: MentionView, type: str | None, member: Member, rank: int, field: _Field
+    cast: EntityMemory, view: MentionView, type: str | None, member: EntityRecord, rank: int, field: _Field
 ) -> list[float]:
     """How far away, how often, how alike, who spoke."""
     last, place = member.view, member.place
@@ -204,19 +206,25 @@ def _describe_member(
 
 
 def _describe_fit(
-    cast: Cast, view: MentionView, place: Place, member: Member, rank: int, earlier: int, field: _Field
+    cast: EntityMemory,
+    view: MentionView,
+    place: Place,
+    member: EntityRecord,
+    rank: int,
+    earlier: int,
+    field: _Field,
 ) -> list[float]:
     """What joins the two, and how the entity stands among those that agree; ``earlier`` of them were mentioned later."""
     last = member.place
     assert last is not None
     joint = _find_joint(cast, view, member)
-    leaning = place.leaning * member.leaning
+    gender_preference = place.gender_preference * member.gender_preference
     agrees, similarity = field.agrees[rank], field.similarities[rank]
     return [
         joint == COMMA,
         joint == COPULA,
-        max(0.0, leaning),
-        max(0.0, -leaning),
+        max(0.0, gender_preference),
+        max(0.0, -gender_preference),
         agrees and earlier == 0,
         agrees and earlier == 1,
         agrees and earlier == 2,
@@ -244,7 +252,7 @@ def _differs(name: str | None, known: set[str] | None) -> bool:
     return name is not None and bool(known) and name not in (known or ())
 
 
-def _find_joint(cast: Cast, view: MentionView, member: Member) -> str | None:
+def _find_joint(cast: EntityMemory, view: MentionView, member: EntityRecord) -> str | None:
     """Whether the last mention and this one are an apposition ("Anne, the maid") or a predicate ("Anne was the maid")."""
     assert member.view is not None
     between = cast.document.tokens[member.view.mention.end : view.mention.start]
@@ -255,13 +263,13 @@ def _find_joint(cast: Cast, view: MentionView, member: Member) -> str | None:
     return COPULA if any(token.lower() in BEING for token in between) else None
 
 
-def _share_clause(cast: Cast, view: MentionView, member: Member) -> bool:
+def _share_clause(cast: EntityMemory, view: MentionView, member: EntityRecord) -> bool:
     assert member.view is not None
     end, start = member.view.mention.end, view.mention.start
     return member.view.sentence == view.sentence and start >= end and cast.borders[start] == cast.borders[end]
 
 
-def _compare_agreement(view: MentionView, member: Member) -> list[float]:
+def _compare_agreement(view: MentionView, member: EntityRecord) -> list[float]:
     gender, number = member.gender, member.grammatical_number
     known = view.gender in GENDERED and gender != UNKNOWN
     numbered = UNKNOWN not in (view.number, number)
@@ -274,7 +282,7 @@ def _compare_agreement(view: MentionView, member: Member) -> list[float]:
     ]
 
 
-def _compare_words(cast: Cast, view: MentionView, member: Member) -> list[float]:
+def _compare_words(cast: EntityMemory, view: MentionView, member: EntityRecord) -> list[float]:
     if view.kind == PRONOUN:
         return [0.0] * 8
     shared = len(view.content & member.words)
@@ -290,7 +298,7 @@ def _compare_words(cast: Cast, view: MentionView, member: Member) -> list[float]
     ]
 
 
-def _describe_new(cast: Cast, view: MentionView, field: _Field) -> list[float]:
+def _describe_new(cast: EntityMemory, view: MentionView, field: _Field) -> list[float]:
     plain = view.kind != PRONOUN
     joints = {_find_joint(cast, view, member) for member in field.members[:4]}
     there = sum(fits and count > 0 for fits, count in zip(field.agrees, field.wide, strict=True))

@@ -34,7 +34,7 @@ SCALE = 100
 
 
 @dataclass(frozen=True)
-class Leanings:
+class GenderPrior:
     """Words in lower case, from −1 ("she") to 1 ("he"); words that are missing lean nowhere."""
 
     values: Mapping[str, float]
@@ -48,7 +48,7 @@ class Leanings:
         return {"words": " ".join(words), "values": [round(SCALE * self.values[word]) for word in words]}
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Leanings:
+    def from_dict(cls, stored: Mapping[str, Any]) -> GenderPrior:
         words, values = stored["words"].split(), stored["values"]
         if len(words) != len(values):
             raise ModelError(
@@ -84,9 +84,9 @@ def _find_names(tokens: Sequence[str]) -> list[int]:
     ]
 
 
-def learn_leanings(
+def learn_gender_prior(
     counts: Mapping[str, tuple[int, int]], words: Sequence[str], vectors: np.ndarray
-) -> Leanings:
+) -> GenderPrior:
     """A logistic regression from the names' vectors to their counts and those of known nouns, told of all words.
 
     :param words: in lower case, one per row of ``vectors``, (V, D).
@@ -114,7 +114,7 @@ def learn_leanings(
     optimizer.step(close)
     with torch.no_grad():
         scores = (layer(x)[:, 0] / 2).clamp(-1, 1).tolist()
-    return Leanings(
+    return GenderPrior(
         {word: s for word, s in zip(words, scores, strict=True) if abs(s) >= WEAKEST and word.isalpha()}
     )
 

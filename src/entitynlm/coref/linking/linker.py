@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.linking.entity_memory import NOBODY, Cast, Lexicon, view_spans
+from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, Lexicon, view_spans
 from entitynlm.coref.linking.features import FEATURES, Described, describe
-from entitynlm.coref.linking.gender_prior import Leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.errors import ModelError
 from entitynlm.text.document import Document, Span
@@ -38,7 +38,7 @@ class Linker(nn.Module):
     """
 
     def __init__(
-        self, hidden: int = HIDDEN, *, advice_weight: float = 0.0, leanings: Leanings | None = None
+        self, hidden: int = HIDDEN, *, advice_weight: float = 0.0, gender_prior: GenderPrior | None = None
     ) -> None:
         super().__init__()
         self.hidden = hidden
@@ -46,7 +46,7 @@ class Linker(nn.Module):
             nn.Linear(len(FEATURES), hidden), nn.Tanh(), nn.Dropout(0.2), nn.Linear(hidden, 1)
         )
         self.advice_weight = advice_weight
-        self.leanings = leanings or Leanings({})
+        self.gender_prior = gender_prior or GenderPrior({})
 
     def forward(self, features: Tensor, advice: Tensor) -> Tensor:
         scores: Tensor = self.layers(features).squeeze(-1) + self.advice_weight * advice.clamp(min=UNLIKELY)
@@ -68,7 +68,7 @@ class Linker(nn.Module):
             "features": list(FEATURES),
             "advice_weight": self.advice_weight,
             "weights": weights,
-            "leanings": self.leanings.to_dict(),
+            "leanings": self.gender_prior.to_dict(),
         }
 
     @classmethod
@@ -80,7 +80,7 @@ class Linker(nn.Module):
             linker = cls(
                 len(weights["layers.0.bias"]),
                 advice_weight=float(values["advice_weight"]),
-                leanings=Leanings.from_dict(values["leanings"]),
+                gender_prior=GenderPrior.from_dict(values["leanings"]),
             )
             linker.load_state_dict(weights)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -118,10 +118,10 @@ def follow_mentions(
     on_link: Callable[[int, int], None] | None = None,
 ) -> list[int]:
     """Walk through the mentions, let ``choose`` decide, and keep the cast; at a quotation's start, ask who will speak."""
-    cast = Cast(document, lexicon)
+    cast = EntityMemory(document, lexicon)
     views = view_spans(document, spans)
     speakers = find_speakers(document, views)
-    kinds = types or [None] * len(views)
+    mention_types = types or [None] * len(views)
     entities: list[int] = []
     for number, view in enumerate(views):
         if view.quote in speakers and view.quote not in cast.voices:
@@ -129,10 +129,10 @@ def follow_mentions(
             cast.voices[view.quote] = (
                 entities[speaker]
                 if speaker < number
-                else choose(speaker, describe(cast, views[speaker], kinds[speaker]), True)
+                else choose(speaker, describe(cast, views[speaker], mention_types[speaker]), True)
             )
-        chosen = choose(number, describe(cast, view, kinds[number]), False)
-        entities.append(cast.add(view, chosen, kinds[number]))
+        chosen = choose(number, describe(cast, view, mention_types[number]), False)
+        entities.append(cast.add(view, chosen, mention_types[number]))
         if on_link:
             on_link(number, entities[-1])
     return entities
@@ -208,7 +208,7 @@ def train_linker(
     examples: Sequence[Example],
     *,
     advice_weight: float = 0.0,
-    leanings: Leanings | None = None,
+    gender_prior: GenderPrior | None = None,
     hidden: int = HIDDEN,
     epochs: int = 20,
     rate: float = 0.003,
@@ -217,7 +217,7 @@ def train_linker(
 ) -> Linker:
     """Maximum likelihood of the annotated entity among the candidates, document by document."""
     torch.manual_seed(seed)
-    linker = Linker(hidden, advice_weight=advice_weight, leanings=leanings)
+    linker = Linker(hidden, advice_weight=advice_weight, gender_prior=gender_prior)
     optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     useful = [example for example in examples if len(example.chosen)]
@@ -251,7 +251,7 @@ def join_linkers(linkers: Sequence[Linker]) -> Linker:
     joined = Linker(
         sum(linker.hidden for linker in linkers),
         advice_weight=linkers[0].advice_weight,
-        leanings=linkers[0].leanings,
+        gender_prior=linkers[0].gender_prior,
     )
     states = [linker.state_dict() for linker in linkers]
     joined.load_state_dict(

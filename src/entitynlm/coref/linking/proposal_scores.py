@@ -22,7 +22,7 @@ WordSpan = tuple[int, int, int]
 """First word, end and kind of a mention, in the model's words."""
 
 
-class Adviser:
+class ProposalScorer:
     """Asked about a mention, then told whose it was; mentions without a place among the model's words are passed over.
 
     :param spans: per mention, where it stands among the model's words (None: it does not).
@@ -52,17 +52,17 @@ class Adviser:
         span = self._spans[number]
         if span is None:
             return np.zeros(len(candidates))
-        word, _, kind = span
+        word, _, mention_type = span
         query = self._row("queries", word)
-        scores = np.array([self._score(query, entity, word, kind) for entity in candidates])
+        scores = np.array([self._score(query, entity, word, mention_type) for entity in candidates])
         result: np.ndarray = scores - np.logaddexp.reduce(scores)
         return result
 
-    def _score(self, query: np.ndarray, entity: int, word: int, kind: int) -> float:
+    def _score(self, query: np.ndarray, entity: int, word: int, mention_type: int) -> float:
         if entity == NOBODY:
-            return float(query @ self._give_birth(kind))
+            return float(query @ self._create_entity(mention_type))
         if entity not in self._vectors:  # known from mentions that the proposal does not see
-            return float(query @ self._give_birth(kind))
+            return float(query @ self._create_entity(mention_type))
         last_word, last_sentence, last_mention = self._last[entity]
         values = {
             "token": word - last_word,
@@ -83,11 +83,11 @@ class Adviser:
         span = self._spans[number]
         if span is None:
             return
-        start, end, kind = span
+        start, end, mention_type = span
         self._mentions += 1
         vector = self._vectors.get(entity)
         if vector is None:
-            vector = self._give_birth(kind)
+            vector = self._create_entity(mention_type)
         for word in range(start, end):
             gate = 1 / (1 + np.exp(-float(self._row("gates", word) @ vector)))
             vector = gate * vector + (1 - gate) * self._row("states", word)
@@ -96,9 +96,9 @@ class Adviser:
         self._last[entity] = (end - 1, int(self._document.sentence[end - 1]), self._mentions)
         self._counts[entity] = self._counts.get(entity, 0) + 1
 
-    def _give_birth(self, kind: int) -> np.ndarray:
-        mean: np.ndarray = self._chunk.means[kind]
-        if self._chunk.zero_birth:
+    def _create_entity(self, mention_type: int) -> np.ndarray:
+        mean: np.ndarray = self._chunk.means[mention_type]
+        if self._chunk.zero_new_entities:
             return np.zeros_like(mean)
         born: np.ndarray = mean / max(float(np.linalg.norm(mean)), SMALLEST_NORM)
         return born

@@ -22,28 +22,28 @@ from entitynlm.coref.annotation import (
     take_analysis,
     take_given,
 )
-from entitynlm.coref.linking.gender_prior import Leanings
+from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.linking.linker import Example, make_example
-from entitynlm.coref.linking.proposal_scores import Adviser
+from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.ranker.syntax import guess_head
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 
-def make_given_example(bundle: Bundle, document: Document, leanings: Leanings) -> Example:
+def make_given_example(pretrained: Pretrained, document: Document, gender_prior: GenderPrior) -> Example:
     """The document's own mentions."""
-    proposal, encoded = choose_proposal(bundle), bundle.encoder.encode_words(document)
+    proposal, encoded = choose_proposal(pretrained), pretrained.encoder.encode_words(document)
     return _make_example(
-        bundle, proposal, document, encoded, take_given(bundle, proposal, document), leanings
+        pretrained, proposal, document, encoded, take_given(pretrained, proposal, document), gender_prior
     )
 
 
 def make_found_example(
-    bundle: Bundle,
+    pretrained: Pretrained,
     document: Document,
-    leanings: Leanings,
+    gender_prior: GenderPrior,
     *,
     hidden: float = 0.0,
     advice_too: bool = False,
@@ -54,40 +54,40 @@ def make_found_example(
     :param hidden: the part of the words that are unknown to it while it looks for mentions.
     :param advice_too: hide the same words from it while it gives advice, which is also better on its training documents.
     """
-    proposal, encoded = choose_proposal(bundle), bundle.encoder.encode_words(document)
-    seen = hide_words(bundle, encoded, hidden, np.random.default_rng(seed))
-    found = take_analysis(bundle, document, seen, decode_mentions(bundle, proposal, seen))
-    found = add_possessives(document, guess_types(bundle, proposal, seen, found))
-    return _make_example(bundle, proposal, document, seen if advice_too else encoded, found, leanings)
+    proposal, encoded = choose_proposal(pretrained), pretrained.encoder.encode_words(document)
+    seen = hide_words(pretrained, encoded, hidden, np.random.default_rng(seed))
+    found = take_analysis(pretrained, document, seen, decode_mentions(pretrained, proposal, seen))
+    found = add_possessives(document, guess_types(pretrained, proposal, seen, found))
+    return _make_example(pretrained, proposal, document, seen if advice_too else encoded, found, gender_prior)
 
 
 def hide_words(
-    bundle: Bundle, encoded: EncodedDocument, part: float, generator: np.random.Generator
+    pretrained: Pretrained, encoded: EncodedDocument, part: float, generator: np.random.Generator
 ) -> EncodedDocument:
     """Make some of the words unknown ones."""
-    vocabulary = bundle.encoder.vocabulary
+    vocabulary = pretrained.encoder.vocabulary
     hidden = (generator.random(len(encoded)) < part) & (encoded.x >= vocabulary.specials)
     return dataclasses.replace(encoded, x=np.where(hidden, vocabulary.unknown, encoded.x))
 
 
 def _make_example(
-    bundle: Bundle,
+    pretrained: Pretrained,
     proposal: EntityNetwork,
     document: Document,
     encoded: EncodedDocument,
     found: Sequence[Found],
-    leanings: Leanings,
+    gender_prior: GenderPrior,
 ) -> Example:
     ordered = sorted(found, key=lambda mention: (mention.span[0], -mention.span[1]))
-    adviser = Adviser(proposal, encoded, [mention.words for mention in ordered])
+    proposal_scorer = ProposalScorer(proposal, encoded, [mention.words for mention in ordered])
     return make_example(
         document,
         [mention.span for mention in ordered],
         name_entities(document, ordered),
         types=[mention.type for mention in ordered],
-        lexicon=make_lexicon(bundle, proposal, leanings),
-        advise=adviser.advise,
-        on_link=adviser.note,
+        lexicon=make_lexicon(pretrained, proposal, gender_prior),
+        advise=proposal_scorer.advise,
+        on_link=proposal_scorer.note,
     )
 
 

@@ -104,7 +104,7 @@ def _learn(
     costs = np.array(settings.costs)
     order = list(examples)
     shuffler = random.Random(settings.seed)
-    stride = max(1, len(order) // 8)  # the average takes eight looks at an epoch
+    filter_config = max(1, len(order) // 8)  # the average takes eight looks at an epoch
     for epoch in range(settings.epochs):
         shuffler.shuffle(order)
         loss = 0.0
@@ -114,7 +114,7 @@ def _learn(
                 weights, squares, item.attributes, pairs.offsets, pairs.antecedents, pairs.relations, item.entities,
                 *tables, costs, settings.rate,
             )  # fmt: skip
-            if (epoch > 0 or settings.epochs == 1) and index % stride == 0:
+            if (epoch > 0 or settings.epochs == 1) and index % filter_config == 0:
                 average += weights
                 averaged += 1
         on_epoch(epoch + 1, loss)

@@ -20,7 +20,7 @@ from entitynlm.coref.reranking.scores import PARTS, score_candidates
 from entitynlm.coref.reranking.views import add_singletons
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 BASELINE = "baseline"
@@ -101,25 +101,27 @@ BY_BASELINE = Combination({BASELINE: 1.0})
 BY_MODEL = Combination({"P": 1.0})
 
 
-def list_networks(bundle: Bundle) -> dict[str, str]:
+def list_networks(pretrained: Pretrained) -> dict[str, str]:
     """The networks of a model that can score candidates: mode by short name."""
-    return {name: mode for name, mode in MODES.items() if mode in bundle.networks}
+    return {name: mode for name, mode in MODES.items() if mode in pretrained.networks}
 
 
 def score_list(
-    bundle: Bundle, document: Document, kbest: KBestList, names: Sequence[str] | None = None
+    pretrained: Pretrained, document: Document, kbest: KBestList, names: Sequence[str] | None = None
 ) -> ScoredList:
     """Score the candidates of one document by the networks called ``names`` (default: all that the model has).
 
     A model that was trained with singletons sees them in candidates, too (decision 062).
     """
-    known = list_networks(bundle)
+    known = list_networks(pretrained)
     chosen = list(known) if names is None else list(names)
     clusters = [candidate.clusters for candidate in kbest.candidates]
-    if bundle.encoder.singletons == "keep":
+    if pretrained.encoder.singletons == "keep":
         clusters = add_singletons(clusters, kbest.mentions)
     parts = {
-        name: score_candidates(bundle.get(MODES.get(name, name)), bundle.encoder, document, clusters).parts
+        name: score_candidates(
+            pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters
+        ).parts
         for name in chosen
     }
     return ScoredList(kbest, parts)

@@ -139,9 +139,9 @@ def measure_distances(t: int, sentence: int, mentions: int, candidates: int, las
 
 @numba.njit(cache=True)
 def walk_views(
-    kind: Array, entity: Array, remaining: Array, place: Array, sentence: Array,
-    log_kinds: Array, queries: Array, length_scores: Array, length_weights: Array, gates: Array, hidden: Array,
-    births: Array, factors: Array, log_factors: Array, quantities: Array, lookup: Array,
+    mention_type: Array, entity: Array, remaining: Array, place: Array, sentence: Array,
+    log_types: Array, queries: Array, length_scores: Array, length_weights: Array, gates: Array, hidden: Array,
+    new_entities: Array, factors: Array, log_factors: Array, quantities: Array, lookup: Array,
     keep_words: bool, smallest: float,
 ) -> Any:  # fmt: skip
     """Score R, E and L of all V analyses, and list the different (word, state, place) that predict words.
@@ -154,7 +154,7 @@ def walk_views(
     views, length = entity.shape
     most = 1 + (entity.max() if entity.size else 0)
     scores = np.zeros((views, 3))
-    states = np.zeros((1 + 2 * length, births.shape[1]), dtype=births.dtype)
+    states = np.zeros((1 + 2 * length, new_entities.shape[1]), dtype=new_entities.dtype)
     notes = np.full((len(states), 7), -1, dtype=np.int64)
     products = np.zeros((len(states), 2))
     lineage = np.full((len(states), 2), -1, dtype=np.int64)
@@ -175,23 +175,23 @@ def walk_views(
         products = grow(products, len(states), 0)
         lineage = grow(lineage, len(states), -1)
         words = grow(words, listed + views, 0)
-        newborn, offset, found = NOBODY, 0.0, 0
+        new_entity, offset, found = NOBODY, 0.0, 0
         for v in range(views):
             n = entity[v, t]
             if left[v] == 0:
-                scores[v, 0] += log_kinds[t, kind[v, t]]
+                scores[v, 0] += log_types[t, mention_type[v, t]]
             if left[v] == 0 and n > 0:  # a mention starts
-                if newborn == NOBODY:
-                    newborn, size = size, size + 1
-                    states[newborn] = births[t]
-                    offset = multiply(queries[t], births[t])
+                if new_entity == NOBODY:
+                    new_entity, size = size, size + 1
+                    states[new_entity] = new_entities[t]
+                    offset = multiply(queries[t], new_entities[t])
                 measure_distances(t, sentence[t], mentions[v], entities[v], last[v], distances)
                 scores[v, 1] += choose_entity(
                     t, n, entities[v], rows[v], distances, queries[t], offset, states,
                     notes, products, factors, log_factors, quantities, lookup,
                 )  # fmt: skip
                 if n > entities[v]:
-                    entities[v], rows[v, n] = n, newborn
+                    entities[v], rows[v, n] = n, new_entity
                 row = rows[v, n]
                 if notes[row, LENGTHS] != t:
                     notes[row, LENGTHS], notes[row, LENGTHS_ROW] = t, found
@@ -220,11 +220,11 @@ def walk_views(
 
 
 @numba.njit(cache=True)
-def count_listed_echoes(listed: Array, lineage: Array, x: Array) -> Any:
+def count_listed_copies(listed: Array, lineage: Array, x: Array) -> Any:
     """Chances, echoes and openings (``data.echoes``) of the listed words, of which those with a place are in a mention."""
     size = len(listed)
-    chances = np.zeros(size, dtype=np.int32)
-    echoes = np.zeros(size, dtype=np.int32)
+    copy_candidates = np.zeros(size, dtype=np.int32)
+    copies = np.zeros(size, dtype=np.int32)
     opens = np.zeros(size, dtype=np.bool_)
     for i in range(size):
         t, row, place = listed[i]
@@ -238,7 +238,7 @@ def count_listed_echoes(listed: Array, lineage: Array, x: Array) -> Any:
                 break
             stands_after = OPENING if lineage[before, 0] != token - 1 or token == 0 else x[token - 1]
             if stands_after == previous:
-                chances[i] += 1
-                echoes[i] += x[token] == x[t]
+                copy_candidates[i] += 1
+                copies[i] += x[token] == x[t]
             row = before
-    return chances, echoes, opens
+    return copy_candidates, copies, opens

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from entitynlm.coref.candidates.kbest_lists import Clusters
-from entitynlm.coref.reranking.kernel import count_listed_echoes, walk_views
+from entitynlm.coref.reranking.kernel import count_listed_copies, walk_views
 from entitynlm.coref.reranking.views import Views, view_candidates
 from entitynlm.errors import ModelError
 from entitynlm.inference.word_tables import make_tables
@@ -18,7 +18,7 @@ from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_word_states
+from entitynlm.model.features import find_mention_positions
 from entitynlm.model.noise import Noise
 from entitynlm.text.document import Document
 
@@ -79,9 +79,9 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
     features = network.feature_set
     weights = tables.distance_weights.astype(np.float64)
     scores, states, lineage, listed, word_of = walk_views(
-        views.kind, views.entity, views.remaining, _find_places(network, views), words.sentence,
-        tables.log_kinds, tables.queries, tables.length_scores, tables.length_weights, tables.gates, tables.states,
-        _give_births(network, len(words), noise), np.exp(weights), weights,
+        views.mention_type, views.entity, views.remaining, _find_places(network, views), words.sentence,
+        tables.log_types, tables.queries, tables.length_scores, tables.length_weights, tables.gates, tables.states,
+        _create_entities(network, len(words), noise), np.exp(weights), weights,
         np.flatnonzero(features.offsets >= 0), features.lookup, generative, SMALLEST_NORM,
     )  # fmt: skip
     parts = np.zeros((len(views), 4))
@@ -97,7 +97,7 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
 def _score_one_by_one(network: EntityNetwork, views: Views, noise: Noise | None) -> np.ndarray:
     """The same by a pass for each analysis, for proposals that compare a mention's words with every candidate's."""
     scores = np.zeros((len(views), 4))
-    for view, choices in enumerate(zip(views.kind, views.entity, views.remaining, strict=True)):
+    for view, choices in enumerate(zip(views.mention_type, views.entity, views.remaining, strict=True)):
         analysis = Analysis(*(values.astype(np.int64) for values in choices))
         found = score_documents(network, [views.words.with_analysis(analysis)], noise=noise)
         scores[view] = [float(getattr(found, part).double().sum()) for part in PARTS]
@@ -106,19 +106,19 @@ def _score_one_by_one(network: EntityNetwork, views: Views, noise: Noise | None)
 
 def _find_places(network: EntityNetwork, views: Views) -> np.ndarray:
     """(V, T) the place of each word in its mention, where the network looks at it."""
-    if not network.config.word_states:
+    if not network.config.mention_positions:
         return np.zeros_like(views.entity)
     first = np.ones(views.entity.shape, dtype=bool)
     first[:, 1:] = views.remaining[:, :-1] == 1
-    return find_word_states(network.config, views.kind, views.remaining, first).astype(np.int32)
+    return find_mention_positions(network.config, views.mention_type, views.remaining, first).astype(np.int32)
 
 
-def _give_births(network: EntityNetwork, size: int, noise: Noise | None) -> np.ndarray:
+def _create_entities(network: EntityNetwork, size: int, noise: Noise | None) -> np.ndarray:
     """(T, D) the vector of an entity born at each word."""
     positions = np.arange(size)
     drawn = None if noise is None else noise.draw(positions, network.config.hidden_size)
-    births: np.ndarray = network.give_birth(torch.ones(size, dtype=torch.long), drawn).numpy()
-    return births
+    new_entities: np.ndarray = network.create_entity(torch.ones(size, dtype=torch.long), drawn).numpy()
+    return new_entities
 
 
 def _score_words(
@@ -133,7 +133,7 @@ def _score_words(
     projected = network.project_entity(torch.from_numpy(states))
     hidden = torch.from_numpy(contexts)
     ids = torch.from_numpy(np.ascontiguousarray(x))
-    counts = count_listed_echoes(listed, lineage, x) if network.config.echo else ()
+    counts = count_listed_copies(listed, lineage, x) if network.config.copying else ()
     found = []
     for start in range(0, len(listed), CHUNK):
         some = slice(start, start + CHUNK)
@@ -141,7 +141,7 @@ def _score_words(
         h = hidden[t]
         log_x = network.log_prob_word_at(h + projected[row], ids[t], place)
         if counts:
-            chances, echoes, opens = (torch.from_numpy(column[some]) for column in counts)
-            log_x = network.mix_echoes(log_x, network.score_echoes(h), opens, chances, echoes)
+            copy_candidates, copies, opens = (torch.from_numpy(column[some]) for column in counts)
+            log_x = network.mix_copies(log_x, network.score_copying(h), opens, copy_candidates, copies)
         found.append(log_x)
     return torch.cat(found).double().numpy()

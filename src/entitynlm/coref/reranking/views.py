@@ -32,7 +32,7 @@ class Views:
     """
 
     words: EncodedDocument
-    kind: np.ndarray
+    mention_type: np.ndarray
     entity: np.ndarray
     remaining: np.ndarray
     view_of: np.ndarray

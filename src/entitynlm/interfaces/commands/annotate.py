@@ -121,7 +121,7 @@ def annotate(
     paths = expand_files(files)
     terminal = Terminal(quiet=quiet, json_path=json_path, colour=colour)
     prepare_torch(device, threads)
-    bundle = EntityNLM.from_pretrained(model, device=device).bundle
+    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
     figures: list[dict[str, Any]] = []
 
     def work() -> Iterator[tuple[str, Document]]:
@@ -129,7 +129,7 @@ def annotate(
             task = progress.add_task("annotating", total=None, note="")
             for path, document in read_inputs(paths, terminal, format=format):
                 started = time.perf_counter()
-                annotated = annotate_document(bundle, document, options)
+                annotated = annotate_document(pretrained, document, options)
                 seconds = time.perf_counter() - started
                 figures.append(summarise(path, annotated, seconds))
                 progress.update(

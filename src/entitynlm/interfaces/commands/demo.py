@@ -91,7 +91,7 @@ def show_story(terminal: Terminal, model: str, out: Path, threads: int | None) -
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
     found = segment_text(text)
     document = Document(TITLE, found.tokens, found.sentences, text=text, offsets=found.offsets)
-    report = measure_report(EntityNLM.from_pretrained(model).bundle, document, terminal)
+    report = measure_report(EntityNLM.from_pretrained(model).pretrained, document, terminal)
     terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {Path(model).name}\n")
     terminal.print(render_document(report.document))
     terminal.print()
@@ -169,11 +169,11 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
         "(one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as listener:
-        bundle = train_quickly(stories, load_settings(None, dict(QUICK)), seed=seed, listener=listener)
-    if bundle is None:
+        pretrained = train_quickly(stories, load_settings(None, dict(QUICK)), seed=seed, listener=listener)
+    if pretrained is None:
         terminal.remark("stopped")
         raise typer.Exit(130)
-    tables = measure_small_tables(bundle, stories, seed=seed, tell=terminal.remark)
+    tables = measure_small_tables(pretrained, stories, seed=seed, tell=terminal.remark)
     for table in tables:
         print_paper_table(table, terminal)
     return [table.to_dict() for table in tables]

@@ -84,7 +84,7 @@ def evaluate_coref(
     from entitynlm.errors import ConfigError
     from entitynlm.experiments.coref_alone import list_rows, measure_alone
     from entitynlm.experiments.coref_table import PAPER, Reranking, measure_block
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -94,7 +94,7 @@ def evaluate_coref(
         )
     prepare_torch(device, threads)
     opened = open_corpus(corpus, format=format)
-    bundle = load_bundle(model, device=device) if model is not None else None
+    pretrained = load_pretrained(model, device=device) if model is not None else None
     ours = load_ranker(ranker) if ranker is not None else None
     names = choose_splits(opened, split)
     splits = read_splits(opened, names, singletons=ours.singletons if ours is not None else None)
@@ -108,7 +108,7 @@ def evaluate_coref(
     blocks = []
     for title, ranked in baselines.items():
         with terminal.progress() as progress:
-            block = measure_block(title, splits, ranked, bundle, options, on_document=follow(progress))
+            block = measure_block(title, splits, ranked, pretrained, options, on_document=follow(progress))
         blocks.append(block.to_json(trials=trials, seed=seed))
         print_block(block, blocks[-1], terminal)
         for name, item in block.found.items() if weights_out is not None else ():
@@ -121,10 +121,12 @@ def evaluate_coref(
             )
             save_combination(item.combination, weights_out / file)
     by_itself: dict[str, Any] = {}
-    if bundle is not None and alone and list_rows(bundle):
+    if pretrained is not None and alone and list_rows(pretrained):
         for keyed in splits:
             with terminal.progress() as progress:
-                rows = measure_alone(bundle, keyed, samples=samples, seed=seed, on_document=follow(progress))
+                rows = measure_alone(
+                    pretrained, keyed, samples=samples, seed=seed, on_document=follow(progress)
+                )
             by_itself[keyed.name] = describe_rows(rows)
             print_rows(f"the model by itself, {keyed.name}", rows, by_itself[keyed.name], terminal)
     figures = {

@@ -65,7 +65,7 @@ def evaluate_entity(
         Workshop,
         choose_rows,
     )
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.prediction.evaluation import describe_table, measure_row
     from entitynlm.prediction.network.predictor import load_config
     from entitynlm.text.corpora import open_corpus
@@ -83,14 +83,14 @@ def evaluate_entity(
         for name in ("train", "dev")
     }
     asks_model = any(name in NEEDS_MODEL for name in names)
-    bundle = load_bundle(model, device=device) if model is not None and asks_model else None
+    pretrained = load_pretrained(model, device=device) if model is not None and asks_model else None
     with terminal.progress() as progress:
         show = follow_steps(progress)
         workshop = Workshop(
             documents["train"],
             documents["dev"],
             stories,
-            bundle,
+            pretrained,
             model / OURS if model is not None else None,
             config=load_config(ours_config) if ours_config else None,
             seed=seed,

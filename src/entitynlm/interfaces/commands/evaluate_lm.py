@@ -38,7 +38,7 @@ from entitynlm.interfaces.options import (
 
 if TYPE_CHECKING:
     from entitynlm.lm.evaluation import Contenders
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora.corpus import Corpus
 
 
@@ -79,7 +79,7 @@ def evaluate_lm(
     from entitynlm.interfaces.lm_tables import draw_table, list_cells, list_remarks
     from entitynlm.lm.evaluation import measure_table
     from entitynlm.lm.rows import PAPER
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.text.corpora import open_corpus
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -96,13 +96,13 @@ def evaluate_lm(
     prepare_torch(device, threads)
     opened = open_corpus(corpus, format=format)
     splits = choose_splits(opened, split)
-    bundle = load_bundle(model, device=device)
-    if bundle.encoder.recipe.warning:
-        terminal.remark(f"remark: {bundle.encoder.recipe.warning}")
-    contenders = gather(opened, bundle, rnnlm=rnnlm, ngram=ngram, device=device, terminal=terminal)
+    pretrained = load_pretrained(model, device=device)
+    if pretrained.encoder.recipe.warning:
+        terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
+    contenders = gather(opened, pretrained, rnnlm=rnnlm, ngram=ngram, device=device, terminal=terminal)
     tables = {}
     for name in splits:
-        encoded = [bundle.encoder.encode(document) for document in opened.documents(name)]
+        encoded = [pretrained.encoder.encode(document) for document in opened.documents(name)]
         with terminal.progress() as progress:
             tables[name] = measure_table(
                 name,
@@ -119,7 +119,7 @@ def evaluate_lm(
         "task": "lm",
         "corpus": {"name": opened.name, "path": str(corpus)},
         "model": str(model),
-        "vocabulary": len(bundle.encoder.vocabulary),
+        "vocabulary": len(pretrained.encoder.vocabulary),
         "sampling": asdict(sampling),
         "splits": {name: table.to_dict() for name, table in tables.items()},
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER},
@@ -128,26 +128,32 @@ def evaluate_lm(
 
 
 def gather(
-    corpus: Corpus, bundle: Bundle, *, rnnlm: Path | None, ngram: bool, device: str, terminal: Terminal
+    corpus: Corpus,
+    pretrained: Pretrained,
+    *,
+    rnnlm: Path | None,
+    ngram: bool,
+    device: str,
+    terminal: Terminal,
 ) -> Contenders:
     """All models of the table; what is missing is said, not passed over."""
     from entitynlm.lm.evaluation import Contenders, check_encoders
     from entitynlm.lm.ngram import estimate_ngrams
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
 
-    baseline = bundle.language_model
+    baseline = pretrained.language_model
     if rnnlm is not None:
-        other = load_bundle(rnnlm, device=device)
+        other = load_pretrained(rnnlm, device=device)
         baseline = other.get_language_model()
-        check_encoders(bundle.encoder, other.encoder)
+        check_encoders(pretrained.encoder, other.encoder)
     if baseline is None:
         terminal.remark(
             "remark: no RNNLM row: the model has none (train with --rnnlm, or name one with --rnnlm)"
         )
     fivegram = None
     if ngram and "train" in corpus.splits:
-        train = (bundle.encoder.encode(document) for document in corpus.documents("train"))
-        fivegram = estimate_ngrams(terminal.track(train, "5-gram: reading"), bundle.encoder)
+        train = (pretrained.encoder.encode(document) for document in corpus.documents("train"))
+        fivegram = estimate_ngrams(terminal.track(train, "5-gram: reading"), pretrained.encoder)
     elif ngram:
         terminal.remark("remark: no 5-gram row: the corpus has no training documents to estimate it from")
-    return Contenders(bundle, baseline, fivegram)
+    return Contenders(pretrained, baseline, fivegram)

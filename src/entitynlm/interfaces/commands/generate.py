@@ -97,8 +97,8 @@ def generate(
     )
     prompt = None if file is None else read_prompt(file, format, terminal)
     prepare_torch(device, threads)
-    bundle = EntityNLM.from_pretrained(model, device=device).bundle
-    stories = tell_stories(bundle, prompt, request, count=count, seed=seed)
+    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
+    stories = tell_stories(pretrained, prompt, request, count=count, seed=seed)
     for number, story in enumerate(stories, start=1):
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
     if out is not None:

@@ -99,18 +99,18 @@ def measure(
     from entitynlm.lm.marginal_curve import trace_curve
     from entitynlm.lm.perplexity import to_perplexity
     from entitynlm.lm.rnnlm import score_words
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.text.corpora import open_corpus
 
-    bundle = load_bundle(model)
+    pretrained = load_pretrained(model)
     documents = [
-        bundle.encoder.encode(found) for found in open_corpus(corpus, format=format).documents(split)
+        pretrained.encoder.encode(found) for found in open_corpus(corpus, format=format).documents(split)
     ]
     with terminal.progress() as progress:
-        points = trace_curve(bundle, documents, on_document=follow_documents(progress), **options)
+        points = trace_curve(pretrained, documents, on_document=follow_documents(progress), **options)
     references = {}
-    if bundle.language_model is not None:
-        scores = [score_words(bundle.language_model, document) for document in documents]
+    if pretrained.language_model is not None:
+        scores = [score_words(pretrained.language_model, document) for document in documents]
         references["RNNLM"] = to_perplexity(sum(float(s.sum()) for s in scores), sum(map(len, scores)))
     return points, references
 

@@ -120,9 +120,9 @@ def calibration(
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch("cpu", threads)
-    bundle = EntityNLM.from_pretrained(model).bundle
+    pretrained = EntityNLM.from_pretrained(model).pretrained
     opened = open_corpus(corpus, format=format)
-    found = measure_calibration(bundle, terminal.track(opened.documents(split), opened.name), bins=bins)
+    found = measure_calibration(pretrained, terminal.track(opened.documents(split), opened.name), bins=bins)
     name = f"{opened.name} {split}" if split else opened.name
     save_figure(draw_calibration(found, name), out)
     terminal.print(
@@ -153,9 +153,9 @@ def _measure(
     unit = parse_base(base)
     found = choose_document(file, document, format, terminal)
     prepare_torch("cpu", threads)
-    bundle = EntityNLM.from_pretrained(model).bundle
+    pretrained = EntityNLM.from_pretrained(model).pretrained
     options = {"mentions": cast(Any, mentions), "samples": samples, "seed": seed, "base": unit}
-    return measure_report(bundle, found, terminal, **options)
+    return measure_report(pretrained, found, terminal, **options)
 
 
 def _finish(terminal: Terminal, task: str, file: str, out: Path, report: Report) -> None:

@@ -55,8 +55,8 @@ def predict_entity(
     """
     from entitynlm.experiments.entity_reproduction import OURS
     from entitynlm.files import write_atomically
-    from entitynlm.model.pretrained import load_bundle
-    from entitynlm.prediction.network.predictor import Anticipator
+    from entitynlm.model.pretrained import load_pretrained
+    from entitynlm.prediction.network.predictor import EntityPredictor
     from entitynlm.prediction.network_choice import NetworkChooser
     from entitynlm.text.formats.registry import read_documents
 
@@ -64,10 +64,10 @@ def predict_entity(
     prepare_torch(device, threads)
     chooser: Chooser
     if ours:
-        chooser = Anticipator.load(model / OURS)
+        chooser = EntityPredictor.load(model / OURS)
     else:
-        bundle = load_bundle(model, device=device)
-        chooser = NetworkChooser(bundle.get("generative"), bundle.encoder)
+        pretrained = load_pretrained(model, device=device)
+        chooser = NetworkChooser(pretrained.get("generative"), pretrained.encoder)
     summary: list[dict[str, Any]] = []
     with write_atomically(out) as stream:
         stream.write("\t".join(HEADING) + "\n")

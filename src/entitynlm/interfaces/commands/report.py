@@ -24,7 +24,7 @@ from entitynlm.interfaces.options import (
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.report.contents import Report
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
 
@@ -69,9 +69,9 @@ def report(
     terminal = Terminal(quiet=quiet, json_path=json_path)
     found = choose_document(file, document, format, terminal)
     prepare_torch(device, threads)
-    bundle = EntityNLM.from_pretrained(model, device=device).bundle
+    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
     made = measure_report(
-        bundle,
+        pretrained,
         found,
         terminal,
         mentions=cast(Any, mentions),
@@ -100,11 +100,11 @@ def choose_document(file: str, wanted: str | None, format: str | None, terminal:
     raise DataError("there is no word to report on", path="standard input" if file == "-" else file)
 
 
-def measure_report(bundle: Bundle, document: Document, terminal: Terminal, **options: Any) -> Report:
+def measure_report(pretrained: Pretrained, document: Document, terminal: Terminal, **options: Any) -> Report:
     """Surprisal and all that is made from it, with progress."""
     from entitynlm.interfaces.report.contents import make_report
     from entitynlm.lm.surprisal import measure_surprisal
 
     with follow_words(terminal, document.id) as on_words:
-        tables = measure_surprisal(bundle, document, on_words=on_words, **options)
-    return make_report(bundle, tables)
+        tables = measure_surprisal(pretrained, document, on_words=on_words, **options)
+    return make_report(pretrained, tables)

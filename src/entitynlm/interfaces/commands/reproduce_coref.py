@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from entitynlm.experiments.coref_folds import Fold
     from entitynlm.experiments.coref_pooling import Lists
     from entitynlm.experiments.coref_table import Block, KeyedSplit, OnLists, Reranking
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
     from entitynlm.training.settings import Settings
 
@@ -129,7 +129,7 @@ def reproduce_coref(
         given = scores or (beside if beside.is_dir() else None)
         train, development = (list(opened.documents(name)) for name in ("train", "dev"))
         ranker = workshop.make_ranker(train, out / "ranker")
-        bundle = workshop.make_model(train, development, out / "model")
+        pretrained = workshop.make_model(train, development, out / "model")
         names = [name for name in ("dev", "test") if name in opened.splits]
         splits = read_splits(opened, names, singletons=ranker.singletons)
         baselines: dict[str, Any] = {}
@@ -138,13 +138,14 @@ def reproduce_coref(
             baselines[given.name] = {s.name: read_ranked(files[s.name], s) for s in splits}
         baselines["our ranker"] = {s.name: rank(ranker, s, terminal) for s in splits}
         blocks = [
-            workshop.measure(title, splits, ranked, bundle, options) for title, ranked in baselines.items()
+            workshop.measure(title, splits, ranked, pretrained, options)
+            for title, ranked in baselines.items()
         ]
         figures["blocks"] = []
         for block in blocks:
             figures["blocks"].append(block.to_json(trials=trials, seed=seed))
             print_block(block, figures["blocks"][-1], terminal)
-        figures["alone"] = workshop.measure_alone(bundle, splits, samples) if alone and proposals else {}
+        figures["alone"] = workshop.measure_alone(pretrained, splits, samples) if alone and proposals else {}
     terminal.write_json(figures)
 
 
@@ -175,11 +176,13 @@ class Workshop:
         ranker.save(folder)
         return ranker
 
-    def make_model(self, train: Sequence[Document], development: Sequence[Document], folder: Path) -> Bundle:
-        from entitynlm.training.completion import complete_bundle
+    def make_model(
+        self, train: Sequence[Document], development: Sequence[Document], folder: Path
+    ) -> Pretrained:
+        from entitynlm.training.completion import complete_pretrained
 
         with self.terminal.progress() as progress, follow_training(self.terminal, progress) as listener:
-            bundle = complete_bundle(
+            pretrained = complete_pretrained(
                 folder,
                 train,
                 development,
@@ -189,17 +192,17 @@ class Workshop:
                 device=self.device,
                 listener=listener,
             )
-        if bundle is None:
+        if pretrained is None:
             self.terminal.remark("stopped; the same command goes on from here")
             raise typer.Exit(130)
-        return bundle
+        return pretrained
 
     def measure(
         self,
         title: str,
         splits: Any,
         ranked: Any,
-        bundle: Bundle,
+        pretrained: Pretrained,
         options: Reranking,
         on_lists: OnLists = lambda method, split, lists: None,
     ) -> Block:
@@ -207,17 +210,17 @@ class Workshop:
 
         with self.terminal.progress() as progress:
             return measure_block(
-                title, splits, ranked, bundle, options, on_document=follow(progress), on_lists=on_lists
+                title, splits, ranked, pretrained, options, on_document=follow(progress), on_lists=on_lists
             )
 
-    def measure_alone(self, bundle: Bundle, splits: Any, samples: int) -> dict[str, Any]:
+    def measure_alone(self, pretrained: Pretrained, splits: Any, samples: int) -> dict[str, Any]:
         from entitynlm.experiments.coref_alone import measure_alone
 
         found = {}
         for keyed in splits:
             with self.terminal.progress() as progress:
                 rows = measure_alone(
-                    bundle, keyed, samples=samples, seed=self.seed, on_document=follow(progress)
+                    pretrained, keyed, samples=samples, seed=self.seed, on_document=follow(progress)
                 )
             found[keyed.name] = describe_rows(rows)
             print_rows(f"the model by itself, {keyed.name}", rows, found[keyed.name], self.terminal)
@@ -277,7 +280,7 @@ def _measure_fold(
     from entitynlm.experiments.coref_table import make_split
 
     ranker = workshop.make_ranker(fold.train, folder / "ranker")
-    bundle = workshop.make_model(fold.train, fold.development, folder / "model")
+    pretrained = workshop.make_model(fold.train, fold.development, folder / "model")
     splits = [
         make_split(name, found, singletons=ranker.singletons)
         for name, found in (("dev", fold.development), ("test", fold.test))
@@ -289,7 +292,7 @@ def _measure_fold(
         if split.name == "test":
             lists[method] = [count_list(key, item) for key, item in zip(split.keys, scored, strict=True)]
 
-    block = workshop.measure(f"fold {fold.number}", splits, ranked, bundle, options, keep)
+    block = workshop.measure(f"fold {fold.number}", splits, ranked, pretrained, options, keep)
     save_lists(lists, folder / "lists.json")
     save_block(block, folder / "block.json", made_with)
     return block, lists

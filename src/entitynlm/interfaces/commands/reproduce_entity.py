@@ -167,7 +167,7 @@ class Maker:
     def _train_beside(self, names: Sequence[str], listener: Listener, show: Show) -> dict[str, Row]:
         """Train EntityNLM and make other rows, which are the answer, at the same time or one after the other."""
         from entitynlm.experiments.entity_companion import Companion
-        from entitynlm.training.completion import complete_bundle
+        from entitynlm.training.completion import complete_pretrained
 
         workshop = self.workshop
         options: dict[str, Any] = {"seed": workshop.seed, "device": self.device, "listener": listener}
@@ -176,12 +176,12 @@ class Maker:
                 self.folder, self.corpus, self.settings, format=self.format, **options
             ) as companion:
                 found = self._measure(names, show)
-                workshop.bundle = companion.wait()
+                workshop.pretrained = companion.wait()
         else:
             found = self._measure(names, show)
             order = (self.folder, workshop.train, workshop.development, self.settings)
-            workshop.bundle = complete_bundle(*order, **options, parts=("generative",))
-        if workshop.bundle is None:
+            workshop.pretrained = complete_pretrained(*order, **options, parts=("generative",))
+        if workshop.pretrained is None:
             raise KeyboardInterrupt
         return found
 

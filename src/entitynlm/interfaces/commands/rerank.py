@@ -21,7 +21,7 @@ from entitynlm.interfaces.options import (
 if TYPE_CHECKING:
     from entitynlm.coref.candidates.kbest_lists import KBestList
     from entitynlm.coref.reranking.combination import Combination
-    from entitynlm.model.pretrained import Bundle
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
 
@@ -82,24 +82,24 @@ def rerank(
     """
     from entitynlm.coref.candidates.kbest import get_decoder
     from entitynlm.coref.reranking.combination import list_needed, score_list
-    from entitynlm.model.pretrained import load_bundle
+    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.text.formats.registry import write_documents
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
     get_decoder(method)
     prepare_torch(device, threads)
-    bundle = load_bundle(model, device=device)
+    pretrained = load_pretrained(model, device=device)
     make: dict[str, Any] = {"k": k, "method": method, "singletons": singletons}
     lists = read_lists(kbest, corpus, split, format, **make)
     combination = choose_combination(weight, weights, dev_kbest is not None or dev_key is not None)
     conll = None
     if combination is None:
         combination, conll = search(
-            bundle, dev_kbest, dev_key, dev_split, singletons, terminal, format=format, make=make
+            pretrained, dev_kbest, dev_key, dev_split, singletons, terminal, format=format, make=make
         )
     changed, documents = [], []
     for document, item in terminal.track(lists, "reranking"):
-        scored = score_list(bundle, document, item, list_needed(combination))
+        scored = score_list(pretrained, document, item, list_needed(combination))
         choice = combination.choose(scored)
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
         documents.append(document.with_clusters(item.candidates[choice].clusters))
@@ -156,7 +156,7 @@ def choose_combination(weight: float | None, weights: Path | None, searched: boo
 
 
 def search(
-    bundle: Bundle,
+    pretrained: Pretrained,
     kbest: str | None,
     key: str | None,
     split: str | None,
@@ -179,7 +179,9 @@ def search(
         )
     lists = read_lists(kbest, key, split, format, **make)
     clean = drop_repetitions if singletons else clean_key
-    scored = [score_list(bundle, d, item, ["P"]) for d, item in terminal.track(lists, "searching the weight")]
+    scored = [
+        score_list(pretrained, d, item, ["P"]) for d, item in terminal.track(lists, "searching the weight")
+    ]
     counts = [count_candidates(clean(d), item.candidates) for d, item in lists]
     found = search_weights(scored, counts, ["P"])
     return found.combination, found.conll

@@ -113,8 +113,8 @@ def surprisal(
     paths = expand_files(files)
     terminal = Terminal(quiet=quiet, json_path=json_path)
     prepare_torch(device, threads)
-    bundle = EntityNLM.from_pretrained(model, device=device).bundle
-    spelling = SpellingModel.of_vocabulary(bundle.encoder.vocabulary)
+    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
+    spelling = SpellingModel.of_vocabulary(pretrained.encoder.vocabulary)
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
@@ -123,7 +123,7 @@ def surprisal(
             started = time.perf_counter()
             with follow_words(terminal, document.id) as on_words:
                 tables = measure_surprisal(
-                    bundle,
+                    pretrained,
                     document,
                     mentions=cast(Any, mentions),
                     samples=samples,

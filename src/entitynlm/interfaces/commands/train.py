@@ -96,9 +96,9 @@ def train(
       entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
-    from entitynlm.model.pretrained import CARD, load_bundle
+    from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained
     from entitynlm.text.corpora import open_corpus
-    from entitynlm.training.recipe import train_bundle
+    from entitynlm.training.recipe import train_pretrained
     from entitynlm.training.settings import load_settings
 
     terminal = Terminal(quiet=quiet, json_path=json_path)
@@ -113,13 +113,13 @@ def train(
     settings = load_settings(config, parse_changes(set_ or []))
     if settings.recipe.warning:
         terminal.remark(f"remark: {settings.recipe.warning}")
-    into_model = proposal or (rnnlm_only and (out / CARD).exists())
+    into_model = proposal or (rnnlm_only and (out / CONFIG_FILE).exists())
     if into_model and start_from is not None:
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
-    base = load_bundle(out) if into_model else load_bundle(start_from) if start_from else None
+    base = load_pretrained(out) if into_model else load_pretrained(start_from) if start_from else None
     opened = open_corpus(corpus, format=format)
     with follow_training(terminal) as listener:
-        bundle = train_bundle(
+        pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
             settings,
@@ -132,10 +132,10 @@ def train(
             resume=resume,
             listener=listener,
         )
-    if bundle is None:
+    if pretrained is None:
         terminal.remark(f"stopped; go on with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
-    figures = {part: bundle.notes["training"][part] for part in parts}
+    figures = {part: pretrained.notes["training"][part] for part in parts}
     for part, values in figures.items():
         terminal.print(
             f"{part}: development loss {values['best_dev_loss']:.4f} nats per word (epoch {values['best_epoch']})"

@@ -17,7 +17,7 @@ import numpy as np
 from entitynlm.coref.entity_names import choose_names, show_name
 from entitynlm.lm.entity_words import list_near_words
 from entitynlm.lm.surprisal import MentionRow, Surprisal
-from entitynlm.model.pretrained import Bundle
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 
 SHOWN_ENTITIES = 24
@@ -100,10 +100,10 @@ class Report:
     unit: str
 
 
-def make_report(bundle: Bundle, tables: Surprisal) -> Report:
+def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
     document = tables.analysed
-    _, _, originals = bundle.encoder.encode_with_report(document)
+    _, _, originals = pretrained.encoder.encode_with_report(document)
     characters = list_characters(document, originals)
     number_of = {character.entity: character.number for character in characters}
     owner = tuple(number_of[mention.entity] for mention in originals)
@@ -116,7 +116,7 @@ def make_report(bundle: Bundle, tables: Surprisal) -> Report:
         owner=owner,
         characters=characters,
         company=list_company(document, originals, shown),
-        movements=follow_vectors(bundle, tables, characters[:SHOWN_MOVEMENTS]),
+        movements=follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS]),
         surprises=pick_surprises(document, tables.mentions, originals, characters),
         unit={2.0: "bits", math.e: "nats"}.get(tables.base, f"log {tables.base:g}"),
     )
@@ -156,7 +156,7 @@ def list_company(
 
 
 def follow_vectors(
-    bundle: Bundle, tables: Surprisal, characters: Sequence[Character]
+    pretrained: Pretrained, tables: Surprisal, characters: Sequence[Character]
 ) -> tuple[Movement, ...]:
     """The movement of the entities mentioned more than once, and the words near each vector early and late."""
     trace, encoded = tables.trace, tables.encoded
@@ -164,9 +164,9 @@ def follow_vectors(
     if not moving:
         return ()
     rows = [character.places[0] for character in moving] + [character.places[-1] for character in moving]
-    kinds = [trace.referents[row].kind for row in rows]
+    kinds = [trace.referents[row].mention_type for row in rows]
     near = list_near_words(
-        bundle.get("generative"), bundle.encoder.vocabulary, trace.after[rows], kinds, trace.contexts
+        pretrained.get("generative"), pretrained.encoder.vocabulary, trace.after[rows], kinds, trace.contexts
     )
     found = []
     for at, character in enumerate(moving):

@@ -21,7 +21,7 @@ LstmState = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
-class Reading:
+class HiddenStates:
     """What the LSTM made of a batch.
 
     :param table: (N, D) flat table of states.
@@ -59,7 +59,7 @@ class WordReader(nn.Module):
         *,
         sentences: Sequence[np.ndarray] | None = None,
         state: LstmState | None = None,
-    ) -> Reading:
+    ) -> HiddenStates:
         """Read word ids, one array per document (or the next window of each, given ``state``)."""
         if self.config.mode == "lookahead":
             return self._read_both_ways(documents)
@@ -74,9 +74,9 @@ class WordReader(nn.Module):
         hidden = self._drop(hidden, self.config.dropout)
         before = [column + len(documents) * np.arange(len(x)) for column, x in enumerate(documents)]
         after = [rows + len(documents) for rows in before]
-        return Reading(hidden.reshape(-1, hidden.shape[-1]), before, after, final)
+        return HiddenStates(hidden.reshape(-1, hidden.shape[-1]), before, after, final)
 
-    def _read_both_ways(self, documents: Sequence[np.ndarray]) -> Reading:
+    def _read_both_ways(self, documents: Sequence[np.ndarray]) -> HiddenStates:
         """Forward, and backward from each document's own end; row t is after word t and has seen all of them."""
         ids, reversed_ids = self._pad(documents), self._pad([x[::-1] for x in documents])
         flip = np.tile(np.arange(len(ids))[:, None], (1, len(documents)))
@@ -88,9 +88,11 @@ class WordReader(nn.Module):
         both = torch.cat([forward, backward.gather(0, turned)], dim=-1)  # (T, B, 2 D)
         hidden = self._drop(torch.tanh(self.join(both)), self.config.dropout)
         rows = [column + len(documents) * np.arange(len(x)) for column, x in enumerate(documents)]
-        return Reading(hidden.reshape(-1, hidden.shape[-1]), rows, rows, None)
+        return HiddenStates(hidden.reshape(-1, hidden.shape[-1]), rows, rows, None)
 
-    def _read_sentences(self, documents: Sequence[np.ndarray], sentences: Sequence[np.ndarray]) -> Reading:
+    def _read_sentences(
+        self, documents: Sequence[np.ndarray], sentences: Sequence[np.ndarray]
+    ) -> HiddenStates:
         """The authors' habit: each sentence is read from a fresh start."""
         pieces: list[np.ndarray] = []
         owners: list[int] = []
@@ -105,7 +107,7 @@ class WordReader(nn.Module):
             before[owner].append(column + len(pieces) * np.arange(len(piece)))
         joined = [np.concatenate(rows) for rows in before]
         after = [rows + len(pieces) for rows in joined]
-        return Reading(hidden.reshape(-1, hidden.shape[-1]), joined, after, None)
+        return HiddenStates(hidden.reshape(-1, hidden.shape[-1]), joined, after, None)
 
     def _pad(self, documents: Sequence[np.ndarray], first: int = 0) -> Tensor:
         """(first + T, B) word ids; before a document's words, and after them, stands the start symbol."""

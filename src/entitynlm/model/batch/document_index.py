@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numba
 import numpy as np
 
-from entitynlm.model.encoding.copying import NEWBORN, Echoes, count_echoes
+from entitynlm.model.encoding.copying import NEW_ENTITY, CopyCounts, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import FeatureSet
 
@@ -27,7 +27,7 @@ def _none() -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Past:
+class EntityHistory:
     """What the text before a window leaves behind about its entities (their vectors travel apart, see ``batch``).
 
     Arrays are per entity, in order of birth. ``position`` counts words, ``mentions`` counts mentions so far, ``current`` is the
@@ -35,7 +35,7 @@ class Past:
     ``pairs`` how many pairs of a mention and a candidate there were.
     """
 
-    kinds: np.ndarray = field(default_factory=_none)
+    mention_types: np.ndarray = field(default_factory=_none)
     last_token: np.ndarray = field(default_factory=_none)
     last_sentence: np.ndarray = field(default_factory=_none)
     last_mention: np.ndarray = field(default_factory=_none)
@@ -48,11 +48,11 @@ class Past:
 
     @property
     def entities(self) -> int:
-        return len(self.kinds)
+        return len(self.mention_types)
 
 
 @dataclass(frozen=True)
-class Layout:
+class DocumentIndex:
     """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
 
     :param x: (T,) words.  :param kinds: (T,) R.  :param remaining: (T,) L.
@@ -71,13 +71,13 @@ class Layout:
     """
 
     x: np.ndarray
-    kinds: np.ndarray
+    mention_types: np.ndarray
     remaining: np.ndarray
     chooses: np.ndarray
     current_rows: np.ndarray
     starts: np.ndarray
     lengths: np.ndarray
-    mention_kinds: np.ndarray
+    types_of_mentions: np.ndarray
     reaches_end: np.ndarray
     entity_rows: np.ndarray
     update_tokens: np.ndarray
@@ -87,9 +87,9 @@ class Layout:
     pair_features: np.ndarray
     chosen_pairs: np.ndarray
     final_rows: np.ndarray
-    past: Past
-    future: Past
-    echoes: Echoes
+    past: EntityHistory
+    future: EntityHistory
+    copies: CopyCounts
 
     @property
     def tokens(self) -> int:
@@ -105,14 +105,14 @@ class Layout:
         return np.repeat(np.arange(self.mentions), np.diff(self.pair_bounds))
 
     @property
-    def first_birth(self) -> int:
+    def first_new(self) -> int:
         """Row of the first newborn."""
         return 1 + self.past.entities
 
     @property
     def first_update(self) -> int:
         """Row written by the first update."""
-        return self.first_birth + self.mentions
+        return self.first_new + self.mentions
 
     @property
     def size(self) -> int:
@@ -120,22 +120,22 @@ class Layout:
         return self.first_update + len(self.update_tokens)
 
 
-def lay_out(
+def index_document(
     document: EncodedDocument,
     feature_set: FeatureSet,
     *,
     start: int = 0,
     end: int | None = None,
-    past: Past | None = None,
-    echoes: Echoes | None = None,
-    likenesses: np.ndarray | None = None,
-) -> Layout:
+    past: EntityHistory | None = None,
+    copies: CopyCounts | None = None,
+    string_matches: np.ndarray | None = None,
+) -> DocumentIndex:
     """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them.
 
     :param echoes: of the whole document, where they were counted before.
     :param likenesses: of all pairs of the document, for networks that compare words.
     """
-    past = past or Past()
+    past = past or EntityHistory()
     end = len(document) if end is None else end
     x, r, e, l = (
         np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l)
@@ -146,10 +146,10 @@ def lay_out(
         (5, entities + 1), dtype=np.int64
     )  # kind, last token, last sentence, last mention, count
     for row, values in enumerate(
-        (past.kinds, past.last_token, past.last_sentence, past.last_mention, past.counts)
+        (past.mention_types, past.last_token, past.last_sentence, past.last_mention, past.counts)
     ):
         memory[row, 1 : past.entities + 1] = values
-    born = np.bincount(past.kinds, minlength=int(r.max(initial=0)) + 1)
+    born = np.bincount(past.mention_types, minlength=int(r.max(initial=0)) + 1)
     mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, born)
     width = feature_set.width
     arrays = _Arrays(len(x), mentions, updates, pairs, width, entities)
@@ -162,8 +162,8 @@ def lay_out(
         arrays.pair_bounds, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
     )  # fmt: skip
     lengths = l[arrays.starts]
-    future = Past(
-        kinds=memory[0, 1:].copy(),
+    future = EntityHistory(
+        mention_types=memory[0, 1:].copy(),
         last_token=memory[1, 1:].copy(),
         last_sentence=memory[2, 1:].copy(),
         last_mention=memory[3, 1:].copy(),
@@ -174,38 +174,38 @@ def lay_out(
         remaining=int(after[1]),
         pairs=past.pairs + pairs,
     )
-    return Layout(
+    return DocumentIndex(
         x=x,
-        kinds=r,
+        mention_types=r,
         remaining=l,
         chooses=arrays.chooses,
         current_rows=arrays.current_rows,
         starts=arrays.starts,
         lengths=lengths,
-        mention_kinds=r[arrays.starts],
+        types_of_mentions=r[arrays.starts],
         reaches_end=start + arrays.starts + lengths >= len(document),
         entity_rows=arrays.entity_rows,
         update_tokens=arrays.update_tokens,
         update_previous=arrays.update_previous,
         pair_bounds=arrays.pair_bounds,
         pair_rows=arrays.pair_rows,
-        pair_features=add_likenesses(arrays.pair_features, feature_set, likenesses, past.pairs),
+        pair_features=add_string_matches(arrays.pair_features, feature_set, string_matches, past.pairs),
         chosen_pairs=arrays.chosen_pairs,
         final_rows=arrays.final_rows,
         past=past,
         future=future,
-        echoes=(echoes or count_echoes(document.x[:end], document.e[:end])).cut(start, end),
+        copies=(copies or count_copies(document.x[:end], document.e[:end])).cut(start, end),
     )
 
 
-def add_likenesses(
-    features: np.ndarray, feature_set: FeatureSet, likenesses: np.ndarray | None, first: int
+def add_string_matches(
+    features: np.ndarray, feature_set: FeatureSet, string_matches: np.ndarray | None, first: int
 ) -> np.ndarray:
     """The hot buckets with one more: the likeness of words, whose weights come after that of "none"."""
-    if likenesses is None:
+    if string_matches is None:
         return features
-    own = likenesses[first : first + len(features)].astype(np.int64)
-    hot = np.where(own == NEWBORN, feature_set.size, feature_set.size + 1 + own)
+    own = string_matches[first : first + len(features)].astype(np.int64)
+    hot = np.where(own == NEW_ENTITY, feature_set.size, feature_set.size + 1 + own)
     return np.concatenate([features, hot[:, None].astype(np.uint8)], axis=1)
 
 
@@ -256,8 +256,8 @@ def _fill(  # type: ignore[no-untyped-def]
     """One pass over the words in the order of the generative story; returns (current entity, words still open)."""
     position, mentions_before, current, remaining, entities = scalars
     carried = entities
-    first_birth = 1 + carried
-    first_update = first_birth + len(starts)
+    first_new = 1 + carried
+    first_update = first_new + len(starts)
     row_of = np.zeros(memory.shape[1], dtype=np.int64)  # the newest state of each entity
     for n in range(1, entities + 1):
         row_of[n] = n
@@ -284,13 +284,13 @@ def _fill(  # type: ignore[no-untyped-def]
                     if n == e[t]:
                         chosen_pairs[m] = k
                     k += 1
-                pair_rows[k] = first_birth + m  # … and a new one
+                pair_rows[k] = first_new + m  # … and a new one
                 for hot in range(pair_features.shape[1]):
                     pair_features[k, hot] = no_feature
                 if e[t] > entities:
                     entities = e[t]
                     memory[0, entities] = r[t]
-                    row_of[entities] = first_birth + m
+                    row_of[entities] = first_new + m
                     chosen_pairs[m] = k
                 k += 1
                 entity_rows[m] = row_of[e[t]]

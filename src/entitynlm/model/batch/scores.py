@@ -15,15 +15,15 @@ from torch import Tensor
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.backbones.lstm import LstmState, Reading
-from entitynlm.model.batch.document_index import Layout, Past, lay_out
+from entitynlm.model.backbones.lstm import HiddenStates, LstmState
+from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
 from entitynlm.model.batch.entity_choice import Pairs, log_prob_chosen
 from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
-from entitynlm.model.encoding.copying import compare_pairs, count_echoes
+from entitynlm.model.encoding.copying import compare_pairs, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_word_states
+from entitynlm.model.features import find_mention_positions
 from entitynlm.model.noise import Noise
 
 
@@ -81,7 +81,7 @@ class Window:
 
     x: np.ndarray
     sentence: np.ndarray
-    layout: Layout | None
+    index: DocumentIndex | None
 
 
 @dataclass(frozen=True)
@@ -96,69 +96,69 @@ class _Rows:
     """The layouts of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
 
     def __init__(
-        self, layouts: Sequence[Layout], reading: Reading, shift: bool, device: torch.device
+        self, indexes: Sequence[DocumentIndex], reading: HiddenStates, shift: bool, device: torch.device
     ) -> None:
-        sizes = np.array([layout.size for layout in layouts])
+        sizes = np.array([index.size for index in indexes])
         self.size = int(sizes.sum())
         self.state_bases = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        self.bounds = np.concatenate([[0], np.cumsum([layout.tokens for layout in layouts])])
+        self.bounds = np.concatenate([[0], np.cumsum([index.tokens for index in indexes])])
         contexts = reading.after if shift else reading.before
 
         def join(parts: list[np.ndarray]) -> np.ndarray:
             return np.concatenate(parts)
 
         def shifted(name: str, bases: np.ndarray) -> np.ndarray:
-            pairs = zip(layouts, bases, strict=False)
-            return join([getattr(layout, name) + base for layout, base in pairs])
+            pairs = zip(indexes, bases, strict=False)
+            return join([getattr(index, name) + base for index, base in pairs])
 
-        both = list(zip(layouts, self.state_bases, strict=True))
-        births = [base + layout.first_birth + np.arange(layout.mentions) for layout, base in both]
-        carried = [base + 1 + np.arange(layout.past.entities) for layout, base in both]
-        updates = [base + layout.first_update + np.arange(len(layout.update_tokens)) for layout, base in both]
+        both = list(zip(indexes, self.state_bases, strict=True))
+        new_entities = [base + index.first_new + np.arange(index.mentions) for index, base in both]
+        carried = [base + 1 + np.arange(index.past.entities) for index, base in both]
+        updates = [base + index.first_update + np.arange(len(index.update_tokens)) for index, base in both]
         self.steps = Steps(
             self.size,
-            join(births + carried),
+            join(new_entities + carried),
             join(updates),
             shifted("update_previous", self.state_bases),
             device,
         )
-        of_updates = zip(layouts, reading.after, strict=True)
-        self.updates = as_rows(join([after[layout.update_tokens] for layout, after in of_updates]), device)
+        of_updates = zip(indexes, reading.after, strict=True)
+        self.updates = as_rows(join([after[index.update_tokens] for index, after in of_updates]), device)
         joined = join(contexts)
         self.contexts = as_rows(joined, device)  # (words,) hidden rows that words are predicted from
         starts = shifted("starts", self.bounds)
         self.starts = as_rows(starts, device)  # (mentions,) word of the batch
         self.start_contexts = as_rows(joined[starts], device)
-        self.x = as_rows(join([layout.x for layout in layouts]), device)
-        self.kinds = as_rows(join([layout.kinds for layout in layouts]), device)
-        self.chooses = torch.from_numpy(join([layout.chooses for layout in layouts])).to(device)
+        self.x = as_rows(join([index.x for index in indexes]), device)
+        self.mention_types = as_rows(join([index.mention_types for index in indexes]), device)
+        self.chooses = torch.from_numpy(join([index.chooses for index in indexes])).to(device)
         self.current = as_rows(shifted("current_rows", self.state_bases), device)
-        self.mention_kinds = as_rows(join([layout.mention_kinds for layout in layouts]), device)
-        self.lengths = as_rows(join([layout.lengths for layout in layouts]), device)
-        self.reaches_end = torch.from_numpy(join([layout.reaches_end for layout in layouts])).to(device)
+        self.types_of_mentions = as_rows(join([index.types_of_mentions for index in indexes]), device)
+        self.lengths = as_rows(join([index.lengths for index in indexes]), device)
+        self.reaches_end = torch.from_numpy(join([index.reaches_end for index in indexes])).to(device)
         self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
         self.final_rows = as_rows(shifted("final_rows", self.state_bases), device)
-        self.final_sizes = [len(layout.final_rows) for layout in layouts]
-        self.pairs = _join_pairs(layouts, self.state_bases)
+        self.final_sizes = [len(index.final_rows) for index in indexes]
+        self.pairs = _join_pairs(indexes, self.state_bases)
 
 
-def _join_pairs(layouts: Sequence[Layout], state_bases: np.ndarray) -> Pairs:
-    counts = np.concatenate([np.diff(layout.pair_bounds) for layout in layouts])
-    pair_bases = np.concatenate([[0], np.cumsum([len(layout.pair_rows) for layout in layouts])])
+def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> Pairs:
+    counts = np.concatenate([np.diff(index.pair_bounds) for index in indexes])
+    pair_bases = np.concatenate([[0], np.cumsum([len(index.pair_rows) for index in indexes])])
     return Pairs(
         bounds=np.concatenate([[0], np.cumsum(counts)]),
         rows=np.concatenate(
-            [a.pair_rows + np.int32(base) for a, base in zip(layouts, state_bases, strict=True)]
+            [a.pair_rows + np.int32(base) for a, base in zip(indexes, state_bases, strict=True)]
         ),
-        features=np.concatenate([layout.pair_features for layout in layouts]),
-        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(layouts, pair_bases, strict=False)]),
+        features=np.concatenate([index.pair_features for index in indexes]),
+        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(indexes, pair_bases, strict=False)]),
     )
 
 
-def score_layouts(
+def score_indexes(
     network: EntityNetwork,
-    layouts: Sequence[Layout],
-    reading: Reading,
+    indexes: Sequence[DocumentIndex],
+    reading: HiddenStates,
     *,
     noise: Noise | None,
     carried: Sequence[Tensor] | None = None,
@@ -171,10 +171,10 @@ def score_layouts(
     """
     config = network.config
     hidden = reading.table
-    rows = _Rows(layouts, reading, config.mode != "generative", hidden.device)
+    rows = _Rows(indexes, reading, config.mode != "generative", hidden.device)
 
     # Entity states: births (eq. 7), then all updates (eq. 8).
-    initial = network.give_birth(rows.mention_kinds, _draw_noise(noise, layouts, config.hidden_size))
+    initial = network.create_entity(rows.types_of_mentions, _draw_noise(noise, indexes, config.hidden_size))
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     updating, contexts, h = take_rows(
@@ -186,7 +186,7 @@ def score_layouts(
 
     # eq. 3, where R is chosen and not forced by an open mention
     zero = hidden.new_zeros(len(rows.x))
-    log_r = network.log_prob_kinds(contexts).gather(1, rows.kinds[:, None]).squeeze(1)
+    log_r = network.log_prob_types(contexts).gather(1, rows.mention_types[:, None]).squeeze(1)
     log_r = torch.where(rows.chooses, log_r, zero)
 
     # eq. 4 and 5, at the first word of each mention
@@ -194,7 +194,7 @@ def score_layouts(
         network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
     )
     log_e = zero.index_copy(0, rows.starts, chosen)
-    ends = gather_ends(layouts, reading, config.max_length) if config.mode == "lookahead" else None
+    ends = gather_ends(indexes, reading, config.max_length) if config.mode == "lookahead" else None
     (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
     log_lengths = network.log_prob_lengths(h, e, ends)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
@@ -203,10 +203,10 @@ def score_layouts(
     log_x = zero
     if config.mode == "generative":
         u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
-        log_x = network.log_prob_word_at(u, rows.x, _find_states(network, layouts))
-        if config.echo:
-            log_x = network.mix_echoes(
-                log_x, network.score_echoes(contexts), *_join_echoes(layouts, hidden.device)
+        log_x = network.log_prob_word_at(u, rows.x, _find_states(network, indexes))
+        if config.copying:
+            log_x = network.mix_copies(
+                log_x, network.score_copying(contexts), *_join_copies(indexes, hidden.device)
             )
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
@@ -229,36 +229,38 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
-def gather_ends(layouts: Sequence[Layout], reading: Reading, max_length: int) -> Tensor:
+def gather_ends(indexes: Sequence[DocumentIndex], reading: HiddenStates, max_length: int) -> Tensor:
     """(M, max_length, D) the state at the last word of each possible span; zero where that is beyond the text."""
     table = torch.cat([reading.table, reading.table.new_zeros(1, reading.table.shape[1])])
     rows = []
-    for layout, after in zip(layouts, reading.after, strict=True):
+    for index, after in zip(indexes, reading.after, strict=True):
         beyond = np.append(after, np.full(max_length, len(table) - 1))
-        rows.append(beyond[layout.starts[:, None] + np.arange(max_length)])
+        rows.append(beyond[index.starts[:, None] + np.arange(max_length)])
     return table[as_rows(np.concatenate(rows), table.device)]
 
 
-def _find_states(network: EntityNetwork, layouts: Sequence[Layout]) -> Tensor | None:
+def _find_states(network: EntityNetwork, indexes: Sequence[DocumentIndex]) -> Tensor | None:
     """The place of each word in its mention, where the network looks at it."""
-    if not network.config.word_states:
+    if not network.config.mention_positions:
         return None
-    states = [find_word_states(network.config, a.kinds, a.remaining, a.chooses) for a in layouts]
+    states = [
+        find_mention_positions(network.config, a.mention_types, a.remaining, a.chooses) for a in indexes
+    ]
     return as_rows(np.concatenate(states), network.W_r.device)
 
 
-def _join_echoes(layouts: Sequence[Layout], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """(words,) of the batch: whether a word opens a stretch of its entity's words, its chances, its echoes."""
-    names = ("opens", "chances", "echoes")
-    columns = [np.concatenate([getattr(layout.echoes, name) for layout in layouts]) for name in names]
-    opens, chances, echoes = (torch.from_numpy(column).to(device) for column in columns)
-    return opens, chances, echoes
+    names = ("opens", "copy_candidates", "copies")
+    columns = [np.concatenate([getattr(index.copies, name) for index in indexes]) for name in names]
+    opens, copy_candidates, copies = (torch.from_numpy(column).to(device) for column in columns)
+    return opens, copy_candidates, copies
 
 
-def _draw_noise(noise: Noise | None, layouts: Sequence[Layout], size: int) -> Tensor | None:
+def _draw_noise(noise: Noise | None, indexes: Sequence[DocumentIndex], size: int) -> Tensor | None:
     if noise is None:
         return None
-    return torch.cat([noise.draw(layout.past.position + layout.starts, size) for layout in layouts])
+    return torch.cat([noise.draw(index.past.position + index.starts, size) for index in indexes])
 
 
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
@@ -268,20 +270,20 @@ def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0
 
 def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
     """The same, laid out one by one: what bounds the memory that a novel needs."""
-    past: Past | None = None
-    echoes, likenesses = count_echoes(document.x, document.e), compare_mentions(document, network)
+    past: EntityHistory | None = None
+    copies, string_matches = count_copies(document.x, document.e), compare_mentions(document, network)
     for start, end in cut_ranges(len(document), size):
-        layout = lay_out(
+        index = index_document(
             document,
             network.feature_set,
             start=start,
             end=end,
             past=past,
-            echoes=echoes,
-            likenesses=likenesses,
+            copies=copies,
+            string_matches=string_matches,
         )
-        past = layout.future
-        yield Window(document.x[start:end], document.sentence[start:end], layout)
+        past = index.future
+        yield Window(document.x[start:end], document.sentence[start:end], index)
 
 
 def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
@@ -320,9 +322,9 @@ def score_windows(
         state=carried.lstm if carried else None,
     )
     vectors = carried.entities if carried else None
-    layouts = [window.layout for window in windows if window.layout is not None]
-    assert len(layouts) == len(windows), "windows for entity networks are cut by cut_windows"
-    return score_layouts(network, layouts, reading, noise=noise, carried=vectors, compiled=compiled)
+    indexes = [window.index for window in windows if window.index is not None]
+    assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"
+    return score_indexes(network, indexes, reading, noise=noise, carried=vectors, compiled=compiled)
 
 
 def score_documents(

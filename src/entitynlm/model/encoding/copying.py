@@ -27,39 +27,39 @@ AHEAD = 3
 FREQUENT, COMMON = 30, 300
 """Words below these numbers (a vocabulary begins with its most frequent words) are frequent, and common."""
 
-LIKENESSES = 18
+STRING_MATCHES = 18
 """How many values :func:`compare_words` has."""
 
-NEWBORN = 255
+NEW_ENTITY = 255
 """What stands in place of a likeness for a new entity, which has no words."""
 
 
 @dataclass(frozen=True, eq=False)
-class Echoes:
+class CopyCounts:
     """T words: ``chances`` (T,) words of the entity that could be repeated here, ``echoes`` (T,) those that are this word;
     ``opens`` (T,) whether the word opens a stretch of its entity's words. Outside of mentions all are zero.
     """
 
-    chances: np.ndarray
-    echoes: np.ndarray
+    copy_candidates: np.ndarray
+    copies: np.ndarray
     opens: np.ndarray
 
-    def cut(self, start: int, stop: int) -> Echoes:
+    def cut(self, start: int, stop: int) -> CopyCounts:
         """Those of the words ``start`` … ``stop`` - 1."""
         part = slice(start, stop)
-        return Echoes(self.chances[part], self.echoes[part], self.opens[part])
+        return CopyCounts(self.copy_candidates[part], self.copies[part], self.opens[part])
 
 
-def count_echoes(x: np.ndarray, entity: np.ndarray) -> Echoes:
+def count_copies(x: np.ndarray, entity: np.ndarray) -> CopyCounts:
     """Chances and echoes of every word of a text: words (T,) and entities (T,), which are 0 outside of mentions."""
     x, entity = (np.ascontiguousarray(a, dtype=np.int64) for a in (x, entity))
-    return Echoes(*_count(x, entity, int(entity.max(initial=0))))
+    return CopyCounts(*_count(x, entity, int(entity.max(initial=0))))
 
 
 @numba.njit(cache=True)
 def _count(x, entity, entities):  # type: ignore[no-untyped-def]
-    chances = np.zeros(len(x), dtype=np.int32)
-    echoes = np.zeros(len(x), dtype=np.int32)
+    copy_candidates = np.zeros(len(x), dtype=np.int32)
+    copies = np.zeros(len(x), dtype=np.int32)
     opens = np.zeros(len(x), dtype=np.bool_)
     words = np.zeros((entities + 1, KEPT), dtype=np.int64)
     before = np.zeros((entities + 1, KEPT), dtype=np.int64)
@@ -72,17 +72,17 @@ def _count(x, entity, entities):  # type: ignore[no-untyped-def]
         previous = OPENING if opens[t] else x[t - 1]
         for k in range(min(seen[n], KEPT)):
             if before[n, k] == previous:
-                chances[t] += 1
+                copy_candidates[t] += 1
                 if words[n, k] == x[t]:
-                    echoes[t] += 1
+                    copies[t] += 1
         place = seen[n] % KEPT
         words[n, place], before[n, place] = x[t], previous
         seen[n] += 1
-    return chances, echoes, opens
+    return copy_candidates, copies, opens
 
 
 @dataclass
-class SpokenWords:
+class EntityWords:
     """The same for a text that is read word by word: what has been said of each entity so far."""
 
     words: dict[int, deque[tuple[int, int]]] = field(default_factory=dict)
@@ -90,9 +90,9 @@ class SpokenWords:
     position: int = 0
     previous: int = OPENING
 
-    def copy(self) -> SpokenWords:
+    def copy(self) -> EntityWords:
         words = {entity: deque(said, KEPT) for entity, said in self.words.items()}
-        return SpokenWords(words, dict(self.last), self.position, self.previous)
+        return EntityWords(words, dict(self.last), self.position, self.previous)
 
     def read(self, x: int, entity: int) -> None:
         """The next word of the text; ``entity`` is 0 outside of mentions."""
@@ -111,15 +111,15 @@ class SpokenWords:
         """Whether the next word would open a stretch of the entity's words."""
         return self.last.get(entity, self.position) != self.position - 1
 
-    def list_chances(self, entity: int) -> list[int]:
+    def list_copy_candidates(self, entity: int) -> list[int]:
         """What the next word could repeat, if it is the entity's."""
         before = OPENING if self.opens(entity) else self.previous
         return [word for predecessor, word in self.words.get(entity, ()) if predecessor == before]
 
     def count(self, x: int, entity: int) -> tuple[bool, int, int]:
         """Whether the word would open a stretch, its chances and its echoes, if it is the entity's."""
-        chances = self.list_chances(entity)
-        return self.opens(entity), len(chances), chances.count(x)
+        copy_candidates = self.list_copy_candidates(entity)
+        return self.opens(entity), len(copy_candidates), copy_candidates.count(x)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -131,18 +131,18 @@ def compare_words(words, before, seen, last, position, previous, x, ahead):  # t
     """
     wanted = previous if seen > 0 and last == position - 1 else OPENING
     kept = min(seen, KEPT)
-    chances, echoes, known = 0, 0, 0
+    copy_candidates, copies, known = 0, 0, 0
     for k in range(kept):
         if before[k] == wanted:
-            chances += 1
+            copy_candidates += 1
             if words[k] == x:
-                echoes += 1
+                copies += 1
         if words[k] == x and x >= COMMON:
             known = 1
         for word in ahead:
             if word >= COMMON and words[k] == word:
                 known = 1
-    match = 0 if echoes == 0 else (1 if 2 * echoes < chances else 2)
+    match = 0 if copies == 0 else (1 if 2 * copies < copy_candidates else 2)
     rarity = 0 if x < FREQUENT else (1 if x < COMMON else 2)
     return match + 3 * rarity + 9 * known
 
@@ -159,7 +159,7 @@ def _compare(x, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
     before = np.zeros((entities + 1, KEPT), dtype=np.int64)
     seen = np.zeros(entities + 1, dtype=np.int64)
     last = np.zeros(entities + 1, dtype=np.int64)
-    kinds = np.zeros(entities + 1, dtype=np.int64)
+    mention_types = np.zeros(entities + 1, dtype=np.int64)
     found = np.zeros(1024, dtype=np.uint8)
     known, remaining, k = 0, 0, 0
     for t in range(len(x)):
@@ -173,16 +173,16 @@ def _compare(x, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
                 larger[:k] = found[:k]
                 found = larger
             for m in range(1, known + 1):
-                if kinds[m] == r[t]:
+                if mention_types[m] == r[t]:
                     found[k] = compare_words(
                         words[m], before[m], seen[m], last[m], t, previous, x[t], x[t + 1 : t + 1 + ahead]
                     )
                     k += 1
-            found[k] = NEWBORN
+            found[k] = NEW_ENTITY
             k += 1
             if n > known:
                 known = n
-                kinds[n] = r[t]
+                mention_types[n] = r[t]
             remaining = l[t]
         place = seen[n] % KEPT
         words[n, place] = x[t]

@@ -42,7 +42,7 @@ class PretrainedEmbeddings:
         return float(self.found.mean())
 
 
-def load_pretrained(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
+def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
     """Vectors for a vocabulary, from a text file (``.gz`` is unpacked) or by name (one of :data:`PACKAGED`).
 
     A word's own spelling comes first, then its lower case (GloVe's own files are lower case), then whatever

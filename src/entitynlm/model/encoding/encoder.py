@@ -67,7 +67,13 @@ class EncodedDocument:
                 f"an analysis of {len(analysis)} words does not fit the {len(self)} of {self.id!r}"
             )
         return EncodedDocument(
-            self.id, self.x, analysis.kind, analysis.entity, analysis.remaining, self.sentence, self.origin
+            self.id,
+            self.x,
+            analysis.mention_type,
+            analysis.entity,
+            analysis.remaining,
+            self.sentence,
+            self.origin,
         )
 
 
@@ -118,13 +124,13 @@ class Encoder:
         return cls(recipe, Vocabulary.build(counts, recipe), names, singletons, max_length)
 
     @property
-    def kinds(self) -> int:
+    def mention_types(self) -> int:
         """K: the number of values of R besides 0."""
         return len(self.types) or 1
 
     @cached_property
     def _kind_of_type(self) -> dict[str, int] | None:
-        return {name: kind for kind, name in enumerate(self.types, start=1)} or None
+        return {name: mention_type for mention_type, name in enumerate(self.types, start=1)} or None
 
     def prepare(self, document: Document) -> WordSequence:
         """The model's words of a document, before they become numbers."""
@@ -157,7 +163,13 @@ class Encoder:
     def _number(self, document: Document, words: WordSequence, analysis: Analysis) -> EncodedDocument:
         x = self.vocabulary.encode(words.words)
         return EncodedDocument(
-            document.id, x, analysis.kind, analysis.entity, analysis.remaining, words.sentence, words.origin
+            document.id,
+            x,
+            analysis.mention_type,
+            analysis.entity,
+            analysis.remaining,
+            words.sentence,
+            words.origin,
         )
 
     def decode(self, analysis: EncodedDocument | Analysis, document: Document) -> Document:
@@ -171,8 +183,8 @@ class Encoder:
         mentions = to_mentions(analysis, self.prepare(document))
         types: dict[str, str] = {}
         if self.types:
-            for _, _, entity, kind in analysis.spans():
-                types.setdefault(str(entity), self.types[kind - 1])
+            for _, _, entity, mention_type in analysis.spans():
+                types.setdefault(str(entity), self.types[mention_type - 1])
         known = {entity: name for entity, name in types.items() if name != OTHER}
         return document.with_mentions(mentions, known)
 

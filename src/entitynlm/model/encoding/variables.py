@@ -159,23 +159,26 @@ class Analysis:
     :param remaining: L, (T,): words left in the mention, this one included; 1 outside of mentions.
     """
 
-    kind: IntArray
+    mention_type: IntArray
     entity: IntArray
     remaining: IntArray
 
     def __post_init__(self) -> None:
-        for name in ("kind", "entity", "remaining"):
+        for name in ("mention_type", "entity", "remaining"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
-        if not (self.kind.ndim == 1 and self.kind.shape == self.entity.shape == self.remaining.shape):
-            shapes = f"{self.kind.shape}, {self.entity.shape}, {self.remaining.shape}"
+        if not (
+            self.mention_type.ndim == 1
+            and self.mention_type.shape == self.entity.shape == self.remaining.shape
+        ):
+            shapes = f"{self.mention_type.shape}, {self.entity.shape}, {self.remaining.shape}"
             raise DataError("R, E and L of an analysis are vectors of one length", found=shapes)
         self._check_outside()
         self._check_inside()
         self._check_new_entities()
 
     def _check_outside(self) -> None:
-        outside = self.kind == 0
-        _require(self.kind >= 0, "R is 0 or a type of mention")
+        outside = self.mention_type == 0
+        _require(self.mention_type >= 0, "R is 0 or a type of mention")
         _require(outside == (self.entity == 0), "E is 0 where R is 0, and nowhere else")
         _require(self.entity >= 0, "E is 0 or the number of an entity")
         _require(self.remaining >= 1, "L is 1 or more")
@@ -183,7 +186,7 @@ class Analysis:
 
     def _check_inside(self) -> None:
         goes_on = self.remaining[:-1] > 1
-        same = (self.kind[1:] == self.kind[:-1]) & (self.entity[1:] == self.entity[:-1])
+        same = (self.mention_type[1:] == self.mention_type[:-1]) & (self.entity[1:] == self.entity[:-1])
         _require(~goes_on | (self.remaining[1:] == self.remaining[:-1] - 1), "L counts down", shift=1)
         _require(~goes_on | same, "R and E stay the same within a mention", shift=1)
 
@@ -196,13 +199,13 @@ class Analysis:
         """(M,) the places where mentions start."""
         free = np.ones(len(self), dtype=bool)
         free[1:] = self.remaining[:-1] == 1
-        return np.flatnonzero(free & (self.kind > 0))
+        return np.flatnonzero(free & (self.mention_type > 0))
 
     def spans(self) -> list[tuple[int, int, int, int]]:
         """(start, end, entity, kind) of each mention in text order; one that overruns ends with the words."""
         starts = self.starts()
         ends = np.minimum(starts + self.remaining[starts], len(self))
-        columns = (starts, ends, self.entity[starts], self.kind[starts])
+        columns = (starts, ends, self.entity[starts], self.mention_type[starts])
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     @property
@@ -211,13 +214,13 @@ class Analysis:
         return len(self) == 0 or bool(self.remaining[-1] == 1)
 
     def __len__(self) -> int:
-        return len(self.kind)
+        return len(self.mention_type)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Analysis):
             return NotImplemented
         return (
-            np.array_equal(self.kind, other.kind)
+            np.array_equal(self.mention_type, other.mention_type)
             and np.array_equal(self.entity, other.entity)
             and np.array_equal(self.remaining, other.remaining)
         )
@@ -259,7 +262,7 @@ def analyse(
     first = np.searchsorted(tokens, [m.start for m in ordered]).tolist()
     last = np.searchsorted(tokens, [m.end for m in ordered]).tolist()
     analysis = Analysis.empty(len(words))
-    kind, entity, remaining = analysis.kind, analysis.entity, analysis.remaining
+    mention_type, entity, remaining = analysis.mention_type, analysis.entity, analysis.remaining
     numbers: dict[str, int] = {}
     originals: list[Mention] = []
     truncated = cut = 0
@@ -273,7 +276,7 @@ def analyse(
         if end - start > max_length:
             end = start + max_length
             truncated += 1
-        kind[start:end] = _kind_of(mention, types, entity_types)
+        mention_type[start:end] = _kind_of(mention, types, entity_types)
         entity[start:end] = numbers.setdefault(mention.entity, len(numbers) + 1)
         remaining[start:end] = np.arange(end - start, 0, -1)
         originals.append(mention)
@@ -284,7 +287,7 @@ def analyse(
         cut=cut,
         kept=len(originals),
     )
-    return Analysis(kind, entity, remaining), tuple(originals), counts
+    return Analysis(mention_type, entity, remaining), tuple(originals), counts
 
 
 def _check_disjoint(mentions: Sequence[Mention]) -> None:
@@ -303,10 +306,10 @@ def _kind_of(
     if types is None:
         return 1
     name = (entity_types or {}).get(mention.entity, OTHER)
-    kind = types.get(name, types.get(OTHER))
-    if kind is None:
+    mention_type = types.get(name, types.get(OTHER))
+    if mention_type is None:
         raise ConfigError(f"there is no kind for entities of type {name!r}, nor for {OTHER!r}")
-    return kind
+    return mention_type
 
 
 def to_mentions(analysis: Analysis, words: WordSequence) -> tuple[Mention, ...]:

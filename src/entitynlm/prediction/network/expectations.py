@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import Situation
+from entitynlm.prediction.contexts import Context
 from entitynlm.prediction.linear import Questions
-from entitynlm.prediction.measures import measure_situation
+from entitynlm.prediction.measures import measure_context
 from entitynlm.prediction.network.facts import Facts
 from entitynlm.prediction.network.rates import RateTable
 from entitynlm.prediction.network.statistics import ContextStatistics
@@ -43,15 +43,15 @@ class Expectations:
         statistics = statistics or ContextStatistics.fit([story for story, _ in questions])
         return cls(statistics, RateTable.fit(questions, statistics))
 
-    def describe(self, story: Document, situations: Sequence[Situation]) -> list[Description]:
+    def describe(self, story: Document, situations: Sequence[Context]) -> list[Description]:
         """What is to be expected in each situation."""
         shares = self.statistics.measure(story, situations)
         facts = [self.rates.gather(*pair) for pair in zip(situations, shares, strict=True)]
         rates = self.rates.measure(story, situations, facts)
         found = []
         for situation, share, known, rate in zip(situations, shares, facts, rates, strict=True):
-            columns = (share.words, share.types, share.kinds, share.chances, share.presences, rate)
-            features = np.hstack([measure_situation(situation), *columns])
+            columns = (share.words, share.types, share.kinds, share.probabilities, share.presences, rate)
+            features = np.hstack([measure_context(situation), *columns])
             found.append(Description(features.astype(np.float32), share.beliefs, known))
         return found
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, Situation, look_around, stem
+from entitynlm.prediction.contexts import PRONOUNS, Context, look_around, stem
 from entitynlm.prediction.network.expectations import Expectations
 from entitynlm.prediction.network.facts import Facts
 from entitynlm.text.document import Document
@@ -118,7 +118,7 @@ class Numberer:
 
     def number(
         self, story: Document, positions: Sequence[int], *, learn: bool = False
-    ) -> tuple[NumberedSlots, list[Situation]]:
+    ) -> tuple[NumberedSlots, list[Context]]:
         """A story's slots at ``positions`` (one at least); if they are to be learned from, with their answers."""
         situations = look_around(story, positions)
         described = self.expectations.describe(story, situations)
@@ -159,7 +159,7 @@ class Numberer:
         words = (facts.verb, facts.earlier, facts.link)
         return [self.numbers.get(word, UNKNOWN) if word else NOTHING for word in words]
 
-    def _number_heads(self, situation: Situation) -> list[list[int]]:
+    def _number_heads(self, situation: Context) -> list[list[int]]:
         found = []
         for candidate in situation.candidates:
             nouns = [head for head in candidate.heads if head not in PRONOUNS]
@@ -168,7 +168,7 @@ class Numberer:
         return [*found, [NOTHING, NOTHING]]
 
     def _find_answers(
-        self, story: Document, situations: Sequence[Situation], learn: bool
+        self, story: Document, situations: Sequence[Context], learn: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For training: which candidate, which head word, which type."""
         found = np.zeros((3, len(situations)), dtype=np.int64)

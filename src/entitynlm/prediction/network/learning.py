@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.prediction.network.inputs import NumberedSlots
-from entitynlm.prediction.network.network import AnticipatingNetwork, Judgement
+from entitynlm.prediction.network.network import Judgement, PredictionNetwork
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class EpochReport:
 
 
 def learn(
-    network: AnticipatingNetwork,
+    network: PredictionNetwork,
     train: NumberedSlots,
     development: NumberedSlots,
     config: LearningConfig,
@@ -84,7 +84,7 @@ def learn(
             averaged.update_parameters(network)
             total += float(loss.detach())
         judged = averaged.module
-        assert isinstance(judged, AnticipatingNetwork)
+        assert isinstance(judged, PredictionNetwork)
         report = EpochReport(epoch + 1, total / len(batches), *evaluate(judged, development))
         if best is None or report.development_loss < best.development_loss:
             best, weights = report, copy.deepcopy(judged.state_dict())
@@ -110,7 +110,7 @@ def measure_loss(judgement: Judgement, slots: NumberedSlots, config: LearningCon
 
 
 @torch.no_grad()
-def evaluate(network: AnticipatingNetwork, slots: NumberedSlots) -> tuple[float, float]:
+def evaluate(network: PredictionNetwork, slots: NumberedSlots) -> tuple[float, float]:
     """Accuracy and loss per mention."""
     network.eval()
     log_probs = network(slots).log_probs.numpy()

