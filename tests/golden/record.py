@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ STORED = ("rich", "plain", "typed")
 SHIPPED = "shipped"
 
 Json = Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # as tests/conftest.py has it; nothing above has loaded numpy
 
 # == adapters: everything that knows how the package is called =================================================================
 
