@@ -893,7 +893,7 @@ def baseline() -> Json:
 
 
 @golden()
-def annotations() -> Json:
+def annotation() -> Json:
     """Mentions, entities, types and confidences in a raw text and in documents whose mentions are forgotten or given."""
     story, talk = read_text("story.txt"), document("hand-talk")
 
