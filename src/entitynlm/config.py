@@ -37,8 +37,8 @@ class ModelConfig:
     :param new_entity: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
     :param sigma: the standard deviation of the birth noise.
     :param features: the set of distance features f(e), see ``model.features``.
-    :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each number
-        of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
+    :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each
+        number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
         e_current alone).
     :param copying: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
         (off: as in the paper, where an entity shapes words through its vector alone). Needs ``mention_positions``. A proposal,
@@ -157,9 +157,14 @@ FORMER_NAMES = {
 """Settings that had other names before format 2 of model folders; files that have the old ones are still read."""
 
 
+def rename_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same settings under today's names."""
+    return {FORMER_NAMES.get(name, name): value for name, value in values.items()}
+
+
 def from_dict(kind: type[Config], values: Mapping[str, Any]) -> Config:
     """A configuration from plain values; an unknown name is an error that lists the known ones."""
-    values = {FORMER_NAMES.get(name, name): value for name, value in values.items()}
+    values = rename_settings(values)
     known = [field.name for field in dataclasses.fields(kind)]
     unknown = sorted(set(values) - set(known))
     if unknown:

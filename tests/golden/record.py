@@ -43,7 +43,7 @@ def load_model(name: str) -> Any:
 
 def list_networks(model: str) -> list[str]:
     """P and the proposals that a model has, by the names used here: P, causal, lookahead."""
-    parts = load_model(model).bundle.networks
+    parts = load_model(model).pretrained.networks
     return [
         name
         for name, part in (("P", "generative"), ("causal", "causal"), ("lookahead", "lookahead"))
@@ -52,39 +52,39 @@ def list_networks(model: str) -> list[str]:
 
 
 def get_network(model: str, name: str) -> Any:
-    return load_model(model).bundle.get("generative" if name == "P" else name)
+    return load_model(model).pretrained.get("generative" if name == "P" else name)
 
 
 @cache
 def read_documents(name: str = "documents.jsonl") -> tuple[Any, ...]:
-    from entitynlm.data.formats.registry import read_documents as read
+    from entitynlm.text.formats.registry import read_documents as read
 
     return tuple(read(INPUTS / name))
 
 
 def read_text(name: str) -> Any:
     """A raw text as a document of words and sentences."""
-    from entitynlm.data.formats.registry import read_documents as read
+    from entitynlm.text.formats.registry import read_documents as read
 
     (document,) = read(INPUTS / name)
     return document
 
 
 def make_document(tokens: Sequence[str]) -> Any:
-    from entitynlm.data.document import Document
+    from entitynlm.text.document import Document
 
     return Document("words", tuple(tokens))
 
 
 def make_stories(count: int, seed: int) -> list[Any]:
-    from entitynlm.data.stories.generator import generate_stories
+    from entitynlm.text.stories.generator import generate_stories
 
     return list(generate_stories(count, seed=seed))
 
 
 def write_stories(folder: Path, count: int, seed: int) -> Json:
     """A folder of generated stories in splits; the answer is the statistics that were measured on the way."""
-    from entitynlm.data.corpora.generated import make_stories as make
+    from entitynlm.text.corpora.generated import make_stories as make
 
     found = make(count, seed=seed, target=folder)
     return {
@@ -95,7 +95,7 @@ def write_stories(folder: Path, count: int, seed: int) -> Json:
 
 
 def split_stories(count: int, seed: int) -> tuple[list[Any], list[Any], list[Any]]:
-    from entitynlm.data.stories.generator import generate_stories
+    from entitynlm.text.stories.generator import generate_stories
 
     train, development, test = (
         list(generate_stories(count, seed=seed, split=split)) for split in ("train", "dev", "test")
@@ -146,7 +146,7 @@ def dump_mentions(document: Any) -> Json:
 
 def convert(documents: Iterable[Any], form: str, folder: Path) -> list[Path]:
     """Write documents in a format; the files that came out."""
-    from entitynlm.data.formats.registry import get_format, write_documents
+    from entitynlm.text.formats.registry import get_format, write_documents
 
     several = get_format(form).write_folder is not None
     write_documents(documents, folder if several else folder / f"documents{get_format(form).suffix}", form)
@@ -154,17 +154,17 @@ def convert(documents: Iterable[Any], form: str, folder: Path) -> list[Path]:
 
 
 def read_back(path: Path, form: str) -> list[Any]:
-    from entitynlm.data.corpora.corpus import open_corpus
+    from entitynlm.text.corpora.corpus import open_corpus
 
     return list(open_corpus(path, format=form).documents(None))
 
 
 def encode(model: str, document: Any) -> Any:
-    return load_model(model).bundle.encoder.encode(document)
+    return load_model(model).pretrained.encoder.encode(document)
 
 
 def encode_words(model: str, document: Any) -> Any:
-    return load_model(model).bundle.encoder.encode_words(document)
+    return load_model(model).pretrained.encoder.encode_words(document)
 
 
 def dump_encoded(encoded: Any) -> dict[str, list[int]]:
@@ -174,7 +174,7 @@ def dump_encoded(encoded: Any) -> dict[str, list[int]]:
 
 def score_document(model: str, network: str, document: Any) -> dict[str, list[float]]:
     """log-probabilities of R, E, L and X, word by word."""
-    from entitynlm.tasks.scoring import score_document as score
+    from entitynlm.inference.scoring import score_document as score
 
     if network == "P":
         found = load_model(model).log_prob(document)
@@ -185,11 +185,11 @@ def score_document(model: str, network: str, document: Any) -> dict[str, list[fl
 
 def score_baseline(model: str, documents: Sequence[Any]) -> list[float]:
     """log P(X) of documents by the LSTM without entities."""
-    from entitynlm.tasks.language_modelling import measure_rnnlm
+    from entitynlm.lm.evaluation import measure_rnnlm
 
-    bundle = load_model(model).bundle
+    pretrained = load_model(model).pretrained
     row = measure_rnnlm(
-        bundle.get_language_model(), [encode(model, d) for d in documents], lambda *told: None
+        pretrained.get_language_model(), [encode(model, d) for d in documents], lambda *told: None
     )
     return [found.log_prob for found in row.documents]
 
@@ -267,10 +267,10 @@ def measure_surprisal(
     base: float = 2.0,
     ends: bool = False,
 ) -> Any:
-    from entitynlm.tasks.surprisal import measure_surprisal as measure
+    from entitynlm.lm.surprisal import measure_surprisal as measure
 
     return measure(
-        load_model(model).bundle,
+        load_model(model).pretrained,
         document,
         mentions=mentions,  # type: ignore[arg-type]
         samples=samples,
@@ -297,9 +297,9 @@ def dump_surprisal(found: Any) -> Json:
 
 
 def make_report(model: str, document: Any, *, mentions: str) -> Json:
-    from entitynlm.tasks.report import make_report as make
+    from entitynlm.interfaces.report.contents import make_report as make
 
-    found = make(load_model(model).bundle, measure_surprisal(model, document, mentions=mentions))
+    found = make(load_model(model).pretrained, measure_surprisal(model, document, mentions=mentions))
     return {
         "entities": [[c.number, c.entity, c.name, c.type, list(c.places)] for c in found.characters],
         "owners": list(found.owner),
@@ -363,13 +363,13 @@ def generate(
 @cache
 def read_candidates(name: str) -> tuple[tuple[Any, Any], ...]:
     """(text, antecedent scores or k-best list) of a file that brings its texts along."""
-    from entitynlm.data.candidate_files import read_candidates as read
+    from entitynlm.coref.candidates.files import read_candidates as read
 
     return tuple(read(INPUTS / name))
 
 
 def decode_kbest(scores: Any, method: str, k: int, *, singletons: bool = False) -> Any:
-    from entitynlm.tasks.kbest import get_decoder
+    from entitynlm.coref.candidates.kbest import get_decoder
 
     return get_decoder(method)(scores, k, singletons=singletons)
 
@@ -380,18 +380,18 @@ def dump_candidates(found: Any) -> Json:
 
 def score_candidates(model: str, document: Any, candidates: Any) -> dict[str, list[list[float]]]:
     """By network, the log-probabilities of R, E, L and X of each candidate."""
-    from entitynlm.tasks.reranking import score_list
+    from entitynlm.coref.reranking.combination import score_list
 
-    found = score_list(load_model(model).bundle, document, candidates)
+    found = score_list(load_model(model).pretrained, document, candidates)
     return {name: values.tolist() for name, values in found.parts.items()}
 
 
 def choose_candidate(model: str, document: Any, candidates: Any, weight: float | None) -> int:
     """The number of the best one by log P, or by the list's own scores and ``weight`` times log P."""
-    from entitynlm.tasks.reranking import BY_MODEL, Combination, score_list
+    from entitynlm.coref.reranking.combination import BY_MODEL, Combination, score_list
 
     combination = BY_MODEL if weight is None else Combination({"baseline": 1.0, "P": weight})
-    return combination.choose(score_list(load_model(model).bundle, document, candidates, ["P"]))
+    return combination.choose(score_list(load_model(model).pretrained, document, candidates, ["P"]))
 
 
 def rerank(model: str, document: Any, candidates: Any, weights: Mapping[str, float] | None) -> Json:
@@ -402,12 +402,12 @@ def rerank(model: str, document: Any, candidates: Any, weights: Mapping[str, flo
 
 def search_weights(model: str, pairs: Sequence[tuple[Any, Any]], keys: Sequence[Any]) -> Json:
     """The weight of log P beside the lists' own scores that is best on documents with keys."""
-    from entitynlm.tasks.kbest import count_candidates
-    from entitynlm.tasks.reranking import score_list
-    from entitynlm.tasks.reranking_search import search_weights as search
+    from entitynlm.coref.candidates.kbest import count_candidates
+    from entitynlm.coref.reranking.combination import score_list
+    from entitynlm.coref.reranking.weight_search import search_weights as search
 
-    bundle = load_model(model).bundle
-    scored = [score_list(bundle, document, item, ["P"]) for document, item in pairs]
+    pretrained = load_model(model).pretrained
+    scored = [score_list(pretrained, document, item, ["P"]) for document, item in pairs]
     counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, pairs, strict=True)]
     found = search(scored, counts, ["P"])
     return {"weights": list(found.combination.weights.values()), "best": found.conll, "tried": found.tried}
@@ -415,9 +415,9 @@ def search_weights(model: str, pairs: Sequence[tuple[Any, Any]], keys: Sequence[
 
 def expect_entities(model: str, document: Any) -> Json:
     """At every mention: who could have been mentioned, with probabilities."""
-    from entitynlm.tasks.next_entity import NetworkChooser
+    from entitynlm.prediction.network_choice import NetworkChooser
 
-    chooser = NetworkChooser(get_network(model, "P"), load_model(model).bundle.encoder)
+    chooser = NetworkChooser(get_network(model, "P"), load_model(model).pretrained.encoder)
     positions = [mention.start for mention in document.mentions]
     return [dump_choice(choice) for choice in chooser.choose(document, positions)]
 
@@ -491,9 +491,9 @@ def train_ranker(
     documents: Sequence[Any], epochs: int, *, learned_mentions: bool = False
 ) -> tuple[Any, list[float]]:
     """A ranker and its losses."""
-    from entitynlm.baselines.ranker.learning import train_ranker as train
-    from entitynlm.baselines.ranker.mentions import MentionSource
-    from entitynlm.baselines.ranker.model import RankerSettings
+    from entitynlm.coref.ranker.learning import train_ranker as train
+    from entitynlm.coref.ranker.mentions import MentionSource
+    from entitynlm.coref.ranker.model import RankerSettings
 
     losses: list[float] = []
     source = MentionSource.learned if learned_mentions else None
@@ -568,7 +568,7 @@ def train_model(
     """The losses of a training, epoch by epoch and part by part."""
     import torch
 
-    from entitynlm.training.recipe import Listener, train_bundle
+    from entitynlm.training.recipe import Listener, train_pretrained
     from entitynlm.training.settings import load_settings
 
     torch.set_num_threads(1)
@@ -579,7 +579,7 @@ def train_model(
         development = [record["dev"][variable] for variable in ("r", "e", "l", "x")]
         epochs.setdefault(name, []).append([record["train_loss"], record["dev_loss"], *development])
 
-    bundle = train_bundle(
+    pretrained = train_pretrained(
         train,
         development,
         load_settings(config, changes),
@@ -587,8 +587,8 @@ def train_model(
         seed=6,
         listener=Listener(on_epoch=listen),
     )
-    assert bundle is not None
-    return {"epochs": epochs, "vocabulary": len(bundle.encoder.vocabulary)}
+    assert pretrained is not None
+    return {"epochs": epochs, "vocabulary": len(pretrained.encoder.vocabulary)}
 
 
 SHORT_TRAINING = {
@@ -604,9 +604,9 @@ def measure_ngrams(model: str, train: Sequence[Any], test: Sequence[Any]) -> Jso
     """log P(X) by n-grams of several orders over a model's vocabulary, and one distribution."""
     import numpy as np
 
-    from entitynlm.baselines.ngram import estimate_ngrams
+    from entitynlm.lm.ngram import estimate_ngrams
 
-    encoder = load_model(model).bundle.encoder
+    encoder = load_model(model).pretrained.encoder
     found = {}
     for order in (3, 5):
         ngrams = estimate_ngrams([encoder.encode(d) for d in train], encoder, order=order, estimator="varikn")
@@ -692,21 +692,21 @@ def train_predictor(train: Sequence[Any], development: Sequence[Any], test: Sequ
     """Our own entity predictor, one epoch, and what it expects in a story."""
     import torch
 
-    from entitynlm.baselines.entity_choice.anticipator import (
-        AnticipatorConfig,
+    from entitynlm.prediction.network.learning import LearningConfig
+    from entitynlm.prediction.network.predictor import (
+        PredictorConfig,
         prepare_material,
-        train_anticipator,
+        train_predictor,
     )
-    from entitynlm.baselines.entity_choice.learning import LearningConfig
-    from entitynlm.tasks.entity_slots import find_similar_slots
+    from entitynlm.prediction.slots import find_similar_slots
 
     torch.set_num_threads(1)
-    config = AnticipatorConfig(
+    config = PredictorConfig(
         hidden=12, match=6, judge=8, embeddings="random", learning=LearningConfig(epochs=1, batch_size=32)
     )
     questions = [[(s, find_similar_slots(s).positions) for s in part] for part in (train, development)]
     reports: list[Any] = []
-    found = train_anticipator(prepare_material(*questions), config, seed=5, on_epoch=reports.append)
+    found = train_predictor(prepare_material(*questions), config, seed=5, on_epoch=reports.append)
     return {
         "epochs": [[r.loss, r.accuracy, r.development_loss] for r in reports],
         "choices": [
@@ -719,15 +719,17 @@ def make_small_tables(count: int, seed: int, epochs: int) -> Json:
     """The paper's three tables as the demonstration measures them: one quick training on generated stories."""
     import torch
 
-    from entitynlm.tasks.small_tables import QUICK, Stories, measure_small_tables, train_quickly
+    from entitynlm.experiments.small_tables import QUICK, Stories, measure_small_tables, train_quickly
     from entitynlm.training.settings import load_settings
 
     torch.set_num_threads(1)
     stories = Stories("stories", *split_stories(count, seed))
     settings = load_settings(None, {**QUICK, "training.epochs": epochs})
-    bundle = train_quickly(stories, settings, seed=seed)
-    assert bundle is not None
-    return [dump_paper_table(table.to_dict()) for table in measure_small_tables(bundle, stories, seed=seed)]
+    pretrained = train_quickly(stories, settings, seed=seed)
+    assert pretrained is not None
+    return [
+        dump_paper_table(table.to_dict()) for table in measure_small_tables(pretrained, stories, seed=seed)
+    ]
 
 
 def dump_paper_table(table: Mapping[str, Any]) -> Json:
@@ -762,10 +764,10 @@ def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
 
 def trace_curve(model: str, documents: Sequence[Any]) -> Json:
     """Perplexity against the number of samples, by method and proposal."""
-    from entitynlm.tasks.marginal_curve import trace_curve as trace
+    from entitynlm.lm.marginal_curve import trace_curve as trace
 
     points = trace(
-        load_model(model).bundle,
+        load_model(model).pretrained,
         [encode(model, document) for document in documents],
         particles=(1, 4),
         repeats=2,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, to_dict
+from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, rename_settings, to_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
@@ -84,7 +84,7 @@ class Settings:
         bad = sorted(set(data) - {"singletons", "typed"})
         if bad:
             raise ConfigError(f"unknown setting {bad[0]!r} in [data]; there are singletons, typed")
-        overrides = {mode: dict(values[mode]) for mode in PARTS if values.get(mode)}
+        overrides = {mode: rename_settings(values[mode]) for mode in PARTS if values.get(mode)}
         known = {f.name for f in (*dataclasses.fields(ModelConfig), *dataclasses.fields(TrainingConfig))}
         for mode, section in overrides.items():
             for key in section:
