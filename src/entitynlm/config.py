@@ -38,8 +38,8 @@ class ModelConfig:
     :param sigma: the standard deviation of the birth noise.
     :param features: the set of distance features f(e), see ``model.features``.
     :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each
-        number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L through
-        e_current alone).
+        number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L
+        through e_current alone).
     :param copying: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
         (off: as in the paper, where an entity shapes words through its vector alone). Needs ``mention_positions``. A proposal,
         which has seen the word, compares it with every entity's words.
