@@ -6,6 +6,7 @@
     DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
     DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
     DIR/shared.safetensors      what all parts have in common (in a compact model)
+    DIR/NAME.safetensors        the tensors of a trained component (see components.py), whose settings are in model.json
 
 Files are written beside their place and renamed, so a reader never sees half a model.
 """
@@ -16,15 +17,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast, get_args
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
-from entitynlm.config import ModelConfig, from_dict, to_dict
+from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import EntityNLMError, ModelError
 from entitynlm.files import write_atomically
+from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
@@ -32,6 +34,7 @@ from entitynlm.model.packaged import find_model
 from entitynlm.model.rnnlm import LanguageModel
 
 Network = EntityNetwork | LanguageModel
+ComponentType = TypeVar("ComponentType", bound=Component)
 
 FORMAT_VERSION = 1
 CONFIG_FILE = "model.json"
@@ -44,6 +47,7 @@ class Pretrained:
 
     :param networks: P and its proposals by mode.
     :param language_model: the LSTM baseline, which reads the same numbers.
+    :param stored_components: trained components as they were read from a folder, by name; :meth:`get_component` builds them.
     """
 
     encoder: Encoder
@@ -51,6 +55,8 @@ class Pretrained:
     networks: dict[str, EntityNetwork] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     language_model: LanguageModel | None = None
+    stored_components: dict[str, StoredComponent] = field(default_factory=dict)
+    _components: dict[str, Component] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def parts(self) -> dict[str, Network]:
@@ -93,6 +99,31 @@ class Pretrained:
             )
         return self.language_model
 
+    def get_component(self, component_type: type[ComponentType]) -> ComponentType | None:
+        """The trained component of a type, built at the first call and kept; None if this model has none."""
+        name = component_type.component_name
+        if name not in self._components:
+            if name in self.stored_components:
+                self._components[name] = component_type.from_stored(*self.stored_components[name])
+            elif (component := component_type.from_old_notes(self.notes)) is not None:
+                self._components[name] = component
+            else:
+                return None
+        return cast(ComponentType, self._components[name])
+
+    def set_component(self, component: Component) -> None:
+        """Make a trained component part of this model, in place of an earlier one of its name."""
+        if component.component_name in (*get_args(Mode), SHARED):
+            raise ModelError(
+                f"a component can't be called {component.component_name}: a network has that file"
+            )
+        self._components[component.component_name] = component
+
+    def store_components(self) -> dict[str, StoredComponent]:
+        """All components as tensors and settings, those that nobody has asked for just as they were read."""
+        built = {name: component.to_stored() for name, component in self._components.items()}
+        return {**self.stored_components, **built}
+
 
 def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
     """Write a bundle; the card goes last, so that a folder with a card is whole.
@@ -103,7 +134,9 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
     folder = Path(folder)
     weights = {mode: _collect_weights(network, half=compact) for mode, network in pretrained.parts.items()}
     shared = _take_shared(weights) if compact else {}
-    for name, values in {**weights, **({SHARED: shared} if shared else {})}.items():
+    components = pretrained.store_components()
+    tensors = {name: dict(values) for name, (values, _) in components.items() if values}
+    for name, values in {**weights, **({SHARED: shared} if shared else {}), **tensors}.items():
         with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
             stream.write(save(values))
     card = {
@@ -112,6 +145,10 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
         "classes": pretrained.classes.to_dict() if pretrained.classes else None,
         "parts": {mode: to_dict(network.config) for mode, network in pretrained.parts.items()},
         "shared": sorted(shared),
+        "components": {
+            name: {"settings": settings, "tensors": name in tensors}
+            for name, (_, settings) in components.items()
+        },
         "notes": pretrained.notes,
     }
     with write_atomically(folder / CONFIG_FILE) as stream:
@@ -151,6 +188,9 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
         configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CONFIG_FILE}: this model card can't be used ({error})") from error
+    for name, component in card.get("components", {}).items():
+        tensors = _read_weights(folder / f"{name}.safetensors") if component["tensors"] else {}
+        pretrained.stored_components[name] = (tensors, component["settings"])
     shared = _read_weights(folder / f"{SHARED}.safetensors") if card.get("shared") else {}
     for mode, config in configs.items():
         network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)

@@ -1,0 +1,64 @@
+"""Trained components travel in a model's folder, are built once, and may come from the notes of format 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from entitynlm.errors import ModelError
+from entitynlm.model.pretrained import load_pretrained, save_pretrained
+from support.small_bundles import make_bundle
+
+
+@dataclass
+class Scale:
+    """A component with one tensor and one setting."""
+
+    component_name = "scale"
+    factors: torch.Tensor
+    unit: str
+
+    def to_stored(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        return {"factors": self.factors}, {"unit": self.unit}
+
+    @classmethod
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Scale:
+        return cls(tensors["factors"], settings["unit"])
+
+    @classmethod
+    def from_old_notes(cls, notes: Mapping[str, Any]) -> Scale | None:
+        return cls(torch.tensor(notes["scale"]), "old") if "scale" in notes else None
+
+
+def test_components_are_stored_with_the_model_and_built_once(tmp_path: Path) -> None:
+    pretrained, _ = make_bundle()
+    assert pretrained.get_component(Scale) is None
+    pretrained.set_component(Scale(torch.tensor([1.0, 2.5]), "words"))
+    save_pretrained(pretrained, tmp_path / "a")
+    loaded = load_pretrained(tmp_path / "a")
+    save_pretrained(loaded, tmp_path / "b")  # nobody asked for the component: it travels as it was read
+    again = load_pretrained(tmp_path / "b")
+    found = again.get_component(Scale)
+    assert found is not None and found.unit == "words"
+    assert torch.equal(found.factors, torch.tensor([1.0, 2.5]))
+    assert again.get_component(Scale) is found
+
+
+def test_components_of_format_1_come_from_the_notes() -> None:
+    pretrained, _ = make_bundle()
+    pretrained.notes["scale"] = [3.0]
+    found = pretrained.get_component(Scale)
+    assert found is not None and found.unit == "old" and found.factors.tolist() == [3.0]
+
+
+def test_a_component_can_not_take_the_file_of_a_network() -> None:
+    pretrained, _ = make_bundle()
+    scale = Scale(torch.zeros(1), "words")
+    scale.component_name = "causal"
+    with pytest.raises(ModelError, match="causal"):
+        pretrained.set_component(scale)
