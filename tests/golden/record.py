@@ -692,21 +692,21 @@ def train_predictor(train: Sequence[Any], development: Sequence[Any], test: Sequ
     """Our own entity predictor, one epoch, and what it expects in a story."""
     import torch
 
-    from entitynlm.prediction.network.learning import LearningConfig
     from entitynlm.prediction.network.predictor import (
         PredictorConfig,
-        prepare_material,
+        prepare_data,
         train_predictor,
     )
+    from entitynlm.prediction.network.training import PredictorTraining
     from entitynlm.prediction.slots import find_similar_slots
 
     torch.set_num_threads(1)
     config = PredictorConfig(
-        hidden=12, match=6, judge=8, embeddings="random", learning=LearningConfig(epochs=1, batch_size=32)
+        hidden=12, match=6, judge=8, embeddings="random", learning=PredictorTraining(epochs=1, batch_size=32)
     )
     questions = [[(s, find_similar_slots(s).positions) for s in part] for part in (train, development)]
     reports: list[Any] = []
-    found = train_predictor(prepare_material(*questions), config, seed=5, on_epoch=reports.append)
+    found = train_predictor(prepare_data(*questions), config, seed=5, on_epoch=reports.append)
     return {
         "epochs": [[r.loss, r.accuracy, r.development_loss] for r in reports],
         "choices": [

@@ -13,12 +13,12 @@ from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.experiments.entity_reproduction import ROW_4, Workshop, choose_rows
 from entitynlm.inference.scoring import score_document
 from entitynlm.interfaces.api import EntityNLM
-from entitynlm.prediction.agreement import HumanChooser, find_majority, measure_divergence, share_out
+from entitynlm.prediction.agreement import HumanChooser, count_shares, find_majority, measure_divergence
 from entitynlm.prediction.choices import NEW, Chooser
-from entitynlm.prediction.ensemble import Remembering, join_rows
+from entitynlm.prediction.ensemble import CachedChooser, join_rows
 from entitynlm.prediction.evaluation import compare_rows, describe_table, measure_row
-from entitynlm.prediction.network.learning import LearningConfig
 from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, load_config
+from entitynlm.prediction.network.training import PredictorTraining
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.slots import (
     SlottedStory,
@@ -35,7 +35,7 @@ from support.small_stories import make_stories, make_story, scramble
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
 TINY = PredictorConfig(
-    hidden=8, match=4, judge=8, embeddings="random", learning=LearningConfig(epochs=3, batch_size=8)
+    hidden=8, match=4, judge=8, embeddings="random", learning=PredictorTraining(epochs=3, batch_size=8)
 )
 
 
@@ -124,7 +124,7 @@ def test_a_typed_or_causal_network_is_not_asked() -> None:
 
 
 def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Path) -> None:
-    assert isinstance(choosers["ours"], Remembering)
+    assert isinstance(choosers["ours"], CachedChooser)
     ours = choosers["ours"].chooser
     assert isinstance(ours, EntityPredictor)
     ours.save(tmp_path)
@@ -193,9 +193,9 @@ def test_human_slots_ask_before_the_mentions_first_word(tmp_path: Path) -> None:
 
 
 def test_the_majority_comes_first_and_is_mapped_then() -> None:
-    assert find_majority(["a", "x", "x", "y"], {"a"}) == NEW
-    assert find_majority(["x", "a", "y", "a", "x"], {"a"}) == NEW  # of equals the one that stands first
-    assert share_out(["a", "x", "a", "y"], ["a", "b"]).tolist() == [0.5, 0, 0.5]
+    assert find_majority(["a", "x", "x", "y"], ["a"]) == NEW
+    assert find_majority(["x", "a", "y", "a", "x"], ["a"]) == NEW  # of equals the one that stands first
+    assert count_shares(["a", "x", "a", "y"], ["a", "b"]).tolist() == [0.5, 0, 0.5]
 
 
 def test_divergence_has_its_known_values() -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.prediction.contexts import START, look_around, stem
-from entitynlm.prediction.loglinear import Examples, fit_weights
-from entitynlm.prediction.measures import OTHERS, SIZE, measure_context, measure_shallow
+from entitynlm.prediction.contexts import START, extract_contexts, stem
+from entitynlm.prediction.features import NUMBER_OF_BUCKETS, SIZE, extract_features, extract_shallow_features
+from entitynlm.prediction.loglinear import fit_weights
+from entitynlm.prediction.network.candidate_rates import WIDTH, RateTable
+from entitynlm.prediction.network.context_counts import SHOWN, ContextCounts
 from entitynlm.prediction.network.expectations import Expectations
 from entitynlm.prediction.network.facts import gather_facts
 from entitynlm.prediction.network.inputs import Numberer, Words, join_slots
-from entitynlm.prediction.network.rates import WIDTH, RateTable
-from entitynlm.prediction.network.script import ScenarioGuesser, collect_verbs, find_verb
-from entitynlm.prediction.network.statistics import SHOWN, ContextStatistics
+from entitynlm.prediction.network.scenarios import ScenarioClassifier, collect_verbs, find_verb
 from entitynlm.text.document import Document, Mention
 
 THINGS = ("cup", "pot", "jar")
@@ -39,7 +39,7 @@ def make_story(number: int) -> Document:
 
 def test_a_situation_holds_what_is_before_and_nothing_else() -> None:
     story = make_story(0)
-    first, later = look_around(story, [0, 13])
+    first, later = extract_contexts(story, [0, 13])
     assert (first.candidates, first.before, first.latest, first.offset) == ((), (), "", 0)
     assert later.before == ("she", "took", "the")
     assert later.latest == "she"
@@ -47,12 +47,12 @@ def test_a_situation_holds_what_is_before_and_nothing_else() -> None:
     assert ann.heads == ("ann", "she", "she")
     assert ann.contexts == (START, START, START)
     assert (cup.starts, cup.last, cup.sentence, cup.rank) == ((3, 8), 8, 1, 3)
-    assert look_around(story, [13, 0]) == [later, first]
+    assert extract_contexts(story, [13, 0]) == [later, first]
 
 
 def test_after_a_full_stop_a_new_sentence_begins() -> None:
     story = make_story(0)
-    (end,) = look_around(story, [len(story)])
+    (end,) = extract_contexts(story, [len(story)])
     assert (end.sentence, end.offset, end.before) == (4, 0, ())
 
 
@@ -72,18 +72,18 @@ def test_verbs_and_scenarios_are_learned_from_training_stories_and_found_by_word
     assert find_verb(["the"], verbs) == ""
     garden = Document("g_1", ("trees", "grow"), meta={"scenario": "garden"})
     home = Document("h_1", ("cups", "break"), meta={"scenario": "home"})
-    guesser = ScenarioGuesser.fit([garden] * 3 + [home] * 3)
+    guesser = ScenarioClassifier.fit([garden] * 3 + [home] * 3)
     assert guesser.guess(Document("x", ("cups", "grow")), [1]) == ["home"]
     assert guesser.guess(Document("x", ("trees", "break")), [1, 2, 9])[0] == "garden"
 
 
 def test_statistics_leave_the_story_out_that_they_are_asked_about() -> None:
     stories = [make_story(number) for number in range(9)]
-    whole = ContextStatistics.fit(stories)
+    whole = ContextCounts.fit(stories)
     story = stories[4]
-    others = ContextStatistics.fit([other for other in stories if other is not story])
+    others = ContextCounts.fit([other for other in stories if other is not story])
     others.guesser = whole.guesser
-    situations = look_around(story, [mention.start for mention in story.mentions])
+    situations = extract_contexts(story, [mention.start for mention in story.mentions])
     for left_out, never_seen in zip(
         whole.measure(story, situations), others.measure(story, situations), strict=True
     ):
@@ -94,12 +94,12 @@ def test_statistics_leave_the_story_out_that_they_are_asked_about() -> None:
 def test_rates_leave_the_story_out_that_they_are_asked_about() -> None:
     stories = [make_story(number) for number in range(9)]
     questions = [(story, [mention.start for mention in story.mentions]) for story in stories]
-    statistics = ContextStatistics.fit(stories)
+    statistics = ContextCounts.fit(stories)
     whole = RateTable.fit(questions, statistics)
     story, positions = questions[4]
     others = RateTable.fit(questions[:4] + questions[5:], statistics)
     others.inventory = whole.inventory
-    situations = look_around(story, positions)
+    situations = extract_contexts(story, positions)
     facts = [
         whole.gather(*pair) for pair in zip(situations, statistics.measure(story, situations), strict=True)
     ]
@@ -116,7 +116,7 @@ def test_rates_leave_the_story_out_that_they_are_asked_about() -> None:
 def test_rates_are_shares_of_those_who_were_there() -> None:
     stories = [make_story(number) for number in range(9)]
     questions = [(story, [mention.start for mention in story.mentions]) for story in stories]
-    table = RateTable.fit(questions, ContextStatistics.fit(stories))
+    table = RateTable.fit(questions, ContextCounts.fit(stories))
     assert all(0 <= table.chosen[key] <= count for key, count in table.there.items())
     both = ("tea", "soup")  # scenarios are guessed from words, so a story may count for the other one
     assert sum(table.there["Na", name] for name in both) == sum(len(story.mentions) for story in stories)
@@ -131,7 +131,7 @@ def test_facts_are_found_in_the_words_before() -> None:
     names = ("ann", "cup", "ann", "tea", "cup")
     mentions = tuple(Mention(i, i + 1, name) for i, name in zip((0, 3, 5, 8, 11), names, strict=True))
     story = Document("x", tokens, ((0, 5), (5, 13)), mentions)
-    (situation,) = look_around(story, [11])
+    (situation,) = extract_contexts(story, [11])
     facts = gather_facts(
         situation, "tea", np.eye(3), ("person", "vessel", "drink"), frozenset({"took", "put"})
     )
@@ -159,17 +159,17 @@ def test_slots_are_picked_and_joined_without_mixing_their_pairs() -> None:
 def test_statistics_count_only_the_mentions_that_they_are_told_to() -> None:
     stories = [make_story(number) for number in range(4)]
     things = [[mention.start for mention in story.mentions if mention.entity != "ann"] for story in stories]
-    made = ContextStatistics.fit(stories, things)
+    made = ContextCounts.fit(stories, things)
     assert set(made.words["",]) == {"cup", "pot", "jar"}
     assert ("", "ann") in made.heads
 
 
 def test_statistics_are_stored_and_read_back() -> None:
     stories = [make_story(number) for number in range(6)]
-    made = ContextStatistics.fit(stories)
-    again = ContextStatistics.from_dict(made.to_dict())
+    made = ContextCounts.fit(stories)
+    again = ContextCounts.from_dict(made.to_dict())
     story = make_story(7)
-    situations = look_around(story, [8, 13])
+    situations = extract_contexts(story, [8, 13])
     for first, second in zip(made.measure(story, situations), again.measure(story, situations), strict=True):
         np.testing.assert_array_equal(first.words, second.words)
         np.testing.assert_array_equal(first.types, second.types)
@@ -178,20 +178,20 @@ def test_statistics_are_stored_and_read_back() -> None:
 
 def test_measures_have_a_row_for_each_candidate_and_one_for_a_new_entity() -> None:
     story = make_story(1)
-    for situation in look_around(story, [0, 13, len(story)]):
-        measured = measure_context(situation)
+    for situation in extract_contexts(story, [0, 13, len(story)]):
+        measured = extract_features(situation)
         assert measured.shape == (len(situation.candidates) + 1, SIZE)
         assert np.isfinite(measured).all()
-        shallow = measure_shallow(situation)
+        shallow = extract_shallow_features(situation)
         assert (shallow[:-1].sum(axis=1) == 4).all()  # one bucket of each quantity
         assert shallow[-1].sum() == 1
-        new = measured[:, SIZE - len(OTHERS) + OTHERS.index("new")]
+        new = measured[:, NUMBER_OF_BUCKETS]
         assert new.tolist() == [0] * len(situation.candidates) + [1]
 
 
 def test_fitted_weights_recover_frequencies() -> None:
     rows = np.eye(2)
     answers = [0] * 30 + [1] * 10
-    weights = fit_weights(Examples([rows] * 40, answers), penalty=0)
+    weights = fit_weights([rows] * 40, answers, penalty=0)
     probability = 1 / (1 + np.exp(weights[1] - weights[0]))
     assert probability == pytest.approx(0.75, abs=1e-3)

@@ -12,12 +12,12 @@ import pytest
 PROGRAM = """
 import hashlib
 from support.small_stories import make_stories
-from entitynlm.prediction.network.predictor import prepare_material
+from entitynlm.prediction.network.predictor import prepare_data
 from entitynlm.prediction.slots import find_all_slots
 
 stories = make_stories(24)
 train, development = ([(s, find_all_slots(s).positions) for s in some] for some in (stories[:20], stories[20:]))
-material = prepare_material(train, development)
+material = prepare_data(train, development)
 print(hashlib.sha256(material.train.features.tobytes() + material.train.beliefs.tobytes()).hexdigest())
 """
 

@@ -11,24 +11,23 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import AlwaysNew, Chooser
-from entitynlm.prediction.ensemble import Ensemble, Remembering, choose_weight
-from entitynlm.prediction.linear import (
-    ModiDescription,
-    Questions,
-    describe_shallow,
+from entitynlm.prediction.ensemble import CachedChooser, Ensemble, choose_weight
+from entitynlm.prediction.loglinear import (
+    ModiFeatures,
+    extract_shallow,
     fit_chooser,
 )
+from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.predictor import (
     CONFIG_FILE,
     EntityPredictor,
-    Material,
     PredictorConfig,
-    prepare_material,
+    PredictorData,
+    prepare_data,
     train_predictor,
 )
-from entitynlm.prediction.network.statistics import ContextStatistics
 from entitynlm.prediction.network_choice import NetworkChooser
-from entitynlm.prediction.slots import LIMIT, SlottedStory, collect_slots, find_similar_slots
+from entitynlm.prediction.slots import LIMIT, SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.text.document import Document
 
 RowName = Literal["always-new", "shallow", "modi", "entitynlm", "ours", "ensemble", "human"]
@@ -71,8 +70,8 @@ class Teller:
 class Counts:
     """What is counted in the training stories once, whatever the seed."""
 
-    statistics: ContextStatistics | None = None
-    material: Material | None = None
+    statistics: ContextCounts | None = None
+    material: PredictorData | None = None
 
 
 @dataclass
@@ -107,39 +106,39 @@ class Workshop:
         if name == "always-new":
             return AlwaysNew()
         if name == "shallow":
-            return fit_chooser(describe_shallow, self._ask(self.train), on_story=self._follow("shallow"))
+            return fit_chooser(extract_shallow, self._ask(self.train), on_story=self._follow("shallow"))
         if name == "modi":
             return fit_chooser(
-                ModiDescription(self.statistics), self._ask(self.train), on_story=self._follow("modi")
+                ModiFeatures(self.statistics), self._ask(self.train), on_story=self._follow("modi")
             )
         if name == "human":
             return self._make_human()
         if name == "entitynlm":
             if self.pretrained is None:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
-            return Remembering(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
+            return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
         if name == "ours":
-            return Remembering(self._make_ours())
+            return CachedChooser(self._make_ours())
         if name == "ensemble":
             return self._make_ensemble()
         raise ConfigError(f"there is no row {name!r}; choose from {', '.join(ROWS)}")
 
     @property
-    def statistics(self) -> ContextStatistics:
+    def statistics(self) -> ContextCounts:
         """Counts over the training stories."""
         if self.counts.statistics is None:
             self.teller.say("counting contexts in the training stories")
             counted = [
                 find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train
             ]
-            self.counts.statistics = ContextStatistics.fit(self.train, counted)
+            self.counts.statistics = ContextCounts.fit(self.train, counted)
         return self.counts.statistics
 
     @property
-    def material(self) -> Material:
+    def material(self) -> PredictorData:
         """What our own row learns from."""
         if self.counts.material is None:
-            self.counts.material = prepare_material(
+            self.counts.material = prepare_data(
                 self._ask(self.train),
                 self._ask(self.development, LIMIT),
                 statistics=self.statistics,
@@ -197,7 +196,7 @@ class Workshop:
         return lambda done, total: self.teller.on_step(name, done, total)
 
     @staticmethod
-    def _ask(stories: Sequence[Document], limit: int | None = None) -> Questions:
+    def _ask(stories: Sequence[Document], limit: int | None = None) -> TrainingSlots:
         """Mentions of the kind that is asked about: to learn from, all of them."""
         return [(story, find_similar_slots(story, limit=limit).positions) for story in stories]
 

@@ -1,37 +1,26 @@
-"""How like people a model foresees: against the 20 guesses that Modi et al. (2017) collected for each slot."""
+"""Agreement with people: a model's choices against the 20 guesses that Modi et al. (2017) collected for each slot."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from entitynlm.prediction.choices import NEW, Choice
-from entitynlm.prediction.slots import Slot, SlottedStory
+from entitynlm.prediction.choices import NEW, Answer, Choice, find_entities
+from entitynlm.prediction.slots import SlottedStory
 from entitynlm.text.document import Document
-
-
-class Answered(Protocol):
-    """A slot with what was chosen there."""
-
-    @property
-    def slot(self) -> Slot: ...
-
-    @property
-    def choice(self) -> Choice: ...
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """With people.
+    """How well a row agrees with people.
 
     :param accuracy: how often the model's choice is the people's majority, in percent.
     :param correlation: Pearson's, of the model's probability with the share of the people, over all answers at all slots.
     :param correlation_of_truth: the same over the true answers alone.
-    :param divergence: mean Jensen-Shannon divergence between the two distributions, in bits.
+    :param divergence: mean Jensen-Shannon divergence of the two distributions, in bits.
     """
 
     accuracy: float
@@ -41,9 +30,7 @@ class Agreement:
 
 
 class HumanChooser:
-    """The paper's fifth line. The majority is taken first (of equals, the guess that stands first), then an entity that was not
-    mentioned yet becomes "new"; in the probabilities each guess is one of twenty.
-    """
+    """The paper's fifth row, people's majority; each guess has the probability of one in twenty."""
 
     def __init__(self, stories: Sequence[SlottedStory]) -> None:
         self.guesses: dict[tuple[str, int], list[tuple[str, ...]]] = defaultdict(list)
@@ -56,27 +43,22 @@ class HumanChooser:
         found = []
         asked: Counter[int] = Counter()
         for position in positions:
-            seen = tuple(dict.fromkeys(m.entity for m in story.mentions if m.start < position))
+            seen = find_entities(story, position)
             lists = self.guesses[story.id, position]
             guesses = lists[asked[position] % len(lists)]
             asked[position] += 1
-            found.append(
-                Choice(
-                    (*seen, NEW), tuple(share_out(guesses, seen).tolist()), find_majority(guesses, set(seen))
-                )
-            )
+            shares = tuple(count_shares(guesses, seen).tolist())
+            found.append(Choice((*seen, NEW), shares, find_majority(guesses, seen)))
         return found
 
 
-def find_majority(guesses: Sequence[str], seen: set[str]) -> str:
-    """The label that was guessed most often, mapped to what the task asks for."""
-    counts = Counter(guesses)
-    most = max(counts.values())
-    majority = next(guess for guess in guesses if counts[guess] == most)
-    return majority if majority in seen else NEW
+def find_majority(guesses: Sequence[str], entities: Sequence[str]) -> str:
+    """The label guessed most often (of equals, the first); only then is an entity that was not mentioned yet mapped to "new"."""
+    majority = Counter(guesses).most_common(1)[0][0]
+    return majority if majority in entities else NEW
 
 
-def share_out(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
+def count_shares(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
     """(entities + 1,) the share of guesses for each entity and, at the end, for a new one."""
     counts = Counter(guesses)
     shares = np.array([counts[entity] for entity in entities] + [0.0])
@@ -84,36 +66,25 @@ def share_out(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
     return shares / max(1, len(guesses))
 
 
-def measure_agreement(answers: Sequence[Answered]) -> Agreement:
-    """Of a row with people, over the slots that people were asked about."""
-    model: list[float] = []
-    people: list[float] = []
-    truths: list[tuple[float, float]] = []
-    divergences: list[float] = []
-    same = 0
+def measure_agreement(answers: Sequence[Answer]) -> Agreement:
+    """Compare a row with people, at the slots that people were asked about."""
     asked = [answer for answer in answers if answer.slot.guesses]
-    for answer in asked:
-        known = answer.choice.entities[:-1]
-        shares = share_out(answer.slot.guesses, known)
-        probabilities = np.array(answer.choice.probabilities)
-        same += answer.choice.best == find_majority(answer.slot.guesses, set(known))
-        model += probabilities.tolist()
-        people += shares.tolist()
-        name = NEW if answer.slot.is_new else answer.choice.resolve(answer.slot.entity)
-        truth = answer.choice.entities.index(name)
-        truths.append((float(probabilities[truth]), float(shares[truth])))
-        divergences.append(measure_divergence(probabilities, shares))
-    pairs = np.array(truths)
+    model = [np.array(answer.choice.probabilities) for answer in asked]
+    people = [count_shares(answer.slot.guesses, answer.choice.entities[:-1]) for answer in asked]
+    truths = [answer.choice.entities.index(answer.truth) for answer in asked]
+    same = sum(a.choice.best == find_majority(a.slot.guesses, a.choice.entities[:-1]) for a in asked)
     return Agreement(
         100 * same / len(asked),
-        _correlate(np.array(model), np.array(people)),
-        _correlate(pairs[:, 0], pairs[:, 1]),
-        float(np.mean(divergences)),
+        _correlate(np.concatenate(model), np.concatenate(people)),
+        _correlate(
+            *(np.array([p[t] for p, t in zip(side, truths, strict=True)]) for side in (model, people))
+        ),
+        float(np.mean([measure_divergence(*pair) for pair in zip(model, people, strict=True)])),
     )
 
 
 def measure_divergence(first: np.ndarray, second: np.ndarray) -> float:
-    """Jensen-Shannon, in bits: 0 for equal distributions, 1 for those that share nothing."""
+    """Jensen-Shannon, in bits: 0 for equal distributions, 1 for those with nothing in common."""
     middle = (first + second) / 2
     total = 0.0
     for side in (first, second):

@@ -1,7 +1,7 @@
-"""Tests for answers that come in clusters: slots of one story are alike, so stories, not slots, are drawn and swapped.
+"""Significance tests for clustered answers: slots of one story are alike, so whole stories are resampled.
 
-The paired t-test over slots is the paper's; it takes slots for independent, and so finds differences too easily. Beside it stand
-a permutation test that swaps the two systems' answers story by story, and intervals that draw stories with replacement.
+The paper's test, the paired t-test over slots, takes slots for independent and so finds differences too easily. Beside it are a
+permutation test that swaps the two systems' answers story by story, and bootstrap intervals over stories.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PairedComparison:
 def bootstrap_mean(
     values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS, seed: int = 0
 ) -> Interval:
-    """The interval of a mean when whole clusters are drawn."""
+    """The interval of a mean, by drawing clusters with replacement."""
     sums, counts = _add_up(np.asarray(values, dtype=float), clusters)
     rng = np.random.default_rng(seed)
     means = []
@@ -59,7 +59,7 @@ def compare_paired(
     trials: int = TRIALS,
     seed: int = 0,
 ) -> PairedComparison:
-    """Two systems' values for the same items, item by item."""
+    """Compare two systems' values for the same items."""
     if len(first) != len(second):
         raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
     change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)

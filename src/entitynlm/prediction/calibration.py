@@ -1,4 +1,4 @@
-"""Whether the model means what it says: of referents that it gives 30 %, do three in ten come true?"""
+"""Calibration of referent probabilities: of the referents that the model gives 30 %, do three in ten come true?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Predictions of like probability: how many, their mean probability, and how often they came true."""
+    """Predictions of similar probability: how many, their mean probability, and how often they came true."""
 
     low: float
     high: float
@@ -35,9 +35,9 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Of the model's entity predictions over some documents.
+    """How well a model's referent probabilities are calibrated on some documents.
 
-    :param bins: of all the likeliest referents' probabilities (up to five per mention), empty ones left out.
+    :param bins: over the probabilities of the likeliest referents (up to five per mention), empty ones left out.
     :param error: the expected calibration error, the mean distance of prediction and observation.
     :param accuracy: how often the likeliest referent is the true one.
     :param surprisal: the mean surprisal of the true one, in bits.
@@ -73,9 +73,8 @@ def measure_calibration(
     right, surprisals, count = 0, [], 0
     for document in documents:
         count += 1
-        for found in trace_referents(
-            network, pretrained.encoder.encode(document), with_words=False
-        ).referents:
+        encoded = pretrained.encoder.encode(document)
+        for found in trace_referents(network, encoded, with_words=False).referents:
             true = NEW if found.is_new else found.entity
             right += found.ranked[0][0] == true
             surprisals.append(found.surprisal / math.log(2))

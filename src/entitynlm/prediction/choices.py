@@ -1,4 +1,4 @@
-"""The answer to "who is mentioned next?": probabilities for the entities so far and for a new one."""
+"""The answer to "which entity is mentioned next?": probabilities of the entities so far and of a new one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from entitynlm.prediction.slots import Slot, SlottedStory
 from entitynlm.text.document import Document
 
 NEW = ""
@@ -16,9 +17,9 @@ NEW = ""
 
 @dataclass(frozen=True)
 class Choice:
-    """A distribution over ``entities``, those so far in order of first mention and then :data:`NEW`.
+    """A distribution over ``entities``: those so far in order of first mention, then :data:`NEW`.
 
-    ``best`` is the answer that counts. For models it is the likeliest one; people's majority is counted otherwise.
+    ``best`` is the answer that accuracy counts: the likeliest one of a model, the majority of people.
     """
 
     entities: tuple[str, ...]
@@ -30,7 +31,7 @@ class Choice:
         return entity if entity in self.entities else NEW
 
     def probability(self, entity: str) -> float:
-        """Of the answer that stands for an entity."""
+        """The probability of the answer that stands for an entity."""
         return self.probabilities[self.entities.index(self.resolve(entity))]
 
     @property
@@ -40,10 +41,10 @@ class Choice:
 
 
 class Chooser(Protocol):
-    """Anything that can be asked who is mentioned next.
+    """A model of entity prediction.
 
-    For each position, which is the first word of a mention (or the story's length: what comes after its end), only the words
-    before it and the mentions that started before it may be looked at.
+    At each position, which is the first word of a mention (or the story's length: what comes after its end), it may look only at
+    the words before it and at the mentions that started before it.
     """
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
@@ -51,20 +52,40 @@ class Chooser(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What was chosen at a slot."""
+
+    story: SlottedStory
+    slot: Slot
+    choice: Choice
+
+    @property
+    def truth(self) -> str:
+        return NEW if self.slot.is_new else self.choice.resolve(self.slot.entity)
+
+    @property
+    def is_right(self) -> bool:
+        return self.choice.best == self.truth
+
+
 def make_choice(entities: Sequence[str], scores: np.ndarray) -> Choice:
-    """Softmax over scores (1 + candidates,), the last of which is that of a new entity."""
+    """Softmax over scores (candidates + 1,), the last of which is that of a new entity."""
     exponentials = np.exp(scores - scores.max())
     probabilities = exponentials / exponentials.sum()
     names = (*entities, NEW)
     return Choice(names, tuple(map(float, probabilities)), names[int(probabilities.argmax())])
 
 
+def find_entities(story: Document, position: int) -> tuple[str, ...]:
+    """The entities mentioned before a position, in order of first mention."""
+    return tuple(dict.fromkeys(m.entity for m in story.mentions if m.start < position))
+
+
 class AlwaysNew:
-    """The paper's first line."""
+    """The paper's first row: every mention is expected to introduce a new entity."""
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        found = []
-        for position in positions:
-            seen = tuple(dict.fromkeys(m.entity for m in story.mentions if m.start < position))
-            found.append(Choice((*seen, NEW), (*(0.0 for _ in seen), 1.0), NEW))
-        return found
+        """One choice per position; see ``Chooser``."""
+        seen = [find_entities(story, position) for position in positions]
+        return [Choice((*known, NEW), (*[0.0] * len(known), 1.0), NEW) for known in seen]

@@ -1,15 +1,15 @@
-"""What may be seen where a mention starts: the words before it and, of each entity so far, where and how it was mentioned.
+"""What a model may see where a mention starts: the words before it, and where and how each entity so far was mentioned.
 
-Everything that chooses an entity looks through this window, so that nothing of the mention itself, and nothing to its right,
-can be seen by mistake.
+All choosers but EntityNLM see a story only through :class:`Context`, so that none of them can look at the mention itself or at
+anything to its right by mistake.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Mention
 
 START = "<s>"
 REACH = 40
@@ -20,13 +20,13 @@ PRONOUNS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateEntity:
     """An entity that was mentioned before.
 
-    :param heads: the last words of its mentions, stemmed, in text order.
-    :param contexts: the word before each mention.
-    :param starts: the first word of each mention.  :param last: the last word of its latest mention.
-    :param sentence: the sentence of its latest mention.  :param rank: how many mentions had started before its latest one.
+    :param heads: the last word of each of its mentions, stemmed, in text order.
+    :param contexts: the word before each mention.  :param starts: the first token of each mention.
+    :param last: the last token of its latest mention.  :param sentence: the sentence of that mention.
+    :param rank: how many mentions had started before that one.
     """
 
     entity: str
@@ -41,9 +41,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A place where a mention starts.
+    """A position where a mention starts.
 
-    :param sentence: the number of its sentence, :param offset: how many words of that are before it.
+    :param sentence: the number of its sentence, :param offset: how many words of that sentence stand before it.
     :param mentions: how many mentions started before.  :param latest: the stem of the latest mention's head.
     :param before: the words of its sentence before it, :param past: up to :data:`REACH` words before that sentence.
     """
@@ -55,49 +55,63 @@ class Context:
     latest: str
     before: tuple[str, ...]
     past: tuple[str, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[CandidateEntity, ...]
+
+    @property
+    def entities(self) -> list[str]:
+        return [candidate.entity for candidate in self.candidates]
+
+    @property
+    def by_recency(self) -> list[int]:
+        """The numbers of the candidates, the latest mentioned first."""
+        return sorted(range(len(self.candidates)), key=lambda number: -self.candidates[number].rank)
+
+    def find_answer(self, story: Document) -> int:
+        """The number of the true candidate, or the number of candidates if the entity is new; for training."""
+        entities = self.entities
+        entity = self.find_mention(story).entity
+        return entities.index(entity) if entity in entities else len(entities)
+
+    def find_mention(self, story: Document) -> Mention:
+        """The annotated mention that starts here."""
+        return next(mention for mention in story.mentions if mention.start == self.position)
 
 
 def stem(word: str) -> str:
-    """Lower case, and without a plural's ending: enough to see that "tires" speaks of what "tire" does."""
+    """Lower case, without a plural ending, so that "tires" and "tire" count as one head word."""
     word = word.lower()
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    return (
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-    )
+    is_plural = len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if is_plural else word
 
 
-def look_around(story: Document, positions: Sequence[int]) -> list[Context]:
-    """The situation at each position, in the order asked for."""
+def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]:
+    """The context at each position, in the order given."""
     words = [word.lower() for word in story.tokens]
-    owners = story.sentence_of
-    order = sorted(range(len(positions)), key=lambda index: positions[index])
     found: dict[int, Context] = {}
-    known: dict[str, Candidate] = {}
-    mentions, latest, done = story.mentions, "", 0
-    for index in order:
-        position = positions[index]
-        while done < len(mentions) and mentions[done].start < position:
-            mention = mentions[done]
-            head = stem(words[min(mention.end, position) - 1])
-            sentence = owners[mention.start]
-            context = words[mention.start - 1] if mention.start > story.sentences[sentence][0] else START
-            old = known.get(mention.entity)
-            known[mention.entity] = Candidate(
-                mention.entity,
-                (*old.heads, head) if old else (head,),
-                (*old.contexts, context) if old else (context,),
-                (*old.starts, mention.start) if old else (mention.start,),
-                min(mention.end, position) - 1,
-                sentence,
-                done,
-                old.first_sentence if old else sentence,
+    known: dict[str, CandidateEntity] = {}
+    latest, done = "", 0
+    for position in sorted(set(positions)):
+        while done < len(story.mentions) and story.mentions[done].start < position:
+            mention = story.mentions[done]
+            last = min(mention.end, position) - 1
+            latest = stem(words[last])
+            sentence = story.sentence_of[mention.start]
+            old = known.get(mention.entity) or CandidateEntity(mention.entity, (), (), (), 0, 0, 0, sentence)
+            opens = mention.start == story.sentences[sentence][0]
+            known[mention.entity] = replace(
+                old,
+                heads=(*old.heads, latest),
+                contexts=(*old.contexts, START if opens else words[mention.start - 1]),
+                starts=(*old.starts, mention.start),
+                last=last,
+                sentence=sentence,
+                rank=done,
             )
-            latest = head
             done += 1
-        sentence, begin = _find_sentence(story, owners, position)
-        found[index] = Context(
+        sentence, begin = _find_sentence(story, position)
+        found[position] = Context(
             position,
             sentence,
             position - begin,
@@ -107,15 +121,17 @@ def look_around(story: Document, positions: Sequence[int]) -> list[Context]:
             tuple(words[max(0, begin - REACH) : begin]),
             tuple(known.values()),
         )
-    return [found[index] for index in range(len(positions))]
+    return [found[position] for position in positions]
 
 
-def _find_sentence(story: Document, owners: Sequence[int], position: int) -> tuple[int, int]:
-    """Number and first word of the sentence at a position; after a text's end the last sentence goes on unless it is closed."""
-    if position < len(owners):
-        return owners[position], story.sentences[owners[position]][0]
-    if not owners:
+def _find_sentence(story: Document, position: int) -> tuple[int, int]:
+    """Number and first token of the sentence at a position; after the text's last full stop a new sentence begins."""
+    if position < len(story):
+        sentence = story.sentence_of[position]
+        return sentence, story.sentences[sentence][0]
+    if not story.tokens:
         return 0, 0
+    last = story.sentence_of[-1]
     if story.tokens[-1] in {".", "!", "?", '"', "''"}:
-        return owners[-1] + 1, position
-    return owners[-1], story.sentences[-1][0]
+        return last + 1, position
+    return last, story.sentences[-1][0]

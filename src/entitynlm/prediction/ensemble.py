@@ -1,4 +1,4 @@
-"""Choosers as one: a weighted geometric mean of two, the weight chosen on development stories, or of several rows as equals."""
+"""Ensembles of choosers: weighted geometric means, with weights that are chosen on development stories or equal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.prediction.choices import NEW, Choice, Chooser, make_choice
-from entitynlm.prediction.evaluation import Answer, Row
+from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, make_choice
+from entitynlm.prediction.evaluation import PredictionRow
 from entitynlm.prediction.slots import SlottedStory
 from entitynlm.text.document import Document
 
@@ -25,53 +25,42 @@ class Ensemble:
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
         """One choice per position; see ``Chooser``."""
         pairs = zip(self.first.choose(story, positions), self.second.choose(story, positions), strict=True)
-        return [mix(first, second, self.weight) for first, second in pairs]
+        return [mix(pair, (1 - self.weight, self.weight)) for pair in pairs]
 
 
-def mix(first: Choice, second: Choice, weight: float) -> Choice:
-    """Over the first one's candidates; one that the second has not met is new to it."""
-    own, other = (
-        np.log([SMALLEST + choice.probability(entity) for entity in first.entities])
-        for choice in (first, second)
-    )
-    return make_choice(first.entities[:-1], (1 - weight) * own + weight * other)
+def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
+    """The weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
+    entities = choices[0].entities
+    logs = [np.log([SMALLEST + choice.probability(entity) for entity in entities]) for choice in choices]
+    return make_choice(entities[:-1], np.average(logs, axis=0, weights=weights))
 
 
 def choose_weight(first: Chooser, second: Chooser, stories: Sequence[SlottedStory]) -> float:
-    """The weight that makes the true answers of these stories the likeliest."""
+    """The weight with the highest likelihood of the true answers of these stories."""
     losses = dict.fromkeys(WEIGHTS, 0.0)
     for slotted in stories:
-        pairs = zip(
-            slotted.slots,
-            first.choose(slotted.story, slotted.positions),
-            second.choose(slotted.story, slotted.positions),
-            strict=True,
-        )
-        for slot, one, two in pairs:
+        answers = (chooser.choose(slotted.story, slotted.positions) for chooser in (first, second))
+        for slot, *pair in zip(slotted.slots, *answers, strict=True):
             truth = NEW if slot.is_new else slot.entity
             for weight in WEIGHTS:
-                losses[weight] -= float(np.log(SMALLEST + mix(one, two, weight).probability(truth)))
+                mixed = mix(pair, (1 - weight, weight))
+                losses[weight] -= float(np.log(SMALLEST + mixed.probability(truth)))
     return min(WEIGHTS, key=losses.__getitem__)
 
 
-def join_rows(name: str, rows: Sequence[Row]) -> Row:
-    """The geometric mean of rows that were asked at the same slots, such as one network's with several seeds."""
+def join_rows(name: str, rows: Sequence[PredictionRow]) -> PredictionRow:
+    """The geometric mean of rows over the same slots, such as those of one network trained with several seeds."""
     if not rows:
         raise ConfigError("there are no rows to be joined")
     answers = []
     for given in zip(*(row.answers for row in rows), strict=True):
-        first = given[0].choice
-        logs = [
-            np.log([SMALLEST + answer.choice.probability(entity) for entity in first.entities])
-            for answer in given
-        ]
-        choice = make_choice(first.entities[:-1], np.mean(logs, axis=0))
+        choice = mix([answer.choice for answer in given], [1.0] * len(given))
         answers.append(Answer(given[0].story, given[0].slot, choice))
-    return Row(name, tuple(answers))
+    return PredictionRow(name, tuple(answers))
 
 
-class Remembering:
-    """A chooser that is asked about each story once, however many rows need its answers."""
+class CachedChooser:
+    """Asks a chooser about each story once, however many rows need its answers."""
 
     def __init__(self, chooser: Chooser) -> None:
         self.chooser = chooser

@@ -1,7 +1,8 @@
-"""The paper's Table 3: how often each model foresees who is mentioned next, how sure that is, and where the errors lie."""
+"""The paper's Table 3: how often each model predicts which entity is mentioned next, how certain that is, and where it errs."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -10,34 +11,22 @@ from typing import Any
 from entitynlm.errors import ConfigError
 from entitynlm.prediction.agreement import measure_agreement
 from entitynlm.prediction.bootstrap import Interval, PairedComparison, bootstrap_mean, compare_paired
-from entitynlm.prediction.breakdown import break_down
-from entitynlm.prediction.choices import NEW, Choice, Chooser
-from entitynlm.prediction.slots import Slot, SlottedStory
+from entitynlm.prediction.choices import Answer, Chooser, find_entities
+from entitynlm.prediction.contexts import PRONOUNS
+from entitynlm.prediction.slots import SlottedStory
 
 PAPER = {"always-new": 31.08, "shallow": 45.34, "modi": 62.65, "entitynlm": 74.23, "human": 77.35}
 """Table 3 of the paper, in percent."""
+BUCKETS = {
+    "distance": {1: "1-5", 6: "6-10", 11: "11-20", 21: "21-40", 41: "41-80", 81: "81 and more"},
+    "candidates": {0: "0-3", 4: "4-6", 7: "7-9", 10: "10-14", 15: "15 and more"},
+}
+"""Lower edges with the names of the buckets, for the distance in words and the number of candidates."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What was chosen at a slot."""
-
-    story: SlottedStory
-    slot: Slot
-    choice: Choice
-
-    @property
-    def truth(self) -> str:
-        return NEW if self.slot.is_new else self.choice.resolve(self.slot.entity)
-
-    @property
-    def is_right(self) -> bool:
-        return self.choice.best == self.truth
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table."""
+class PredictionRow:
+    """One row of the table."""
 
     name: str
     answers: tuple[Answer, ...]
@@ -49,15 +38,17 @@ class Row:
 
     @property
     def marks(self) -> list[float]:
+        """100 for each right answer, 0 for each wrong one."""
         return [100.0 * answer.is_right for answer in self.answers]
 
     @property
     def clusters(self) -> list[str]:
+        """The story of each answer."""
         return [answer.story.story.id for answer in self.answers]
 
     @cached_property
     def interval(self) -> Interval:
-        """Of the accuracy, by drawing stories."""
+        """The accuracy's interval, by bootstrap over stories."""
         return bootstrap_mean(self.marks, self.clusters)
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,7 +70,7 @@ def measure_row(
     stories: Sequence[SlottedStory],
     *,
     on_story: Callable[[str, int, int], None] = lambda name, done, total: None,
-) -> Row:
+) -> PredictionRow:
     """Ask one model at every slot."""
     answers: list[Answer] = []
     if not stories:
@@ -88,17 +79,17 @@ def measure_row(
         choices = chooser.choose(slotted.story, slotted.positions)
         answers += [Answer(slotted, *pair) for pair in zip(slotted.slots, choices, strict=True)]
         on_story(name, number, len(stories))
-    return Row(name, tuple(answers))
+    return PredictionRow(name, tuple(answers))
 
 
-def compare_rows(rows: Sequence[Row]) -> Iterator[tuple[str, str, PairedComparison]]:
+def compare_rows(rows: Sequence[PredictionRow]) -> Iterator[tuple[str, str, PairedComparison]]:
     """Each row against each one before it."""
     for number, second in enumerate(rows):
         for first in rows[:number]:
             yield first.name, second.name, compare_paired(first.marks, second.marks, second.clusters)
 
 
-def describe_table(rows: Sequence[Row]) -> dict[str, Any]:
+def describe_table(rows: Sequence[PredictionRow]) -> dict[str, Any]:
     """All figures as plain values."""
     return {
         "slots": len(rows[0].answers),
@@ -108,3 +99,45 @@ def describe_table(rows: Sequence[Row]) -> dict[str, Any]:
             {"first": first, "second": second, **asdict(found)} for first, second, found in compare_rows(rows)
         ],
     }
+
+
+def break_down(answers: Sequence[Answer]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Accuracy (percent) and number of slots, by newness, distance, number of candidates, scenario and form of the mention."""
+    right: dict[str, Counter[str]] = defaultdict(Counter)
+    total: dict[str, Counter[str]] = defaultdict(Counter)
+    for answer in answers:
+        for name, value in _classify_slot(answer).items():
+            right[name][value] += answer.is_right
+            total[name][value] += 1
+
+    def rank(name: str, value: str) -> tuple[int, str]:
+        """Buckets in their own order, all else by name."""
+        order = list(BUCKETS.get(name, {}).values())
+        return (order.index(value) if value in order else len(order), value)
+
+    return {
+        name: {
+            value: {"accuracy": round(100 * right[name][value] / counts[value], 2), "slots": counts[value]}
+            for value in sorted(counts, key=lambda value: rank(name, value))
+        }
+        for name, counts in total.items()
+    }
+
+
+def _classify_slot(answer: Answer) -> dict[str, str]:
+    story, slot = answer.story.story, answer.slot
+    own = [m for m in story.mentions if m.start < slot.position and m.entity == slot.entity]
+    age = "new" if slot.is_new else "old"
+    is_pronoun = story.tokens[slot.position].lower() in PRONOUNS
+    return {
+        "newness": age,
+        "distance": _find_bucket("distance", slot.position - own[-1].end + 1) if own else "new",
+        "candidates": _find_bucket("candidates", len(find_entities(story, slot.position))),
+        "scenario": story.meta.get("scenario", "unknown"),
+        "form": f"{age} {'pronoun' if is_pronoun else 'noun'}",
+    }
+
+
+def _find_bucket(name: str, value: int) -> str:
+    buckets = BUCKETS[name]
+    return buckets[max(edge for edge in buckets if edge <= max(value, min(buckets)))]

@@ -1,28 +1,78 @@
-"""A log-linear model over candidates: p(c) ∝ exp(w · f(c)), fitted by maximum likelihood with a quadratic penalty."""
+"""The two log-linear rows of the paper's Table 3: recency and frequency features, and the model of Modi et al. (2017).
+
+Both are p(c) ∝ exp(w · f(c)) over the candidates and "new", fitted by maximum likelihood with an L2 penalty.
+
+Modi et al. score every participant of a scenario, mentioned or not, by shallow features, selectional preferences of the verb and
+predicate schemas. Here a candidate is scored by the types that its words suggest, and the probability of all participants
+that were not mentioned yet is that of "new", which is the paper's mapping. The head verb is the last verb of the sentence so far,
+since a verb that follows the mention is not known yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.optimize import minimize
 
+from entitynlm.prediction.choices import Choice, make_choice
+from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts
+from entitynlm.prediction.features import extract_shallow_features
+from entitynlm.prediction.network.context_counts import SHOWN, ContextCounts
+from entitynlm.prediction.slots import TrainingSlots
+from entitynlm.text.document import Document
 
-@dataclass(frozen=True)
-class Examples:
-    """Situations with their answers: features (candidates + 1, F) each, and the row that came true."""
+FeatureFunction = Callable[[Document, Sequence[Context]], list[np.ndarray]]
+"""Gives (candidates + 1, F) features at each context of a story; the last row is that of a new entity."""
 
-    features: Sequence[np.ndarray]
-    answers: Sequence[int]
+MODI_LEVELS = [SHOWN.index(level) for level in (4, 5, 8, 9, 12, 13)]
+"""Scenario; with the word before (the case marker); with the verb; with both; with the latest mention; with all of these."""
 
 
-def fit_weights(examples: Examples, *, penalty: float = 1e-4) -> np.ndarray:
-    """(F,) weights, by L-BFGS; columns are taken as they are, so they should be of one scale."""
-    sizes = np.array([len(rows) for rows in examples.features])
-    table = np.concatenate(list(examples.features)).astype(np.float64)
+class LogLinearChooser:
+    """p(c) ∝ exp(w · f(c))."""
+
+    def __init__(self, extract: FeatureFunction, weights: np.ndarray) -> None:
+        self.extract = extract
+        self.weights = weights
+
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
+        """One choice per position; see ``Chooser``."""
+        contexts = extract_contexts(story, positions)
+        return [
+            make_choice(context.entities, features @ self.weights)
+            for context, features in zip(contexts, self.extract(story, contexts), strict=True)
+        ]
+
+
+def fit_chooser(
+    extract: FeatureFunction,
+    stories: TrainingSlots,
+    *,
+    on_story: Callable[[int, int], None] = lambda done, total: None,
+) -> LogLinearChooser:
+    """Fit the weights of any features on annotated stories."""
+    features: list[np.ndarray] = []
+    answers: list[int] = []
+    for number, (story, positions) in enumerate(stories, start=1):
+        contexts = extract_contexts(story, positions)
+        features += extract(story, contexts)
+        answers += [context.find_answer(story) for context in contexts]
+        on_story(number, len(stories))
+    return LogLinearChooser(extract, fit_weights(features, answers))
+
+
+def fit_weights(
+    features: Sequence[np.ndarray], answers: Sequence[int], *, penalty: float = 1e-4
+) -> np.ndarray:
+    """(F,) weights by L-BFGS, from (candidates + 1, F) features and the true row of each slot.
+
+    Columns are not standardised, so they should be of one scale.
+    """
+    sizes = np.array([len(rows) for rows in features])
+    table = np.concatenate(list(features)).astype(np.float64)
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    chosen = bounds[:-1] + np.asarray(examples.answers)
+    chosen = bounds[:-1] + np.asarray(answers)
     owners = np.repeat(np.arange(len(sizes)), sizes)
     truth = table[chosen].sum(axis=0)
 
@@ -37,3 +87,30 @@ def fit_weights(examples: Examples, *, penalty: float = 1e-4) -> np.ndarray:
         return loss / count + penalty * weights @ weights, gradient / count + 2 * penalty * weights
 
     return np.asarray(minimize(measure, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B").x)
+
+
+def extract_shallow(story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
+    """Recency and frequency alone."""
+    return [extract_shallow_features(context) for context in contexts]
+
+
+class ModiFeatures:
+    """Shallow features, selectional preferences, fit of participant types, and predicate schemas."""
+
+    def __init__(self, counts: ContextCounts) -> None:
+        self.counts = counts
+
+    def __call__(self, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
+        return [
+            self._extract(context, counted.types[:, MODI_LEVELS], counted.kinds[:, MODI_LEVELS])
+            for context, counted in zip(contexts, self.counts.measure(story, contexts), strict=True)
+        ]
+
+    @staticmethod
+    def _extract(context: Context, known_types: np.ndarray, types: np.ndarray) -> np.ndarray:
+        shallow = extract_shallow_features(context)
+        is_new = shallow[:, -1:]
+        fits = np.hstack([known_types, types]) / 3
+        pronouns = [candidate.heads[-1] in PRONOUNS for candidate in context.candidates]
+        is_pronoun = np.array([*pronouns, False], dtype=np.float32)[:, None]
+        return np.hstack([shallow, is_pronoun, fits, fits * is_new])

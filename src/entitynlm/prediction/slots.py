@@ -1,8 +1,8 @@
-"""Slots: the places of a story at which somebody, or a model, is asked who is mentioned next.
+"""Slots: the mentions of a story that a model, or a person, has to predict.
 
 The test slots of InScript are those that people were asked about (``humanPredictions.json``: story, ``sentence_token``, the true
-label, 20 guesses), the first 30 of a story. A slot that lies inside of a mention asks about that mention, so it is judged before
-the mention's first word. Other stories have no such list; the rule for them picks mentions of the same kind.
+label, 20 guesses), the first 30 of each story. A slot inside a mention asks about that mention, so it is predicted before the
+mention's first word. Stories without such a list get the mentions that a similar rule selects.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ from entitynlm.text.document import Document, Mention
 
 GUESSES = "humanPredictions.json"
 LIMIT = 30
-"""At most so many slots of a story are asked about, as Modi et al. (2017) did."""
+"""The most slots of a story, as in Modi et al. (2017)."""
 FIRST_SENTENCE = 2
 """People read two sentences before they were asked anything."""
 OUTSIDE = "NPart"
-"""InScript's type of things outside of the script, about which nobody was asked."""
+"""InScript's type of entities that are no participants of the script; people were not asked about them."""
 
 Guesses = Mapping[str, Mapping[tuple[int, int], tuple[str, ...]]]
 """By story and by (sentence, token), both counted from 1: the labels that people guessed."""
+TrainingSlots = Sequence[tuple[Document, Sequence[int]]]
+"""Annotated stories, and in each the first words of the mentions to learn from."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A mention to be foreseen.
+    """A mention to be predicted.
 
-    :param position: its first word.  :param entity: who it is.  :param is_new: whether that is its entity's first mention.
-    :param guesses: what people guessed, in the order of the file; entity ids, or labels of things not mentioned.
+    :param position: its first token.  :param is_new: whether it is its entity's first mention.
+    :param guesses: what people guessed, in the order of the file: entity ids, or labels of participants not mentioned.
     """
 
     position: int
@@ -60,11 +62,11 @@ def read_guesses(path: str | Path) -> Guesses:
         with Path(path).open(encoding="utf-8") as stream:
             stories = json.load(stream)
         for story, slots in stories.items():
-            places = found.setdefault(str(story), {})
+            own = found.setdefault(str(story), {})
             for key, answers in slots.items():
                 sentence, token = map(int, key.split("_"))
                 ((_, guesses),) = answers.items()
-                places[sentence, token] = tuple(map(str, guesses))
+                own[sentence, token] = tuple(map(str, guesses))
     except OSError as error:
         raise DataError(f"can't be read ({error.strerror or error})", path=path) from error
     except (ValueError, AttributeError, TypeError) as error:
@@ -92,9 +94,9 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
 def find_similar_slots(
     story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
 ) -> SlottedStory:
-    """Mentions of the kind that people were asked about: from the third sentence on, with a head verb, within the script.
+    """Mentions like those that people were asked about: from the third sentence on, with a head verb, participants of the script.
 
-    The rule reads annotation (verb column, type) to choose *which* mentions are asked about, as the people's list did.
+    The rule reads annotation (verb column, type) only to choose *which* mentions to ask about, as the people's list does.
     """
     verbs = story.column("verb_head")
     has_verbs = any(verbs)
@@ -109,12 +111,12 @@ def find_similar_slots(
 
 
 def find_all_slots(story: Document) -> SlottedStory:
-    """Every mention."""
+    """A slot for every mention."""
     return SlottedStory(story, tuple(_make_slot(story, mention) for mention in story.mentions))
 
 
 def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[SlottedStory]:
-    """The slots of many stories: people's where there are any, else the similar ones; stories without slots are left out."""
+    """The slots of many stories: people's where there are any, else similar ones; stories without slots are left out."""
     if guesses is not None and any(story.id in guesses for story in stories):
         found = [find_human_slots(story, guesses) for story in stories]
     else:

@@ -14,7 +14,7 @@ from rich.table import Table
 from entitynlm.interfaces.console import Terminal
 
 if TYPE_CHECKING:
-    from entitynlm.prediction.evaluation import Row
+    from entitynlm.prediction.evaluation import PredictionRow
     from entitynlm.prediction.slots import SlottedStory
     from entitynlm.text.corpora.corpus import Corpus
 
@@ -58,7 +58,7 @@ def follow_steps(progress: Progress) -> Callable[[str, int, int], None]:
     return show
 
 
-def draw_rows(rows: Sequence[Row], title: str) -> Table:
+def draw_rows(rows: Sequence[PredictionRow], title: str) -> Table:
     """Accuracy with its interval, the paper's beside it, and agreement with people where there are any."""
     from entitynlm.prediction.agreement import measure_agreement
     from entitynlm.prediction.evaluation import PAPER
@@ -83,7 +83,7 @@ def draw_rows(rows: Sequence[Row], title: str) -> Table:
     return table
 
 
-def print_rows(rows: Sequence[Row], title: str, terminal: Terminal) -> None:
+def print_rows(rows: Sequence[PredictionRow], title: str, terminal: Terminal) -> None:
     """The table, what its columns mean, and the judgements below it."""
     from entitynlm.prediction.evaluation import compare_rows
 

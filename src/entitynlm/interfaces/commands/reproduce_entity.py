@@ -25,7 +25,7 @@ from entitynlm.interfaces.options import DeviceOption, FormatOption, JsonOption,
 
 if TYPE_CHECKING:
     from entitynlm.experiments.entity_reproduction import Workshop
-    from entitynlm.prediction.evaluation import Row
+    from entitynlm.prediction.evaluation import PredictionRow
     from entitynlm.training.recipe import Listener
     from entitynlm.training.settings import Settings
 
@@ -91,7 +91,7 @@ def reproduce_entity(
     stories = read_slots(opened, split)
     human = bool(stories) and all(slot.guesses for slotted in stories for slot in slotted.slots)
     names = choose_rows(split_list(rows or ""), model=True, human=human)
-    tables: dict[int, list[Row]] = {}
+    tables: dict[int, list[PredictionRow]] = {}
     counts = Counts()
     for seed in numbers:
         folder = out / f"seed-{seed}"
@@ -136,7 +136,7 @@ class Maker:
     jobs: int
     terminal: Terminal
 
-    def make_rows(self, names: Sequence[str], known: Mapping[str, Row]) -> list[Row]:
+    def make_rows(self, names: Sequence[str], known: Mapping[str, PredictionRow]) -> list[PredictionRow]:
         """The rows in the order asked for; those ``known`` are not measured again."""
         from entitynlm.experiments.entity_reproduction import NEEDS_MODEL, Teller
 
@@ -164,7 +164,7 @@ class Maker:
                 raise typer.Exit(130) from None
         return [found[name] for name in names]
 
-    def _train_beside(self, names: Sequence[str], listener: Listener, show: Show) -> dict[str, Row]:
+    def _train_beside(self, names: Sequence[str], listener: Listener, show: Show) -> dict[str, PredictionRow]:
         """Train EntityNLM and make other rows, which are the answer, at the same time or one after the other."""
         from entitynlm.experiments.entity_companion import Companion
         from entitynlm.training.completion import complete_pretrained
@@ -185,14 +185,14 @@ class Maker:
             raise KeyboardInterrupt
         return found
 
-    def _measure(self, names: Sequence[str], show: Show) -> dict[str, Row]:
+    def _measure(self, names: Sequence[str], show: Show) -> dict[str, PredictionRow]:
         from entitynlm.prediction.evaluation import measure_row
 
         stories = self.workshop.stories
         return {name: measure_row(name, self.workshop.make(name), stories, on_story=show) for name in names}
 
 
-def pick_row(rows: Sequence[Row], name: str) -> Row:
+def pick_row(rows: Sequence[PredictionRow], name: str) -> PredictionRow:
     """The row of that name."""
     return next(row for row in rows if row.name == name)
 
@@ -201,7 +201,7 @@ SEEDED = ("entitynlm", "ours", "ensemble")
 """Rows that change with the seed; the others are fitted once."""
 
 
-def summarise_seeds(tables: dict[int, list[Row]]) -> dict[str, dict[str, Any]]:
+def summarise_seeds(tables: dict[int, list[PredictionRow]]) -> dict[str, dict[str, Any]]:
     """Mean and spread of the rows that are trained."""
     found: dict[str, dict[str, Any]] = {}
     for name in SEEDED:

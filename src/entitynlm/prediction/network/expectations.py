@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from entitynlm.prediction.contexts import Context
-from entitynlm.prediction.linear import Questions
-from entitynlm.prediction.measures import measure_context
+from entitynlm.prediction.features import extract_features
+from entitynlm.prediction.network.candidate_rates import RateTable
+from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.facts import Facts
-from entitynlm.prediction.network.rates import RateTable
-from entitynlm.prediction.network.statistics import ContextStatistics
+from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
 
@@ -34,13 +34,13 @@ class Description:
 class Expectations:
     """Counts of contexts, and of who was there and was chosen."""
 
-    statistics: ContextStatistics
+    statistics: ContextCounts
     rates: RateTable
 
     @classmethod
-    def fit(cls, questions: Questions, statistics: ContextStatistics | None = None) -> Expectations:
+    def fit(cls, questions: TrainingSlots, statistics: ContextCounts | None = None) -> Expectations:
         """Count; ``statistics`` of the same stories may be handed in."""
-        statistics = statistics or ContextStatistics.fit([story for story, _ in questions])
+        statistics = statistics or ContextCounts.fit([story for story, _ in questions])
         return cls(statistics, RateTable.fit(questions, statistics))
 
     def describe(self, story: Document, situations: Sequence[Context]) -> list[Description]:
@@ -51,7 +51,7 @@ class Expectations:
         found = []
         for situation, share, known, rate in zip(situations, shares, facts, rates, strict=True):
             columns = (share.words, share.types, share.kinds, share.probabilities, share.presences, rate)
-            features = np.hstack([measure_context(situation), *columns])
+            features = np.hstack([extract_features(situation), *columns])
             found.append(Description(features.astype(np.float32), share.beliefs, known))
         return found
 
@@ -62,5 +62,5 @@ class Expectations:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Expectations:
         """The counts that ``to_dict`` gave."""
-        statistics = ContextStatistics.from_dict(values["statistics"])
+        statistics = ContextCounts.from_dict(values["statistics"])
         return cls(statistics, RateTable.from_dict(values["rates"], statistics))

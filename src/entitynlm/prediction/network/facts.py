@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, START, Candidate, Context
+from entitynlm.prediction.contexts import PRONOUNS, START, CandidateEntity, Context
 
 DETERMINERS = frozenset(
     "the a an my his her our their your its some this that these those any another each more all both".split()
@@ -97,7 +97,7 @@ class CandidateFacts:
     context: str
 
 
-def describe_candidate(situation: Context, candidate: Candidate) -> CandidateFacts:
+def describe_candidate(situation: Context, candidate: CandidateEntity) -> CandidateFacts:
     """See :class:`CandidateFacts`."""
     return CandidateFacts(
         str(bisect_right(RECENCIES, situation.mentions - candidate.rank)),

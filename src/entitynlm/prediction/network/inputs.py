@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, Context, look_around, stem
+from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts, stem
 from entitynlm.prediction.network.expectations import Expectations
 from entitynlm.prediction.network.facts import Facts
 from entitynlm.text.document import Document
@@ -120,7 +120,7 @@ class Numberer:
         self, story: Document, positions: Sequence[int], *, learn: bool = False
     ) -> tuple[NumberedSlots, list[Context]]:
         """A story's slots at ``positions`` (one at least); if they are to be learned from, with their answers."""
-        situations = look_around(story, positions)
+        situations = extract_contexts(story, positions)
         described = self.expectations.describe(story, situations)
         kinds = len(self.expectations.statistics.types)
         sizes = [len(situation.candidates) + 1 for situation in situations]

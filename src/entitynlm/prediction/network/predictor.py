@@ -25,7 +25,7 @@ from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.linear import Questions
+from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.expectations import Expectations
 from entitynlm.prediction.network.inputs import (
     SPECIAL_WORDS,
@@ -34,9 +34,9 @@ from entitynlm.prediction.network.inputs import (
     Words,
     join_slots,
 )
-from entitynlm.prediction.network.learning import EpochReport, LearningConfig, learn
 from entitynlm.prediction.network.network import NetworkConfig, PredictionNetwork
-from entitynlm.prediction.network.statistics import ContextStatistics
+from entitynlm.prediction.network.training import EpochReport, PredictorTraining, learn
+from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
 CONFIG_FILE, WEIGHTS = "anticipator.json.gz", "anticipator.safetensors"
@@ -56,7 +56,7 @@ class PredictorConfig:
     dropout: float = 0.5
     word_dropout: float = 0.1
     embeddings: str = "auto"
-    learning: LearningConfig = field(default_factory=LearningConfig)
+    learning: PredictorTraining = field(default_factory=PredictorTraining)
 
 
 def load_config(path: str | Path | None) -> PredictorConfig:
@@ -66,7 +66,7 @@ def load_config(path: str | Path | None) -> PredictorConfig:
     values = load_toml(path)
     learning = values.pop("learning", {})
     try:
-        return PredictorConfig(**values, learning=LearningConfig(**learning))
+        return PredictorConfig(**values, learning=PredictorTraining(**learning))
     except TypeError as error:
         raise ConfigError(
             f"{path}: this is no configuration of the anticipating network ({error})"
@@ -133,7 +133,7 @@ class EntityPredictor:
 
 
 @dataclass(frozen=True)
-class Material:
+class PredictorData:
     """What trainings with different seeds or settings have in common: counts, and stories as numbers."""
 
     words: Words
@@ -142,13 +142,13 @@ class Material:
     development: NumberedSlots
 
 
-def prepare_material(
-    train: Questions,
-    development: Questions,
+def prepare_data(
+    train: TrainingSlots,
+    development: TrainingSlots,
     *,
-    statistics: ContextStatistics | None = None,
+    statistics: ContextCounts | None = None,
     on_story: Callable[[int, int], None] = lambda done, total: None,
-) -> Material:
+) -> PredictorData:
     """Count, and number the stories; ``statistics`` of the same training stories may be handed in."""
     expectations = Expectations.fit(train, statistics)
     words = Words.collect([story for story, _ in train])
@@ -165,11 +165,11 @@ def prepare_material(
             on_story(done, total)
     if not all(found):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
-    return Material(words, expectations, *map(join_slots, found))
+    return PredictorData(words, expectations, *map(join_slots, found))
 
 
 def train_predictor(
-    material: Material,
+    material: PredictorData,
     config: PredictorConfig,
     *,
     seed: int,

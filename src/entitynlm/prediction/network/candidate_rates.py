@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import Candidate, Context, look_around
+from entitynlm.prediction.contexts import CandidateEntity, Context, extract_contexts
+from entitynlm.prediction.network.context_counts import JOINT, ContextCounts, Shares
 from entitynlm.prediction.network.facts import Facts, describe_candidate, gather_facts
-from entitynlm.prediction.network.script import find_scenario
-from entitynlm.prediction.network.statistics import JOINT, ContextStatistics, Shares
+from entitynlm.prediction.network.scenarios import find_scenario
 from entitynlm.text.document import Document
 
 Key = tuple[str, ...]
@@ -45,7 +45,7 @@ class _Asked:
     absent: dict[str, Keys]
 
 
-def name_candidate(situation: Context, candidate: Candidate, kind: str, facts: Facts) -> Keys:
+def name_candidate(situation: Context, candidate: CandidateEntity, kind: str, facts: Facts) -> Keys:
     """The keys of a candidate, the shortest first."""
     own = describe_candidate(situation, candidate)
     first, second, _ = facts.words
@@ -119,7 +119,7 @@ def name_absent(kind: str, facts: Facts) -> Keys:
 class RateTable:
     """The counts; see the module's text."""
 
-    def __init__(self, statistics: ContextStatistics, inventory: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, statistics: ContextCounts, inventory: Mapping[str, Sequence[str]]) -> None:
         self.statistics = statistics
         self.inventory = {scenario: tuple(kinds) for scenario, kinds in inventory.items()}
         self.there: Counter[Key] = Counter()
@@ -127,9 +127,7 @@ class RateTable:
         self._asked: dict[str, tuple[Document, Sequence[int]]] = {}
 
     @classmethod
-    def fit(
-        cls, questions: Sequence[tuple[Document, Sequence[int]]], statistics: ContextStatistics
-    ) -> RateTable:
+    def fit(cls, questions: Sequence[tuple[Document, Sequence[int]]], statistics: ContextCounts) -> RateTable:
         """Count over annotated stories, at the mentions that are asked about."""
         kinds: dict[str, Counter[str]] = {}
         for story, _ in questions:
@@ -196,7 +194,7 @@ class RateTable:
     def _observe(self, story: Document, positions: Sequence[int]) -> Iterator[tuple[_Asked, int, str]]:
         """Keys, answer and, of a new entity, its type, at each position."""
         at = {mention.start: mention.entity for mention in reversed(story.mentions)}
-        situations = look_around(story, positions)
+        situations = extract_contexts(story, positions)
         for situation, share in zip(situations, self.statistics.measure(story, situations), strict=True):
             names = [candidate.entity for candidate in situation.candidates]
             entity = at[situation.position]
@@ -233,7 +231,7 @@ class RateTable:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any], statistics: ContextStatistics) -> RateTable:
+    def from_dict(cls, values: Mapping[str, Any], statistics: ContextCounts) -> RateTable:
         """The counts that ``to_dict`` gave."""
         made = cls(statistics, values["inventory"])
         for name, (there, chosen) in values["rates"].items():

@@ -17,7 +17,7 @@ from entitynlm.prediction.network.network import Judgement, PredictionNetwork
 
 
 @dataclass(frozen=True)
-class LearningConfig:
+class PredictorTraining:
     """How the network is trained.
 
     :param batch_size: slots per update.
@@ -51,7 +51,7 @@ def learn(
     network: PredictionNetwork,
     train: NumberedSlots,
     development: NumberedSlots,
-    config: LearningConfig,
+    config: PredictorTraining,
     *,
     seed: int,
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
@@ -95,7 +95,7 @@ def learn(
     return best
 
 
-def measure_loss(judgement: Judgement, slots: NumberedSlots, config: LearningConfig) -> Tensor:
+def measure_loss(judgement: Judgement, slots: NumberedSlots, config: PredictorTraining) -> Tensor:
     """The loss per mention, with the side tasks."""
     chosen = judgement.log_probs[torch.from_numpy(slots.answers)]
     if config.smoothing:

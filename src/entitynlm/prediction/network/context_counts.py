@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import START, Context, look_around, stem
-from entitynlm.prediction.network.script import (
-    ScenarioGuesser,
+from entitynlm.prediction.contexts import START, Context, extract_contexts, stem
+from entitynlm.prediction.network.scenarios import (
+    ScenarioClassifier,
     collect_verbs,
     find_scenario,
     find_verb,
@@ -82,10 +82,10 @@ def name_contexts(situation: Context, scenario: str, verb: str) -> list[Key]:
     return [(name, *(parts[letter] for letter in name)) for name, _ in LEVELS]
 
 
-class ContextStatistics:
+class ContextCounts:
     """Counts over the training stories; see the module's text."""
 
-    def __init__(self, guesser: ScenarioGuesser, verbs: Iterable[str], types: Sequence[str]) -> None:
+    def __init__(self, guesser: ScenarioClassifier, verbs: Iterable[str], types: Sequence[str]) -> None:
         self.guesser = guesser
         self.verbs = frozenset(verbs)
         self.names = tuple(types)
@@ -102,13 +102,13 @@ class ContextStatistics:
     @classmethod
     def fit(
         cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None
-    ) -> ContextStatistics:
+    ) -> ContextCounts:
         """Count the mentions of annotated stories, or those that start at ``counted`` (a list per story).
 
         The words that types are called by are learned from all mentions.
         """
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
-        made = cls(ScenarioGuesser.fit(stories), collect_verbs(stories), types)
+        made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)
         for number, story in enumerate(stories):
             made._stories[story.id] = story
             if counted is not None:
@@ -127,7 +127,7 @@ class ContextStatistics:
         scenario = find_scenario(story)
         counted = self._counted.get(story.id)
         seen: set[str] = set()
-        situations = look_around(story, [mention.start for mention in story.mentions])
+        situations = extract_contexts(story, [mention.start for mention in story.mentions])
         for mention, situation in zip(story.mentions, situations, strict=True):
             kind = self.types.get(story.entity_types.get(mention.entity) or "", 0)
             outcome = kind + (len(self.types) if mention.entity not in seen else 0)
@@ -273,9 +273,9 @@ class ContextStatistics:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> ContextStatistics:
+    def from_dict(cls, values: Mapping[str, Any]) -> ContextCounts:
         """The counts that ``to_dict`` gave."""
-        made = cls(ScenarioGuesser(values["scenarios"]), values["verbs"], values["types"])
+        made = cls(ScenarioClassifier(values["scenarios"]), values["verbs"], values["types"])
 
         def dense(
             table: Mapping[str, Mapping[str, int]], size: int
@@ -310,7 +310,7 @@ def _find_vector(table: dict[Any, np.ndarray], key: tuple[str, ...], size: int) 
 class _Own:
     """What one training story has brought to the counts."""
 
-    def __init__(self, statistics: ContextStatistics, story: Document) -> None:
+    def __init__(self, statistics: ContextCounts, story: Document) -> None:
         self.words: dict[Key, Counter[str]] = defaultdict(Counter)
         self.outcomes: dict[Key, list[int]] = defaultdict(list)
         self.heads: dict[tuple[str, str], list[int]] = defaultdict(list)

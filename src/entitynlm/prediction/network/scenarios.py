@@ -17,7 +17,7 @@ AUXILIARIES = frozenset(
 )
 
 
-class ScenarioGuesser:
+class ScenarioClassifier:
     """Naive Bayes over the words so far."""
 
     def __init__(self, log_probs: Mapping[str, Mapping[str, float]]) -> None:
@@ -25,7 +25,7 @@ class ScenarioGuesser:
         self.names = sorted(self.log_probs)
 
     @classmethod
-    def fit(cls, stories: Sequence[Document]) -> ScenarioGuesser:
+    def fit(cls, stories: Sequence[Document]) -> ScenarioClassifier:
         """Words that at least three stories have, with one half added to each count."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         spread: Counter[str] = Counter()
