@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
-FOUNDATION = {"errors", "files", "extras", "config"}
+FOUNDATION = {"errors", "files", "extras", "config", "progress"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
     "text": set(),
     "model": {"text"},

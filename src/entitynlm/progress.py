@@ -1,0 +1,48 @@
+"""Progress of long work, told to whoever shows it: a terminal's bars, a log file, a test, nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from typing import Protocol, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Progress(Protocol):
+    """What a long computation reports; a receiver that wants it to stop raises KeyboardInterrupt in ``advance``."""
+
+    def start(self, task: str, total: int | None = None) -> None:
+        """A task begins, of so many items if that is known; one of the same name begins again."""
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        """Some items of a task are done."""
+
+    def finish(self, task: str) -> None:
+        """A task has ended."""
+
+    def message(self, text: str) -> None:
+        """A step in words."""
+
+
+class Silent:
+    """Progress that nobody wants to know of."""
+
+    def start(self, task: str, total: int | None = None) -> None: ...
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None: ...
+
+    def finish(self, task: str) -> None: ...
+
+    def message(self, text: str) -> None: ...
+
+
+SILENT = Silent()
+
+
+def track(progress: Progress, task: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
+    """Go through ``items`` as a task of ``progress``."""
+    progress.start(task, len(items) if total is None and isinstance(items, Sized) else total)
+    for item in items:
+        yield item
+        progress.advance(task)
+    progress.finish(task)
