@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import ScoredList
 from entitynlm.errors import DataError
 from entitynlm.experiments.coref_pooling import CountedList, count_list, load_lists, pool_folds, save_lists
@@ -21,7 +21,7 @@ WRONG = (((2, 3), (4, 5)),)
 def make_list(name: str, *, helpful: bool = True) -> CountedList:
     """The baseline prefers the wrong candidate; the model tells the right one if it is helpful, and the wrong one if not."""
     key = Document(name, TOKENS, ((0, 4), (4, 7)), (Mention(0, 1, "a"), Mention(4, 5, "a")))
-    kbest = KBestList(name, (Candidate(WRONG, 1.0), Candidate(RIGHT, 0.5)))
+    kbest = KBestList(name, (ScoredClustering(WRONG, 1.0), ScoredClustering(RIGHT, 0.5)))
     gain = 1.0 if helpful else -1.0
     parts = np.array([[0.0, 0.0, 0.0, -5.0], [0.0, gain, 0.0, -5.0]])
     return count_list(key, ScoredList(kbest, {"P": parts}))

@@ -10,7 +10,7 @@ import torch
 
 from entitynlm.config import ModelConfig
 from entitynlm.coref.candidates.antecedents import AntecedentScores, make_antecedent_scores
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.coref_alone import analyse_by_samples, list_answer, measure_alone
 from entitynlm.experiments.coref_blocks import load_block, save_block
@@ -91,7 +91,7 @@ def test_without_a_model_there_are_one_best_and_oracle() -> None:
 
 def test_lists_that_are_given_stay_as_they_are() -> None:
     split = make_split("test", [make_document("d")], singletons=False)
-    lists = [KBestList("d", (Candidate((), 1.0), Candidate(GOLD, 0.0)))]
+    lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     block = measure_block("given", [split], {"test": lists}, make_bundle("generative"))
     rows = {row.name: row.conll for row in block.rows["test"]}
     assert rows["given: oracle"] == pytest.approx(100)

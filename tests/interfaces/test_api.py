@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import entitynlm
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError, ModelError
 from support.small_model import STORY, store_model
 
@@ -51,7 +51,9 @@ def test_candidates_are_ranked(model: entitynlm.EntityNLM) -> None:
     clusters = [[((0, 1), (4, 5)), ((2, 3),)], [((0, 1),), ((2, 3), (4, 5))]]
     ranked = model.rerank(document, clusters)
     assert ranked[0].score >= ranked[1].score
-    kbest = KBestList(document.id, tuple(Candidate(tuple(c), float(-n)) for n, c in enumerate(clusters)))
+    kbest = KBestList(
+        document.id, tuple(ScoredClustering(tuple(c), float(-n)) for n, c in enumerate(clusters))
+    )
     assert (
         model.rerank(document, kbest, weights={"baseline": 1.0})[0].clusters == kbest.candidates[0].clusters
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from entitynlm.coref.annotation import Links, Options, annotate_document
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import DocumentScore, score_document
 from entitynlm.model.packaged import DEFAULT
@@ -170,7 +170,7 @@ class EntityNLM:
         candidates: KBestList | Sequence[Sequence[Sequence[Span]]],
         *,
         weights: Mapping[str, float] | None = None,
-    ) -> list[Candidate]:
+    ) -> list[ScoredClustering]:
         """Candidate analyses of a document, the best first, with their new scores.
 
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
@@ -184,7 +184,7 @@ class EntityNLM:
         scored = score_list(self.pretrained, document, candidates, list_needed(combination))
         scores = combination.score(scored).tolist()
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
-        return [Candidate(candidates.candidates[n].clusters, scores[n]) for n in order]
+        return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]
 
 
 def load(name: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
@@ -200,5 +200,5 @@ def as_document(text: str | Document, *, id: str = "text") -> Document:
     return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
 
 
-def _make_candidate(clusters: Sequence[Sequence[Span]]) -> Candidate:
-    return Candidate(tuple(tuple((int(a), int(b)) for a, b in cluster) for cluster in clusters), 0.0)
+def _make_candidate(clusters: Sequence[Sequence[Span]]) -> ScoredClustering:
+    return ScoredClustering(tuple(tuple((int(a), int(b)) for a, b in cluster) for cluster in clusters), 0.0)

@@ -16,7 +16,8 @@ from entitynlm.coref.candidates.antecedents import (
     read_antecedent_scores,
     write_antecedent_scores,
 )
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList, read_kbest_lists, write_kbest_lists
+from entitynlm.coref.candidates.files import read_candidates
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering, write_kbest_lists
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 
@@ -104,16 +105,17 @@ def test_a_document_may_come_once(tmp_path: Path) -> None:
         list(read_antecedent_scores(write_rows(tmp_path / "a.jsonl", make_row(), make_row())))
     kbest = {"doc_id": "tale", "candidates": [{"clusters": [], "score": 0}]}
     with pytest.raises(DataError, match="'tale' was already in line 1"):
-        list(read_kbest_lists(write_rows(tmp_path / "k.jsonl", kbest, kbest)))
+        list(read_candidates(write_rows(tmp_path / "k.jsonl", kbest, kbest), DOCUMENTS))
 
 
 def test_kbest_lists_are_read_as_they_were_written(tmp_path: Path) -> None:
     lists = [
-        KBestList("tale", (Candidate((((0, 1), (5, 6)),), 2.5), Candidate((), -1.0))),
-        KBestList("other", (Candidate((((0, 2), (3, 4)), ((5, 6), (7, 8))), 0.125),)),
+        KBestList("tale", (ScoredClustering((((0, 1), (5, 6)),), 2.5), ScoredClustering((), -1.0))),
+        KBestList("other", (ScoredClustering((((0, 2), (3, 4)), ((5, 6), (7, 8))), 0.125),)),
     ]
     write_kbest_lists(lists, tmp_path / "k.jsonl")
-    assert list(read_kbest_lists(tmp_path / "k.jsonl")) == lists
+    documents = {**DOCUMENTS, "other": DOCUMENTS["tale"]}
+    assert [item for _, item in read_candidates(tmp_path / "k.jsonl", documents)] == lists
 
 
 BAD_LISTS = {
@@ -135,7 +137,7 @@ def test_bad_lists_are_named_with_their_line(name: str, tmp_path: Path) -> None:
     candidates, words = BAD_LISTS[name]
     path = write_rows(tmp_path / "bad.jsonl", {"doc_id": "tale", "candidates": candidates})
     with pytest.raises(DataError, match=words) as caught:
-        list(read_kbest_lists(path, DOCUMENTS))
+        list(read_candidates(path, DOCUMENTS))
     assert caught.value.line == 1
 
 

@@ -27,7 +27,7 @@ from entitynlm.coref.candidates.kbest import (
     list_clusters,
     measure_margin,
 )
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 
@@ -72,7 +72,7 @@ def test_a_short_list_is_padded_with_its_last_item() -> None:
 def test_no_mentions_make_one_empty_candidate() -> None:
     empty = make_antecedent_scores("empty", [], [])
     for decode in (decode_swaps, decode_samples):
-        assert decode(empty, 3).candidates == (Candidate((), 0.0),) * 3
+        assert decode(empty, 3).candidates == (ScoredClustering((), 0.0),) * 3
     assert decode_best(empty) == ()
 
 
@@ -144,7 +144,7 @@ def test_the_margin_is_to_another_chain() -> None:
 
 def test_the_oracle_takes_the_best_candidate_of_each_document() -> None:
     key = Document("small", tuple("abcdef")).with_clusters([[A, B], [C, D]])
-    wrong, near, right = (Candidate(c, 0.0) for c in (((A, C),), ((A, B),), ((A, B), (C, D))))
+    wrong, near, right = (ScoredClustering(c, 0.0) for c in (((A, C),), ((A, B),), ((A, B), (C, D))))
     other = Document("other", tuple("abcdef")).with_clusters([[A, C]])
     oracle = find_oracle(
         [key, other], [KBestList("small", (wrong, near, right)), KBestList("other", (near, wrong))]

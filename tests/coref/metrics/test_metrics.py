@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.coref.metrics.alignment import align_chains
+from entitynlm.coref.metrics.chain_metrics import to_percent, truncate_percent
 from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, score_chains
-from entitynlm.coref.metrics.ratios import to_percent, truncate_percent
 
 
 def chains(text: str) -> list[list[str]]:
@@ -141,7 +141,7 @@ def test_recall_and_precision_change_places_with_key_and_response(
 
 @given(clusterings, clusterings)
 def test_blanc_formulas_agree_with_sets_of_pairs(key: list[list[int]], response: list[list[int]]) -> None:
-    from entitynlm.coref.metrics.blanc import _count_link_sets, count_blanc
+    from entitynlm.coref.metrics.chain_metrics import _count_link_sets, count_blanc
 
     alignment = align_chains(key, response)
     assert count_blanc(alignment) == _count_link_sets(alignment)

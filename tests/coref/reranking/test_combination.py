@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from entitynlm.coref.candidates.kbest import count_candidates, join_counts
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import (
     BY_BASELINE,
     BY_MODEL,
@@ -31,7 +31,9 @@ def make_list(rng: np.random.Generator, size: int, name: str = "d") -> ScoredLis
     for rank in range(size):
         owners = rng.integers(0, 4, len(SPANS))
         groups = (tuple(s for s, o in zip(SPANS, owners, strict=True) if o == n) for n in range(4))
-        candidates.append(Candidate(tuple(g for g in groups if len(g) > 1), -float(rank) - rng.random()))
+        candidates.append(
+            ScoredClustering(tuple(g for g in groups if len(g) > 1), -float(rank) - rng.random())
+        )
     return ScoredList(KBestList(name, tuple(candidates)), {"P": rng.normal(size=(size, 4))})
 
 
@@ -51,7 +53,7 @@ def test_names_of_features() -> None:
 
 def test_combinations_choose() -> None:
     parts = np.array([[0.0, -3.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, -1.0, 0.0, 0.0]])
-    kbest = KBestList("d", tuple(Candidate((), score) for score in (2.0, 1.0, 0.5)))
+    kbest = KBestList("d", tuple(ScoredClustering((), score) for score in (2.0, 1.0, 0.5)))
     scored = ScoredList(kbest, {"P": parts})
     assert BY_BASELINE.choose(scored) == 0
     assert BY_MODEL.choose(scored) == 1  # alike to the model: the baseline's order

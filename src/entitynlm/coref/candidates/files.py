@@ -6,16 +6,15 @@ A line is told by its fields (``docs/formats.md``). Its text is the corpus's doc
 
 from __future__ import annotations
 
-import itertools
-import json
+import dataclasses
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from entitynlm.coref.candidates.antecedents import AntecedentScores, find_document, parse_object, parse_scores
-from entitynlm.coref.candidates.kbest_lists import KBestList, parse_candidates
-from entitynlm.errors import DataError
-from entitynlm.files import decode_lines, open_binary
+from entitynlm.coref.candidates.antecedents import AntecedentScores, parse_scores
+from entitynlm.coref.candidates.json_lines import Line, read_lines
+from entitynlm.coref.candidates.kbest_lists import KBestList, parse_kbest_list
 from entitynlm.text.document import Document
 
 Ranked = AntecedentScores | KBestList
@@ -28,61 +27,35 @@ def read_candidates(
 
     :param documents: the texts by id; without them every line must carry its own tokens.
     """
-    name = str(path)
-    seen: dict[str, int] = {}
-    with open_binary(path) as stream:
-        for number, line in decode_lines(stream, name):
-            if not line.strip():
-                continue
-            row = parse_object(line, name, number, ("doc_id", "candidates"))
-            doc_id = row["doc_id"]
-            if doc_id in seen:
-                raise DataError(
-                    f"document {doc_id!r} was already in line {seen[doc_id]}", path=name, line=number
-                )
-            seen[doc_id] = number
-            document = find_document(doc_id, documents, name, number) or _parse_text(row, name, number)
-            if "mentions" in row:
-                yield document, parse_scores(row, document, name, number)
-            else:
-                candidates = parse_candidates(row["candidates"], document, name, number)
-                yield document, KBestList(doc_id, candidates)
+    for line in read_lines(path, documents, ("candidates",)):
+        document = _parse_text(line) if line.document is None else line.document
+        line = dataclasses.replace(line, document=document)
+        yield document, parse_scores(line) if "mentions" in line.row else parse_kbest_list(line)
 
 
-def _parse_text(row: Mapping[str, Any], path: str, number: int) -> Document:
+def _parse_text(line: Line) -> Document:
     """The text that a line brings along."""
-    tokens = row.get("tokens")
+    tokens, sentences = line.row.get("tokens"), line.row.get("sentences", [])
     if tokens is None:
-        raise DataError(
-            "this line has no tokens, and no corpus was given to take them from",
-            path=path,
-            line=number,
-            found=", ".join(row),
-            hint="Name the corpus with --corpus, or give each line its tokens",
-        )
+        hint = "Name the corpus with --corpus, or give each line its tokens"
+        message = "this line has no tokens, and no corpus was given to take them from"
+        raise line.fail(message, list(line.row), hint=hint)
     if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
-        raise DataError("the tokens are not a list of words", path=path, line=number)
-    sentences = row.get("sentences", [])
+        raise line.fail("the tokens are not a list of words")
     if not _cover(sentences, len(tokens)):
-        raise DataError(
-            f"the sentences don't cover the {len(tokens)} tokens one after the other",
-            path=path,
-            line=number,
-            found=json.dumps(sentences)[:60],
-            expected="[[0, end], [end, …], …]",
-        )
-    return Document(row["doc_id"], tuple(tokens), tuple((start, end) for start, end in sentences))
+        message = f"the sentences don't cover the {len(tokens)} tokens one after the other"
+        raise line.fail(message, sentences, "[[0, end], [end, …], …]")
+    return Document(line.doc_id, tuple(tokens), tuple((start, end) for start, end in sentences))
 
 
 def _cover(sentences: Any, size: int) -> bool:
     """Whether these are ranges that follow each other from 0 to ``size`` (none at all means: not known)."""
-    if not isinstance(sentences, list):
-        return False
-    if not sentences:
+    if sentences == []:
         return True
-    pairs = [pair for pair in sentences if isinstance(pair, list) and len(pair) == 2]
-    if len(pairs) < len(sentences) or not all(type(place) is int for pair in pairs for place in pair):
+    if not isinstance(sentences, list) or not all(isinstance(p, list) and len(p) == 2 for p in sentences):
         return False
-    starts, ends = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    follows = all(end == start for end, start in itertools.zip_longest(ends[:-1], starts[1:]))
-    return starts[0] == 0 and ends[-1] == size and follows and all(a < b for a, b in pairs)
+    bounds = [bound for pair in sentences for bound in pair]
+    if not all(type(bound) is int for bound in bounds) or (bounds[0], bounds[-1]) != (0, size):
+        return False
+    follows = all(end == start for (_, end), (start, _) in pairwise(sentences))
+    return follows and all(start < end for start, end in sentences)

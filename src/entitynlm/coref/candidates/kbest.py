@@ -11,14 +11,14 @@ one-best (``docs/decisions/032``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
-from entitynlm.coref.candidates.kbest_lists import Candidate, Clusters, KBestList
+from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList, ScoredClustering
 from entitynlm.coref.metrics.alignment import align_chains, list_chains
 from entitynlm.coref.metrics.coreference import CONLL, CorpusCounts, count_alignments
 from entitynlm.errors import ConfigError
@@ -69,7 +69,7 @@ def decode_swaps(
     anaphors = scores.anaphors
     losses = best_scores[anaphors] - scores.scores
     labels = label_chains(scores.best)
-    collected = _Collector(scores, k, singletons)
+    collected = _DistinctAnalyses(scores, k, singletons)
     collected.add(labels, total)
     for pair in np.argsort(losses, kind="stable").tolist():
         if collected.is_full:
@@ -101,7 +101,7 @@ def decode_samples(
     if temperature <= 0 or len(scores) == 0:
         return decode_swaps(scores, k, pad=pad, singletons=singletons)
     generator = np.random.default_rng(seed)
-    collected = _Collector(scores, k, singletons)
+    collected = _DistinctAnalyses(scores, k, singletons)
     collected.add(label_chains(scores.best), float(scores.best_scores.sum()))
     for _ in range(ATTEMPTS * k):
         if collected.is_full:
@@ -144,16 +144,14 @@ def measure_margin(scores: AntecedentScores) -> float:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The best that a reranker could do: per document the candidate with the best CoNLL score of that
-    document.
-    """
+    """The best that a reranker could do: per document the candidate with the best CoNLL score of that document."""
 
     choices: tuple[int, ...]
     counts: CorpusCounts
 
 
 def count_candidates(
-    key: Document, candidates: Iterable[Candidate], metrics: Iterable[str] | None = (CONLL,)
+    key: Document, candidates: Iterable[ScoredClustering], metrics: Iterable[str] | None = (CONLL,)
 ) -> CorpusCounts:
     """The counts of each candidate of one document against its key; equal clusters are counted once."""
     chains = list_chains(key)
@@ -189,8 +187,8 @@ def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
 # -- details -------------------------------------------------------------------------------------------------------
 
 
-class _Collector:
-    """Candidates with different chains, up to k of them."""
+class _DistinctAnalyses:
+    """Up to k candidates whose chains all differ."""
 
     def __init__(self, scores: AntecedentScores, k: int, singletons: bool) -> None:
         self._scores = scores
@@ -214,21 +212,19 @@ class _Collector:
         self._found[1:] = sorted(self._found[1:], key=lambda pair: -pair[0])
 
     def finish(self, pad: bool) -> KBestList:
-        candidates = list(self._make_candidates())
+        """The list; a short one is padded with its last item where that is wanted."""
+        mentions = self._scores.mentions
+        candidates = [
+            ScoredClustering(list_clusters(labels, mentions, singletons=self._singletons), total)
+            for total, labels in self._found
+        ]
         if pad:
             candidates += [candidates[-1]] * (self._k - len(candidates))
-        return KBestList(self._scores.doc_id, tuple(candidates), tuple(self._scores.mentions))
-
-    def _make_candidates(self) -> Iterator[Candidate]:
-        for total, labels in self._found:
-            clusters = list_clusters(labels, self._scores.mentions, singletons=self._singletons)
-            yield Candidate(clusters, total)
+        return KBestList(self._scores.doc_id, tuple(candidates), mentions)
 
 
 def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
-    """The chains after ``mention``, with all that hangs on it, is moved to ``antecedent`` (or left by
-    itself).
-    """
+    """The chains after ``mention``, with all that hangs on it, is moved to ``antecedent`` (or left by itself)."""
     branch = {mention}
     for other in (np.flatnonzero(labels[mention + 1 :] == labels[mention]) + mention + 1).tolist():
         if int(tree[other]) in branch:

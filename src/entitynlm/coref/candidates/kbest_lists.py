@@ -2,32 +2,27 @@
 
 One JSON object a line, one line a document, the best candidate first::
 
-{"doc_id": "tale", "candidates": [{"clusters": [[[0, 1], [5, 6]]], "score": 2.5}, {"clusters": [], "score":
-0.0}]}
+    {"doc_id": "tale", "candidates": [{"clusters": [[[0, 1], [5, 6]]], "score": 2.5}, {"clusters": [], "score": 0.0}]}
 
-``clusters`` are lists of half-open spans over the document's tokens. Any system can write this by itself;
-the lists that this package writes come from antecedent scores.
+``clusters`` are lists of half-open spans over the document's tokens. Any system can write this by itself; the lists that this
+package writes come from antecedent scores.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from entitynlm.coref.candidates.antecedents import check_span, find_document, parse_object
-from entitynlm.errors import DataError
-from entitynlm.files import decode_lines, open_binary, write_atomically
-from entitynlm.text.document import Document, Span
+from entitynlm.coref.candidates.json_lines import Line, write_lines
+from entitynlm.text.document import Span
 
 Clusters = tuple[tuple[Span, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ScoredClustering:
     """One analysis of a document and the system's score for it."""
 
     clusters: Clusters
@@ -43,86 +38,48 @@ class KBestList:
     """
 
     doc_id: str
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ScoredClustering, ...]
     mentions: tuple[Span, ...] = ()
 
     def __len__(self) -> int:
         return len(self.candidates)
 
 
-def read_kbest_lists(
-    path: str | Path, documents: Mapping[str, Document] | None = None
-) -> Iterator[KBestList]:
-    """Stream the lists of a file; with ``documents`` (texts by id), spans must lie within their text."""
-    name = str(path)
-    seen: dict[str, int] = {}
-    with open_binary(path) as stream:
-        for number, line in decode_lines(stream, name):
-            if not line.strip():
-                continue
-            row = parse_object(line, name, number, ("doc_id", "candidates"))
-            doc_id = row["doc_id"]
-            if doc_id in seen:
-                raise DataError(
-                    f"document {doc_id!r} was already in line {seen[doc_id]}", path=name, line=number
-                )
-            seen[doc_id] = number
-            document = find_document(doc_id, documents, name, number)
-            yield KBestList(doc_id, parse_candidates(row["candidates"], document, name, number))
-
-
 def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
-    """Write a file of k-best lists, all of it or nothing."""
-    with write_atomically(path) as stream:
-        for item in lists:
-            row = {
-                "doc_id": item.doc_id,
-                "candidates": [{"clusters": c.clusters, "score": round(c.score, 6)} for c in item.candidates],
-            }
-            stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n")
+    """Write a file of k-best lists."""
+    rows = (
+        {
+            "doc_id": item.doc_id,
+            "candidates": [{"clusters": c.clusters, "score": round(c.score, 6)} for c in item.candidates],
+        }
+        for item in lists
+    )
+    write_lines(rows, path)
 
 
-def parse_candidates(value: Any, document: Document | None, path: str, number: int) -> tuple[Candidate, ...]:
-    """The field ``candidates`` of a line, checked."""
+def parse_kbest_list(line: Line) -> KBestList:
+    """The checked k-best list of one line."""
+    value = line.row["candidates"]
     if not isinstance(value, list) or not value:
-        raise DataError(
-            "there are no candidates", path=path, line=number, expected='[{"clusters": …, "score": …}, …]'
-        )
+        raise line.fail("there are no candidates", expected='[{"clusters": …, "score": …}, …]')
     parsed = []
     for index, item in enumerate(value):
-        where = f"candidate {index}"
+        name = f"candidate {index}"
         if not isinstance(item, dict) or "clusters" not in item or "score" not in item:
-            raise DataError(
-                f"{where} has no clusters and score", path=path, line=number, found=json.dumps(item)[:60]
-            )
-        score = item["score"]
-        if not isinstance(score, (int, float)) or isinstance(score, bool) or not math.isfinite(score):
-            raise DataError(
-                f"the score of {where} is not a finite number",
-                path=path,
-                line=number,
-                found=json.dumps(score),
-            )
-        clusters = _parse_clusters(item["clusters"], document, path, number, where)
-        parsed.append(Candidate(clusters, float(score)))
-    return tuple(parsed)
+            raise line.fail(f"{name} has no clusters and score", item)
+        score = line.check_score(item["score"], name)
+        parsed.append(ScoredClustering(_parse_clusters(line, item["clusters"], name), score))
+    return KBestList(line.doc_id, tuple(parsed))
 
 
-def _parse_clusters(value: Any, document: Document | None, path: str, number: int, where: str) -> Clusters:
+def _parse_clusters(line: Line, value: Any, name: str) -> Clusters:
     if not isinstance(value, list) or not all(isinstance(cluster, list) for cluster in value):
-        raise DataError(f"the clusters of {where} are not lists of spans", path=path, line=number)
+        raise line.fail(f"the clusters of {name} are not lists of spans")
     clusters = tuple(
-        tuple(check_span(span, document, path, number, f"a mention of {where}") for span in cluster)
-        for cluster in value
+        tuple(line.check_span(span, f"a mention of {name}") for span in cluster) for cluster in value
     )
     spans = [span for cluster in clusters for span in cluster]
     if len(set(spans)) < len(spans):
         repeated = next(span for span in spans if spans.count(span) > 1)
-        raise DataError(
-            f"{where} has a mention twice",
-            path=path,
-            line=number,
-            found=str(list(repeated)),
-            expected="each span once",
-        )
+        raise line.fail(f"{name} has a mention twice", repeated, "each span once")
     return clusters

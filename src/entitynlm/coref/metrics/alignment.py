@@ -19,7 +19,7 @@ score.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,9 +71,7 @@ class Alignment:
 
     @cached_property
     def overlaps(self) -> dict[tuple[int, int], int]:
-        """How many distinct mentions key chain i and response chain j share, for the pairs (i, j) that
-        share any.
-        """
+        """How many distinct mentions key chain i and response chain j share, for the pairs (i, j) that share any."""
         table: dict[tuple[int, int], int] = {}
         response_chain_of = self.response_chain_of
         for index, chain in enumerate(self.key):
@@ -147,9 +145,3 @@ def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
 
 def _closing(mention: Mention) -> tuple[int, int]:
     return mention.end, -mention.start
-
-
-def count_repetitions(chains: Iterable[Iterable[Hashable]]) -> int:
-    """How many mentions of the chains are repetitions of an earlier one."""
-    mentions = [mention for chain in chains for mention in chain]
-    return len(mentions) - len(set(mentions))

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from entitynlm.coref.metrics import chain_metrics
 from entitynlm.coref.metrics.alignment import Alignment, Chains, Text, align_chains, align_documents
-from entitynlm.coref.metrics.b_cubed import count_b_cubed
-from entitynlm.coref.metrics.blanc import count_blanc, summarise_blanc
-from entitynlm.coref.metrics.ceaf import count_ceaf_entities, count_ceaf_mentions
-from entitynlm.coref.metrics.lea import count_lea
-from entitynlm.coref.metrics.muc import count_muc
-from entitynlm.coref.metrics.ratios import Floats, summarise_counts, to_percent, truncate_percent
+from entitynlm.coref.metrics.chain_metrics import Floats, summarise_counts, to_percent, truncate_percent
 from entitynlm.errors import ConfigError, DataError
 
 
@@ -27,22 +23,16 @@ class Metric:
     summarise: Callable[[Floats], Floats] = summarise_counts
 
 
-def count_mentions(alignment: Alignment) -> tuple[float, ...]:
-    """Identification of mentions: exact spans, whatever their chain."""
-    common = alignment.common_mentions
-    return common, alignment.key_mentions, common, alignment.response_mentions
-
-
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("mentions", "Mentions", count_mentions),
-        Metric("muc", "MUC", count_muc),
-        Metric("b3", "B³", count_b_cubed),
-        Metric("ceafm", "CEAF_m", count_ceaf_mentions),
-        Metric("ceafe", "CEAF_e", count_ceaf_entities),
-        Metric("blanc", "BLANC", count_blanc, summarise_blanc),
-        Metric("lea", "LEA", count_lea),
+        Metric("mentions", "Mentions", chain_metrics.count_mentions),
+        Metric("muc", "MUC", chain_metrics.count_muc),
+        Metric("b3", "B³", chain_metrics.count_b_cubed),
+        Metric("ceafm", "CEAF_m", chain_metrics.count_ceaf_mentions),
+        Metric("ceafe", "CEAF_e", chain_metrics.count_ceaf_entities),
+        Metric("blanc", "BLANC", chain_metrics.count_blanc, chain_metrics.summarise_blanc),
+        Metric("lea", "LEA", chain_metrics.count_lea),
     )
 }
 CONLL_METRICS = ("muc", "b3", "ceafe")
@@ -51,9 +41,7 @@ CONLL = "conll"
 
 @dataclass(frozen=True)
 class Score:
-    """Recall, precision and F1 in percent, not rounded; ``printed`` has them as the official scorer shows
-    them.
-    """
+    """Recall, precision and F1 in percent, not rounded; ``printed`` has them as the official scorer shows them."""
 
     recall: float
     precision: float

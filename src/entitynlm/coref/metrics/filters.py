@@ -1,6 +1,4 @@
-"""What to leave out of a document before it is scored, where annotation schemes differ from what a system
-gives.
-"""
+"""What to leave out of a document before it is scored, where annotation schemes differ from what a system gives."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from entitynlm.coref.metrics.chain_metrics import Floats, to_percent
 from entitynlm.coref.metrics.coreference import CONLL, CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.coref.metrics.ratios import Floats, to_percent
 from entitynlm.errors import ConfigError, DataError
 
 TRIALS = 10_000
@@ -38,9 +38,7 @@ class Comparison:
 def compare_systems(
     first: CorpusCounts, second: CorpusCounts, *, trials: int = TRIALS, seed: int = 0
 ) -> dict[str, Comparison]:
-    """Test each metric that both have counted, and the CoNLL average where its three metrics are among
-    them.
-    """
+    """Test each metric that both have counted, and the CoNLL average where its three metrics are among them."""
     if trials < 1:
         raise ConfigError(f"a randomisation test needs at least one trial, not {trials}")
     if first.doc_ids != second.doc_ids:

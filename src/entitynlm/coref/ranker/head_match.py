@@ -1,6 +1,4 @@
-"""The simplest baseline: a mention refers to the last mention with the same head; a pronoun, to the last
-that agrees.
-"""
+"""The simplest baseline: a mention refers to the last mention with the same head; a pronoun, to the last that agrees."""
 
 from __future__ import annotations
 

@@ -128,9 +128,7 @@ def annotates_singletons(keys: Sequence[Document]) -> bool:
 
 
 def learn_types(documents: Iterable[Document]) -> dict[str, str]:
-    """An entity type for each head lemma: its commonest in documents whose entities have types (GUM,
-    LitBank's brat).
-    """
+    """An entity type for each head lemma: its commonest in documents whose entities have types (GUM, LitBank's brat)."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for document in documents:
         lemmas = document.column("lemma")

@@ -18,9 +18,7 @@ LIKELY = -1.0  # log-odds from which a span is worth ranking where the ranker ma
 
 
 class MentionSource(str, Enum):
-    """``syntax``: from dependencies or constituents; ``learned``: by the finder; ``given``: those of the
-    document.
-    """
+    """``syntax``: from dependencies or constituents; ``learned``: by the finder; ``given``: those of the document."""
 
     given = "given"
     syntax = "syntax"
@@ -28,9 +26,7 @@ class MentionSource(str, Enum):
 
 
 def has_syntax(document: Document) -> bool:
-    """Whether mentions can be found by rule: a dependency tree with tags, or a column of constituents with
-    tags.
-    """
+    """Whether mentions can be found by rule: a dependency tree with tags, or a column of constituents with tags."""
     has_tree = document.heads is not None and any(head >= 0 for head in document.heads)
     has_tags = "pos" in document.columns or "upos" in document.columns
     return has_tags and (has_tree or "parse" in document.columns)

@@ -1,6 +1,4 @@
-"""The ranker itself: trained from annotated documents, it scores the antecedents of every mention of a new
-one.
-"""
+"""The ranker itself: trained from annotated documents, it scores the antecedents of every mention of a new one."""
 
 from __future__ import annotations
 
@@ -83,9 +81,7 @@ class Ranker:
         return find_mentions(document, source or self.source, self.finder, threshold=self.threshold)
 
     def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
-        """The scores of all possible antecedents; ``mentions=MentionSource.given`` takes the document's own
-        spans.
-        """
+        """The scores of all possible antecedents; ``mentions=MentionSource.given`` takes the document's own spans."""
         found = self.find_mentions(document, mentions)
         example = make_example(document, found, self.types)
         tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)

@@ -127,9 +127,7 @@ def _compare_agreement(views: Sequence[MentionView]) -> Matrix:
 
 
 def _compare_words(views: Sequence[MentionView], same_head: NDArray[np.bool_]) -> Matrix:
-    """0: nothing shared, 1: some words; 2: the anaphor's are all there, 3: the antecedent's are, 4: equal
-    sets.
-    """
+    """0: nothing shared, 1: some words; 2: the anaphor's are all there, 3: the antecedent's are, 4: equal sets."""
     matrix = np.zeros((len(views), len(views)), dtype=np.int64)
     owners: dict[str, list[int]] = {}
     for anaphor, view in enumerate(views):
@@ -152,9 +150,7 @@ def _compare_words(views: Sequence[MentionView], same_head: NDArray[np.bool_]) -
 
 
 def _compare_spans(views: Sequence[MentionView]) -> Matrix:
-    """0: apart, 1: the anaphor lies in the antecedent, 2: the other way round, 3: same head, 4: side by
-    side.
-    """
+    """0: apart, 1: the anaphor lies in the antecedent, 2: the other way round, 3: same head, 4: side by side."""
     starts = np.array([v.mention.start for v in views])
     ends = np.array([v.mention.end for v in views])
     heads = np.array([v.mention.head for v in views])
@@ -166,9 +162,7 @@ def _compare_spans(views: Sequence[MentionView]) -> Matrix:
 
 
 def _compare_speakers(views: Sequence[MentionView]) -> Matrix:
-    """0: nobody is known to speak, 1: the same person, 2: different persons, the next turn, 3: different,
-    farther.
-    """
+    """0: nobody is known to speak, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
     turns: list[int] = []
     for index, view in enumerate(views):
         changed = index > 0 and view.speaker != views[index - 1].speaker
@@ -182,9 +176,7 @@ def _compare_speakers(views: Sequence[MentionView]) -> Matrix:
 
 
 def _compare_quotes(views: Sequence[MentionView]) -> Matrix:
-    """0: both outside, 1: in one quotation, 2: in two, 3: only the anaphor is quoted, 4: only the
-    antecedent.
-    """
+    """0: both outside, 1: in one quotation, 2: in two, 3: only the anaphor is quoted, 4: only the antecedent."""
     quotes = np.array([v.quote for v in views], dtype=np.int64)
     quoted = quotes > 0
     both = np.where(quotes[:, None] == quotes, 1, 2)
@@ -193,9 +185,7 @@ def _compare_quotes(views: Sequence[MentionView]) -> Matrix:
 
 
 def _compare_syntax(views: Sequence[MentionView]) -> Matrix:
-    """0: nothing, 1: one governor, 2: the antecedent governs the anaphor, 3: the other way round, 4: same
-    role.
-    """
+    """0: nothing, 1: one governor, 2: the antecedent governs the anaphor, 3: the other way round, 4: same role."""
     heads = np.array([v.mention.head for v in views])
     governors = np.array([v.governor for v in views])
     roles = _number([v.relation for v in views])
@@ -207,9 +197,7 @@ def _compare_syntax(views: Sequence[MentionView]) -> Matrix:
 
 
 def _find_aliases(views: Sequence[MentionView]) -> Matrix:
-    """1: one is made of the other's initials; 2: a name that ends, 3: a name that begins with the other's
-    head.
-    """
+    """1: one is made of the other's initials; 2: a name that ends, 3: a name that begins with the other's head."""
     matrix = np.zeros((len(views), len(views)), dtype=np.int64)
     names = [index for index, view in enumerate(views) if view.kind == NAME]
     for position, anaphor in enumerate(names):

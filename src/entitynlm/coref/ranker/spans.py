@@ -173,9 +173,7 @@ def _list_spans(document: Document) -> _Spans:
 def _find_heads(
     words: Sequence[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The last word before a preposition and the like, as ``syntax.guess_head`` has it, for all spans at
-    once.
-    """
+    """The last word before a preposition and the like, as ``syntax.guess_head`` has it, for all spans at once."""
     size = len(words)
     stop = np.full(size + 1, size, dtype=np.int64)
     for index in range(size - 1, -1, -1):

@@ -42,9 +42,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", '"': '"', "
 
 
 def find_by_dependencies(document: Document) -> list[CandidateMention]:
-    """For each nominal head its subtree without what is outside of the phrase; also without conjuncts and
-    appositions.
-    """
+    """For each nominal head its subtree without what is outside of the phrase; also without conjuncts and appositions."""
     tree = _Tree(document)
     found: dict[Span, CandidateMention] = {}
     for head in range(len(document)):

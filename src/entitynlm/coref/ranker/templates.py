@@ -119,9 +119,7 @@ PAIR_TEMPLATES: tuple[str, ...] = (
 
 
 def compile_templates(templates: Sequence[str]) -> NDArray[np.int64]:
-    """Names to numbers, shape (templates, WIDTH, 2): kind and column of each part; a wrong name is a
-    KeyError.
-    """
+    """Names to numbers, shape (templates, WIDTH, 2): kind and column of each part; a wrong name is a KeyError."""
     table = np.full((len(templates), WIDTH, 2), -1, dtype=np.int64)
     for row, template in enumerate(templates):
         for part, name in enumerate(template.split()):

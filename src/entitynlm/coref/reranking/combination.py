@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from entitynlm.coref.candidates.kbest_lists import Candidate, KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.scores import PARTS, score_candidates
 from entitynlm.coref.reranking.views import add_singletons
 from entitynlm.errors import ConfigError, DataError
@@ -90,7 +90,7 @@ class Combination:
         """The best candidate; of several, the one that the baseline has first."""
         return int(np.argmax(self.score(scored)))
 
-    def pick(self, scored: ScoredList) -> Candidate:
+    def pick(self, scored: ScoredList) -> ScoredClustering:
         return scored.kbest.candidates[self.choose(scored)]
 
     def to_json(self) -> dict[str, float]:

@@ -1,0 +1,210 @@
+"""MUC, B³, CEAF, LEA and BLANC: what each counts in one document, and the ratios taken of summed counts.
+
+Every metric counts per document, counts add up over documents, and the ratio is taken at the end. The operations are those of the
+official scorer, in its order, so that even the last bit agrees. Most metrics count (recall numerator, its denominator, precision
+numerator, its denominator); BLANC counts four numbers for each of two kinds of links.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from entitynlm.coref.metrics.alignment import Alignment
+from entitynlm.coref.metrics.assignment import Pair, assign
+
+Counts = tuple[float, ...]
+Floats = NDArray[np.float64]
+
+PERCENT = 100
+NO_LINKS = -1.0  # the official scorer's mark for a recall that the key gives no occasion for
+
+
+# -- ratios ----------------------------------------------------------------------------------------------------------------
+
+
+def divide(numerator: Floats, denominator: Floats, otherwise: float = 0.0) -> Floats:
+    """Element by element; ``otherwise`` where there is nothing to divide by."""
+    quotient = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), otherwise)
+    np.divide(numerator, denominator, out=quotient, where=denominator != 0)
+    return quotient
+
+
+def summarise_counts(counts: Floats, no_recall: float = 0.0) -> Floats:
+    """(..., 3) recall, precision and F1 from (..., 4) counts; ``no_recall`` is the recall where the key has nothing to find."""
+    recall = divide(counts[..., 0], counts[..., 1], no_recall)
+    precision = divide(counts[..., 2], counts[..., 3])
+    f1 = divide(2 * precision * recall, precision + recall)
+    return np.stack([recall, precision, f1], axis=-1)
+
+
+def summarise_blanc(counts: Floats) -> Floats:
+    """(..., 3) recall, precision and F1 from (..., 8) counts: the mean over both kinds of links, or the one kind the key has."""
+    links, non_links = (
+        summarise_counts(counts[..., :4], NO_LINKS),
+        summarise_counts(counts[..., 4:], NO_LINKS),
+    )
+    no_links, no_non_links = links[..., :1] == NO_LINKS, non_links[..., :1] == NO_LINKS
+    one_kind = np.where(no_links, np.where(no_non_links, 0.0, non_links), links)
+    return np.where(no_links | no_non_links, one_kind, (links + non_links) / 2)
+
+
+def to_percent(ratio: float) -> float:
+    """A ratio in percent by the official scorer's own arithmetic, but without its truncation."""
+    return ratio * 10000 / PERCENT
+
+
+def truncate_percent(ratio: float) -> float:
+    """A ratio in percent as the official scorer prints it: two decimals, cut off and not rounded."""
+    return int(ratio * 10000) / PERCENT
+
+
+# -- counts ----------------------------------------------------------------------------------------------------------------
+
+
+def count_mentions(alignment: Alignment) -> Counts:
+    """Identification of mentions: exact spans, whatever their chain."""
+    common = alignment.common_mentions
+    return common, alignment.key_mentions, common, alignment.response_mentions
+
+
+def count_muc(alignment: Alignment) -> Counts:
+    """MUC (Vilain et al. 1995): n - 1 links per chain, correct between mentions of one key chain in one response chain."""
+    key_chain_of = alignment.key_chain_of
+    correct = 0
+    for chain in alignment.response:
+        owners = [key_chain_of[mention] for mention in chain if mention in key_chain_of]
+        correct += len(owners) - len(set(owners))
+    key_links = sum(len(chain) - 1 for chain in alignment.key)
+    response_links = sum(len(chain) - 1 for chain in alignment.response)
+    return correct, key_links, correct, response_links
+
+
+def count_b_cubed(alignment: Alignment) -> Counts:
+    """B³ (Bagga and Baldwin 1998): for each mention, the share of its chain that both chains have in common."""
+    precision = recall = 0.0
+    for index, chain in enumerate(alignment.response):
+        for mention in chain:
+            owner = alignment.key_chain_of.get(mention)
+            if owner is not None:
+                common = alignment.overlaps[owner, index]
+                precision += common / len(chain)
+                recall += common / len(alignment.key[owner])
+    return recall, sum(map(len, alignment.key)), precision, sum(map(len, alignment.response))
+
+
+def count_ceaf_mentions(alignment: Alignment) -> Counts:
+    """CEAF_m (Luo 2005): the best one-to-one assignment of chains by the number of mentions in common."""
+    total = _sum_assigned(_count_shared(alignment))
+    return total, sum(map(len, alignment.key)), total, sum(map(len, alignment.response))
+
+
+def count_ceaf_entities(alignment: Alignment) -> Counts:
+    """CEAF_e (Luo 2005): the best one-to-one assignment of chains by their Dice coefficient."""
+    key_sizes, response_sizes = list(map(len, alignment.key)), list(map(len, alignment.response))
+    similarity = {
+        (i, j): 2 * shared / (key_sizes[i] + response_sizes[j])
+        for (i, j), shared in _count_shared(alignment).items()
+    }
+    total = _sum_assigned(similarity)
+    return total, len(alignment.key), total, len(alignment.response)
+
+
+def _count_shared(alignment: Alignment) -> Mapping[Pair, int]:
+    """Shared mentions of key chain i and response chain j where there are any; a repetition in the key chain counts again."""
+    if not alignment.repeated_in_key:
+        return alignment.overlaps
+    response_chain_of = alignment.response_chain_of
+    return Counter(
+        (index, response_chain_of[mention])
+        for index, chain in enumerate(alignment.key)
+        for mention in chain
+        if mention in response_chain_of
+    )
+
+
+def _sum_assigned(similarity: Mapping[Pair, float]) -> float:
+    """The similarities of the best assignment, added up row by row.
+
+    The official scorer minimises 1 - similarity and takes the difference back from 1 afterwards; the same detour gives the same
+    rounding.
+    """
+    total = 0.0
+    for pair in assign(similarity):
+        total += 1 - (1 - similarity[pair])
+    return total
+
+
+def count_lea(alignment: Alignment) -> Counts:
+    """LEA (Moosavi and Strube 2016): the share of each entity's links that is resolved, weighted by the entity's size.
+
+    A singleton has one link, to itself, which is resolved by the same singleton on the other side.
+    """
+    key_sizes = [len(set(chain)) for chain in alignment.key]
+    response_sizes = [len(set(chain)) for chain in alignment.response]
+    transposed = {(j, i): count for (i, j), count in alignment.overlaps.items()}
+    recall = _sum_resolved(key_sizes, response_sizes, alignment.overlaps)
+    precision = _sum_resolved(response_sizes, key_sizes, transposed)
+    return recall, sum(key_sizes), precision, sum(response_sizes)
+
+
+def _sum_resolved(sizes: Sequence[int], other_sizes: Sequence[int], overlaps: Mapping[Pair, int]) -> float:
+    resolved = [0] * len(sizes)
+    for (index, other), count in overlaps.items():
+        if sizes[index] == 1:
+            resolved[index] += other_sizes[other] == 1
+        else:
+            resolved[index] += count * (count - 1) // 2
+    total = 0.0
+    for size, links in zip(sizes, resolved, strict=True):
+        total += size * links / max(size * (size - 1) // 2, 1)
+    return total
+
+
+def count_blanc(alignment: Alignment) -> Counts:
+    """BLANC for predicted mentions (Luo et al. 2014): counts of coreference links, then of non-coreference links."""
+    if alignment.has_repetitions:
+        return _count_link_sets(alignment)
+    shared = [mention for mention in alignment.key_chain_of if mention in alignment.response_chain_of]
+    correct = _count_pairs(alignment.overlaps.values())
+    key_links = _count_pairs(map(len, alignment.key))
+    response_links = _count_pairs(map(len, alignment.response))
+    shared_in_key = _count_pairs(Counter(alignment.key_chain_of[m] for m in shared).values())
+    shared_in_response = _count_pairs(Counter(alignment.response_chain_of[m] for m in shared).values())
+    correct_non_links = _count_pairs([len(shared)]) - shared_in_key - shared_in_response + correct
+    key_non_links = _count_pairs([alignment.key_mentions]) - key_links
+    response_non_links = _count_pairs([alignment.response_mentions]) - response_links
+    links = (correct, key_links, correct, response_links)
+    return (*links, correct_non_links, key_non_links, correct_non_links, response_non_links)
+
+
+def _count_pairs(sizes: Iterable[int]) -> int:
+    return sum(size * (size - 1) // 2 for size in sizes)
+
+
+def _count_link_sets(alignment: Alignment) -> Counts:
+    """The same with sets of pairs: a repeated mention may be linked with itself, and be in and out of a chain."""
+    chains = (*alignment.key, *alignment.response)
+    size = 1 + max((mention for chain in chains for mention in chain), default=0)
+    counts: list[int] = []
+    for key, response in zip(
+        _list_links(alignment.key, size), _list_links(alignment.response, size), strict=True
+    ):
+        correct = np.intersect1d(key, response, assume_unique=True).size
+        counts += [correct, key.size, correct, response.size]
+    return tuple(counts)
+
+
+def _list_links(chains: Sequence[Sequence[int]], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct coreference and non-coreference links, a pair as one number below size²."""
+    mentions = np.array([mention for chain in chains for mention in chain], dtype=np.int64)
+    owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+    first, second = np.triu_indices(len(mentions), k=1)
+    smaller = np.minimum(mentions[first], mentions[second])
+    larger = np.maximum(mentions[first], mentions[second])
+    codes = smaller * size + larger
+    together = owners[first] == owners[second]
+    return np.unique(codes[together]), np.unique(codes[~together])
