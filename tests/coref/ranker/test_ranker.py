@@ -12,15 +12,15 @@ from entitynlm.coref.candidates.kbest import decode_best, decode_swaps
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.ranker.attributes import (
     ATTRIBUTES,
-    code_attributes,
+    describe_mentions,
+    hash_attributes,
     number_quotes,
-    view_mentions,
 )
 from entitynlm.coref.ranker.head_match import match_heads
 from entitynlm.coref.ranker.learning import learn_types, train_ranker
 from entitynlm.coref.ranker.mentions import MentionSource, find_mentions, has_syntax
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
-from entitynlm.coref.ranker.relations import COLUMN, RELATIONS, relate_mentions
+from entitynlm.coref.ranker.relations import RELATIONS, pair_mentions
 from entitynlm.coref.ranker.spans import train_span_finder
 from entitynlm.coref.ranker.syntax import (
     CandidateMention,
@@ -144,7 +144,7 @@ def test_attributes_and_relations_of_a_small_document() -> None:
         "x", tuple(tokens), ((0, 6), (6, 10), (10, 13)), columns={"speaker": ("A",) * 10 + ("B",) * 3}
     )
     mentions = [CandidateMention(s, e, e - 1) for s, e in ((0, 2), (3, 5), (6, 7), (8, 9), (10, 11))]
-    views = view_mentions(document, mentions)
+    views = describe_mentions(document, mentions)
     assert [(v.kind, v.gender, v.number) for v in views] == [
         ("name", "unknown", "singular"),
         ("noun", "male", "singular"),
@@ -152,9 +152,9 @@ def test_attributes_and_relations_of_a_small_document() -> None:
         ("pronoun", "male", "singular"),
         ("name", "unknown", "singular"),
     ]
-    table = code_attributes(document, views, {"king": "person"})
+    table = hash_attributes(document, views, {"king": "person"})
     assert table.shape == (5, len(ATTRIBUTES))
-    pairs = relate_mentions(views)
+    pairs = pair_mentions(views)
     assert pairs.offsets.tolist() == [0, 0, 1, 3, 6, 10]
     found = {
         (m, int(a)): dict(zip(RELATIONS, row.tolist(), strict=True))
@@ -183,9 +183,9 @@ def test_templates_name_existing_columns() -> None:
     assert table[..., 1].max() < max(len(ATTRIBUTES), len(RELATIONS))
     assert len(set(PAIR_TEMPLATES)) == len(PAIR_TEMPLATES)
     assert len(set(NEW_TEMPLATES)) == len(NEW_TEMPLATES)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError):
         compile_templates(["m.colour"])
-    assert COLUMN["text"] == 0
+    assert RELATIONS[0] == "text"
 
 
 # -- learning ------------------------------------------------------------------------------------------------------

@@ -1,24 +1,24 @@
-"""The entities of a text so far, and what was said of each: the memory that a mention is compared with.
+"""The entities of a text so far, and what is known of each: the memory that a mention is compared with.
 
-:class:`Cast` follows a text mention by mention. What it keeps can be read off the page (words, forms, places, quotations); what
-can't, it has from a :class:`Lexicon`: whether a name is a man's or a woman's, and which nouns mean nearly the same.
+:class:`EntityMemory` follows a text mention by mention and keeps what can be read off the page (words, forms, positions,
+quotations); what can't be comes from a :class:`Lexicon`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionView, view_mentions
+from entitynlm.coref.linking.lexicon import Lexicon
+from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.syntax import CandidateMention, guess_head
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, MALE, NEUTER, PLURAL, SINGULAR, UNKNOWN
 
-NOBODY = -1
+NEW_ENTITY = -1
 REMEMBERED = 80  # entities mentioned longest ago are candidates only if a word of theirs comes up again
 HEADS = 12  # of an entity whose vectors are compared
 OBJECTIVE = frozenset("me him us them whom thee".split())
@@ -33,29 +33,21 @@ TITLES = frozenset(
 )
 CLAUSE_BORDERS = frozenset((",", ";", ":", "--", "—", "“", "”", '"'))
 GENDERED = (MALE, FEMALE, NEUTER)
-NOUN_PREFERENCE = 0.7  # a noun ("the nurse") tells less than a name
+NOUN_FACTOR = 0.7  # a noun ("the nurse") tells less than a name
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """What is known of words before the text: leanings of names, and vectors of length 1 (None for unknown words)."""
+class MentionContext:
+    """What depends on where a mention stands: its case, what comes before it, the parts of its name."""
 
-    gender_prior: GenderPrior = field(default_factory=lambda: GenderPrior({}))
-    find_vector: Callable[[str], np.ndarray | None] = lambda word: None
-
-
-@dataclass(frozen=True)
-class Place:
-    """A mention where it stands: its case, what is before it, whose name it gives."""
-
-    opened: bool
-    inside: bool
+    opens_sentence: bool
+    nested: bool
     objective: bool
     possessive: bool
     reflexive: bool
-    preposition: bool
-    comma: bool
-    gender_preference: float
+    after_preposition: bool
+    after_comma: bool
+    gender_score: float
     given_name: str | None = None
     title: str | None = None
     surname: str | None = None
@@ -63,15 +55,15 @@ class Place:
 
 @dataclass
 class EntityRecord:
-    """All that was said of one entity."""
+    """All that is known of one entity."""
 
     number: int
     type: str | None = None
     count: int = 0
     last: int = -1  # which mention of the text was its last
-    view: MentionView | None = None
-    place: Place | None = None
-    openings: int = 0
+    mention: MentionAttributes | None = None  # the last one
+    context: MentionContext | None = None
+    sentence_openings: int = 0
     forms: Counter[str] = field(default_factory=Counter)
     sentences: list[int] = field(default_factory=list)
     texts: set[str] = field(default_factory=set)
@@ -83,22 +75,22 @@ class EntityRecord:
     heads: dict[str, np.ndarray] = field(default_factory=dict)
     genders: Counter[str] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
-    gender_prior: list[float] = field(default_factory=list)
+    gender_scores: list[float] = field(default_factory=list)
     gender: str = UNKNOWN
     grammatical_number: str = UNKNOWN
-    gender_preference: float = 0.0
+    gender_score: float = 0.0
 
-    def settle(self) -> None:
-        """What most mentions say of gender and number. Pronouns tell more than names."""
+    def update_agreement(self) -> None:
+        """Gender and number as most mentions have them; pronouns count more than names."""
         self.gender = _find_commonest(self.genders, GENDERED)
         self.grammatical_number = _find_commonest(self.numbers, (SINGULAR, PLURAL))
         he, she = self.forms["he"], self.forms["she"]
         if he + she:
-            self.gender_preference = (he - she) / (he + she)
+            self.gender_score = (he - she) / (he + she)
         elif self.gender in (MALE, FEMALE):
-            self.gender_preference = 1.0 if self.gender == MALE else -1.0
-        elif self.gender_prior:
-            self.gender_preference = sum(self.gender_prior) / len(self.gender_prior)
+            self.gender_score = 1.0 if self.gender == MALE else -1.0
+        elif self.gender_scores:
+            self.gender_score = sum(self.gender_scores) / len(self.gender_scores)
 
 
 def _find_commonest(counts: Counter[str], known: tuple[str, ...]) -> str:
@@ -106,10 +98,10 @@ def _find_commonest(counts: Counter[str], known: tuple[str, ...]) -> str:
     return max(found)[1] if found else UNKNOWN
 
 
-def view_spans(document: Document, spans: Sequence[Span]) -> list[MentionView]:
-    """The mentions' words, looked at once."""
+def describe_spans(document: Document, spans: Sequence[Span]) -> list[MentionAttributes]:
+    """The attributes of the mentions at these spans."""
     found = [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
-    return view_mentions(document, found)
+    return describe_mentions(document, found)
 
 
 class EntityMemory:
@@ -118,153 +110,153 @@ class EntityMemory:
     def __init__(self, document: Document, lexicon: Lexicon | None = None) -> None:
         self.document = document
         self.lexicon = lexicon or Lexicon()
-        self.members: list[EntityRecord] = []
-        self.mentions = 0
-        self.voices: dict[int, int] = {}  # quotation → who speaks (NOBODY: somebody new)
+        self.records: list[EntityRecord] = []
+        self.mention_count = 0
+        self.speakers: dict[int, int] = {}  # quotation → who speaks (NEW_ENTITY: somebody new)
         self.last_form: dict[tuple[str, bool], int] = {}
         self.last_head: dict[str, int] = {}
-        self.of_word: dict[str, set[int]] = {}
+        self.entities_of_word: dict[str, set[int]] = {}
         self.recent: list[int] = []  # entity numbers, the last mentioned last
-        self._talks: dict[int, dict[str, int]] = {}  # quotation → who says I, who is you
-        self._earlier_talk: dict[str, int] = {}  # the same of the quotation before
+        self._participants: dict[int, dict[str, int]] = {}  # quotation → who says I, who is you
+        self._earlier_participants: dict[str, int] = {}  # the same of the quotation before
         borders = np.cumsum([token in CLAUSE_BORDERS for token in document.tokens], dtype=np.int64)
         self.borders: list[int] = [0, *borders.tolist()]
 
-    def add(self, view: MentionView, entity: int, type: str | None = None) -> int:
-        """Note a mention of an entity (:data:`NOBODY`: of a new one); the entity's number."""
-        place = self.locate(view)
-        if entity == NOBODY:
-            entity = len(self.members)
-            self.members.append(EntityRecord(entity, type))
+    def add(self, mention: MentionAttributes, entity: int, type: str | None = None) -> int:
+        """Note a mention of an entity (:data:`NEW_ENTITY`: of a new one); the entity's number."""
+        context = self.find_context(mention)
+        if entity == NEW_ENTITY:
+            entity = len(self.records)
+            self.records.append(EntityRecord(entity, type))
         else:
             self.recent.remove(entity)
         self.recent.append(entity)
-        member = self.members[entity]
-        self.mentions += 1
-        member.count += 1
-        member.last, member.view, member.place = self.mentions, view, place
-        member.openings += place.opened
-        member.forms[view.form] += 1
-        member.genders[view.gender] += 1
-        member.numbers[view.number] += 1
-        member.sentences.append(view.sentence)
-        self.last_form[view.form, view.quote > 0] = entity
-        if view.kind == PRONOUN:
-            self._note_talk(view, entity)
+        record = self.records[entity]
+        self.mention_count += 1
+        record.count += 1
+        record.last, record.mention, record.context = self.mention_count, mention, context
+        record.sentence_openings += context.opens_sentence
+        record.forms[mention.form] += 1
+        record.genders[mention.gender] += 1
+        record.numbers[mention.number] += 1
+        record.sentences.append(mention.sentence)
+        self.last_form[mention.form, mention.quote > 0] = entity
+        if mention.kind == PRONOUN:
+            self._note_participant(mention, entity)
         else:
-            self._note_words(member, view, place)
-        member.settle()
+            self._note_words(record, mention, context)
+        record.update_agreement()
         return entity
 
-    def _note_words(self, member: EntityRecord, view: MentionView, place: Place) -> None:
-        member.texts.add(view.text)
-        member.lemmas.add(view.lemma)
-        member.words |= view.content
-        if place.gender_preference:
-            member.gender_prior.append(place.gender_preference)
-        if view.kind == NAME:
-            member.names |= view.content
-        if place.surname and place.given_name:
-            member.given_names.setdefault(place.surname, set()).add(place.given_name)
-        if place.surname and place.title:
-            member.titles.setdefault(place.surname, set()).add(place.title)
-        if view.head not in member.heads and len(member.heads) < HEADS:
-            vector = self.lexicon.find_vector(view.head)
+    def _note_words(self, record: EntityRecord, mention: MentionAttributes, context: MentionContext) -> None:
+        record.texts.add(mention.text)
+        record.lemmas.add(mention.lemma)
+        record.words |= mention.content
+        if context.gender_score:
+            record.gender_scores.append(context.gender_score)
+        if mention.kind == NAME:
+            record.names |= mention.content
+        if context.surname and context.given_name:
+            record.given_names.setdefault(context.surname, set()).add(context.given_name)
+        if context.surname and context.title:
+            record.titles.setdefault(context.surname, set()).add(context.title)
+        if mention.head not in record.heads and len(record.heads) < HEADS:
+            vector = self.lexicon.find_vector(mention.head)
             if vector is not None:
-                member.heads[view.head] = vector
-        self.last_head[view.lemma] = member.number
-        for word in (*view.content, view.lemma):
-            self.of_word.setdefault(word, set()).add(member.number)
+                record.heads[mention.head] = vector
+        self.last_head[mention.lemma] = record.number
+        for word in (*mention.content, mention.lemma):
+            self.entities_of_word.setdefault(word, set()).add(record.number)
 
     # -- speech -----------------------------------------------------------------------------------------------------------
 
-    def _note_talk(self, view: MentionView, entity: int) -> None:
-        if not view.quote or view.form not in ("i", "you"):
+    def _note_participant(self, mention: MentionAttributes, entity: int) -> None:
+        if not mention.quote or mention.form not in ("i", "you"):
             return
-        if view.quote not in self._talks and self._talks:
-            self._earlier_talk = self._talks[max(self._talks)]
-            self._talks = {}
-        self._talks.setdefault(view.quote, {})[view.form] = entity
-        if view.form == "i" and self.voices.get(view.quote, NOBODY) == NOBODY:
-            self.voices[view.quote] = entity
+        if mention.quote not in self._participants and self._participants:
+            self._earlier_participants = self._participants[max(self._participants)]
+            self._participants = {}
+        self._participants.setdefault(mention.quote, {})[mention.form] = entity
+        if mention.form == "i" and self.speakers.get(mention.quote, NEW_ENTITY) == NEW_ENTITY:
+            self.speakers[mention.quote] = entity
 
-    def find_talker(self, form: str, quote: int) -> int | None:
+    def find_participant(self, form: str, quote: int) -> int | None:
         """Who was called "I" or "you" in this quotation so far."""
-        return self._talks.get(quote, {}).get(form)
+        return self._participants.get(quote, {}).get(form)
 
-    def find_earlier_talker(self, form: str, quote: int) -> int | None:
+    def find_earlier_participant(self, form: str, quote: int) -> int | None:
         """Who was called so in the quotation before this one."""
-        if self._talks and quote not in self._talks:
-            return self._talks[max(self._talks)].get(form)
-        return self._earlier_talk.get(form)
+        if self._participants and quote not in self._participants:
+            return self._participants[max(self._participants)].get(form)
+        return self._earlier_participants.get(form)
 
-    def find_turns(self, quote: int) -> tuple[int | None, int | None]:
+    def find_earlier_speakers(self, quote: int) -> tuple[int | None, int | None]:
         """The last two who spoke before this quotation, its own speaker left out: whoever answers is often one of them."""
-        current = self.voices.get(quote)
+        current = self.speakers.get(quote)
         found: list[int] = []
         for earlier in range(quote - 1, max(0, quote - 9), -1):
-            voice = self.voices.get(earlier, NOBODY)
-            if voice not in (NOBODY, current, *found[-1:]):
-                found.append(voice)
+            speaker = self.speakers.get(earlier, NEW_ENTITY)
+            if speaker not in (NEW_ENTITY, current, *found[-1:]):
+                found.append(speaker)
             if len(found) == 2:
                 break
         return (found[0] if found else None, found[1] if len(found) > 1 else None)
 
     # -- what a mention is compared by ----------------------------------------------------------------------------------------
 
-    def find_candidates(self, view: MentionView) -> list[int]:
+    def find_candidates(self, mention: MentionAttributes) -> list[int]:
         """Entities that may be meant, the last mentioned first."""
         recent = self.recent[-REMEMBERED:][::-1]
-        if len(self.recent) <= REMEMBERED or view.kind == PRONOUN:
+        if len(self.recent) <= REMEMBERED or mention.kind == PRONOUN:
             return recent
         near = set(recent)
-        words = (*view.content, view.lemma)
-        far = {n for word in words for n in self.of_word.get(word, ())} - near
-        return recent + sorted(far, key=lambda n: -self.members[n].last)[:REMEMBERED]
+        words = (*mention.content, mention.lemma)
+        far = {n for word in words for n in self.entities_of_word.get(word, ())} - near
+        return recent + sorted(far, key=lambda n: -self.records[n].last)[:REMEMBERED]
 
-    def locate(self, view: MentionView) -> Place:
+    def find_context(self, mention: MentionAttributes) -> MentionContext:
         """The facts of a mention that depend on where it stands."""
         tokens = self.document.tokens
-        start, end = view.mention.span
+        start, end = mention.candidate.span
         first = tokens[start].lower()
         before = tokens[start - 1].lower() if start else ""
-        pronoun = view.kind == PRONOUN
-        outer = self.members[self.recent[-1]].view if self.recent else None
-        inside = outer is not None and outer.mention.end >= end and outer.mention.span != (start, end)
-        given_name, title, surname = self._split_name(view) if view.kind == NAME else (None, None, None)
-        return Place(
-            opened=start == self.document.sentences[view.sentence][0],
-            inside=inside,
+        pronoun = mention.kind == PRONOUN
+        outer = self.records[self.recent[-1]].mention if self.recent else None
+        nested = outer is not None and outer.candidate.end >= end and outer.candidate.span != (start, end)
+        given_name, title, surname = self._split_name(mention) if mention.kind == NAME else (None, None, None)
+        return MentionContext(
+            opens_sentence=start == self.document.sentences[mention.sentence][0],
+            nested=nested,
             objective=pronoun and first in OBJECTIVE,
-            possessive=pronoun and (first in POSSESSIVE or (first == "her" and inside)),
+            possessive=pronoun and (first in POSSESSIVE or (first == "her" and nested)),
             reflexive=pronoun and first.endswith(("self", "selves")),
-            preposition=before in PREPOSITIONS,
-            comma=before == ",",
-            gender_preference=self._find_gender_preference(view),
+            after_preposition=before in PREPOSITIONS,
+            after_comma=before == ",",
+            gender_score=self._find_gender_score(mention),
             given_name=given_name,
             title=title,
             surname=surname,
         )
 
-    def _find_gender_preference(self, view: MentionView) -> float:
-        if view.gender in (MALE, FEMALE):
-            return 1.0 if view.gender == MALE else -1.0
-        if view.kind == NAME:
-            found = (self.lexicon.gender_prior.find(word) for word in self._find_capitals(view))
-            return next((gender_preference for gender_preference in found if gender_preference), 0.0)
-        if view.kind == NOUN and view.number == SINGULAR:
-            return NOUN_PREFERENCE * self.lexicon.gender_prior.find(view.head)
+    def _find_gender_score(self, mention: MentionAttributes) -> float:
+        if mention.gender in (MALE, FEMALE):
+            return 1.0 if mention.gender == MALE else -1.0
+        if mention.kind == NAME:
+            found = (self.lexicon.gender_prior.find(word) for word in self._find_capitals(mention))
+            return next(filter(None, found), 0.0)
+        if mention.kind == NOUN and mention.number == SINGULAR:
+            return NOUN_FACTOR * self.lexicon.gender_prior.find(mention.head)
         return 0.0
 
-    def _split_name(self, view: MentionView) -> tuple[str | None, str | None, str | None]:
+    def _split_name(self, mention: MentionAttributes) -> tuple[str | None, str | None, str | None]:
         """Given name, title and surname."""
-        words = [word.lower() for word in self._find_capitals(view)]
+        words = [word.lower() for word in self._find_capitals(mention)]
         if not words:
             return None, None, None
         given = [word for word in words[:-1] if word not in TITLES]
         title = words[0].rstrip(".") if len(words) > 1 and words[0] in TITLES else None
         return given[0] if given else None, title, words[-1]
 
-    def _find_capitals(self, view: MentionView) -> list[str]:
-        words = self.document.tokens[view.mention.start : view.mention.head + 1]
+    def _find_capitals(self, mention: MentionAttributes) -> list[str]:
+        words = self.document.tokens[mention.candidate.start : mention.candidate.head + 1]
         return [word for word in words if word[0].isupper()]

@@ -1,91 +1,108 @@
-"""Who is meant, by all that is known: the proposal's choice of an entity (equation 4) weighed with what is on the page.
+"""Which entity a mention belongs to: the proposal's choice (equation 4) combined with features of the page.
 
-A small network reads the rows of ``linking_features`` and scores every entity so far and a new one; the proposal's
-log-probabilities of the same entities are added with a weight that development documents chose. Mentions are linked from left to
-right, each to the best, as the proposal itself does.
+A small network scores every candidate entity and a new one from the rows of ``features``; the proposal's log-probabilities of the
+same entities are added with a weight that development documents chose. Mentions are linked from left to right, each to the best,
+as the proposal itself does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, Lexicon, view_spans
-from entitynlm.coref.linking.features import FEATURES, Described, describe
+from entitynlm.coref.linking.entity_memory import EntityMemory, describe_spans
+from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
+from entitynlm.coref.linking.lexicon import Lexicon
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.errors import ModelError
+from entitynlm.model.components import StoredComponent
 from entitynlm.text.document import Document, Span
 
 HIDDEN = 48
-UNLIKELY = -6.0  # the proposal may think less of an entity and gets no more weight for it; of −3 to −12 the best on LitBank dev
-Advice = Callable[[int, Sequence[int]], np.ndarray]
-"""Log-probabilities of a mention's candidates from elsewhere, given the mention's number and the entities it may belong to."""
-Choice = Callable[[int, Described, bool], int]
-"""Which entity a mention belongs to; the last argument says that it is not its turn yet, it is only asked who speaks."""
+LOWEST = -6.0  # log-probabilities of the proposal below this count as this; of −3 to −12 the best on LitBank dev
+GENDER_PRIOR = "gender_prior"
+
+Chooser = Callable[[int, CandidateFeatures, bool], int]
+"""Chooses a mention's entity, given the mention's number; the last argument says that the mention is looked up ahead of its turn,
+because it names the speaker of a quotation."""
+
+
+class EntityScores(Protocol):
+    """Log-probabilities of a mention's candidate entities along a path of links: the proposal's (``ProposalScorer``)."""
+
+    def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray: ...
+
+    def note(self, number: int, entity: int) -> None: ...
 
 
 class Linker(nn.Module):
-    """Scores of referents from rows of features.
+    """Scores of candidate entities from rows of features.
 
-    :param advice_weight: how much the proposal's log-probabilities count.
-    :param leanings: of names, as they were when the linker learned.
+    :param proposal_weight: how much the proposal's log-probabilities count.
+    :param gender_prior: the one that the linker was trained with.
     """
 
+    component_name: ClassVar[str] = "linker"
+
     def __init__(
-        self, hidden: int = HIDDEN, *, advice_weight: float = 0.0, gender_prior: GenderPrior | None = None
+        self, hidden: int = HIDDEN, *, proposal_weight: float = 0.0, gender_prior: GenderPrior | None = None
     ) -> None:
         super().__init__()
         self.hidden = hidden
         self.layers = nn.Sequential(
             nn.Linear(len(FEATURES), hidden), nn.Tanh(), nn.Dropout(0.2), nn.Linear(hidden, 1)
         )
-        self.advice_weight = advice_weight
+        self.proposal_weight = proposal_weight
         self.gender_prior = gender_prior or GenderPrior({})
 
-    def forward(self, features: Tensor, advice: Tensor) -> Tensor:
-        scores: Tensor = self.layers(features).squeeze(-1) + self.advice_weight * advice.clamp(min=UNLIKELY)
-        return scores
+    def forward(self, features: Tensor, log_probs: Tensor) -> Tensor:
+        return self.layers(features).squeeze(-1) + self.proposal_weight * log_probs.clamp(min=LOWEST)
 
     @torch.no_grad()
-    def score(self, features: np.ndarray, advice: np.ndarray | None = None) -> np.ndarray:
+    def score(self, features: np.ndarray, log_probs: np.ndarray | None = None) -> np.ndarray:
         """(C,) scores of a mention's candidates."""
-        given = np.zeros(len(features)) if advice is None else advice
-        result: np.ndarray = self(torch.from_numpy(features), torch.from_numpy(given).float()).numpy()
-        return result
+        given = np.zeros(len(features)) if log_probs is None else log_probs
+        return self(torch.from_numpy(features), torch.from_numpy(given).float()).numpy()
 
-    def to_dict(self) -> dict[str, Any]:
-        """For the model's card: some thousand numbers."""
-        weights = {
-            name: np.round(v.numpy().astype(float), 4).tolist() for name, v in self.state_dict().items()
-        }
-        return {
-            "features": list(FEATURES),
-            "advice_weight": self.advice_weight,
-            "weights": weights,
-            "leanings": self.gender_prior.to_dict(),
-        }
+    def to_stored(self) -> StoredComponent:
+        words, scores = self.gender_prior.to_stored()
+        settings = {"features": list(FEATURES), "proposal_weight": self.proposal_weight, GENDER_PRIOR: words}
+        return {**self.state_dict(), GENDER_PRIOR: torch.tensor(scores, dtype=torch.int8)}, settings
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Linker:
+    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Linker:
         try:
-            if tuple(values["features"]) != FEATURES:
+            if tuple(settings["features"]) != FEATURES:
                 raise ModelError("the linker of this model was made with other features, by another version")
-            weights = {name: torch.tensor(value) for name, value in values["weights"].items()}
+            weights = {name: value.float() for name, value in tensors.items() if name != GENDER_PRIOR}
             linker = cls(
                 len(weights["layers.0.bias"]),
-                advice_weight=float(values["advice_weight"]),
-                gender_prior=GenderPrior.from_dict(values["leanings"]),
+                proposal_weight=float(settings["proposal_weight"]),
+                gender_prior=GenderPrior.from_stored(settings[GENDER_PRIOR], tensors[GENDER_PRIOR].tolist()),
             )
             linker.load_state_dict(weights)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ModelError(f"the linker of this model can't be used ({error})") from error
         return linker.eval()
+
+    @classmethod
+    def from_old_notes(cls, notes: Mapping[str, Any]) -> Linker | None:
+        stored = notes.get("linker")
+        if not stored:
+            return None
+        tensors = {name: torch.tensor(value) for name, value in stored["weights"].items()}
+        tensors[GENDER_PRIOR] = torch.tensor(stored["leanings"]["values"])
+        settings = {
+            "features": [name.replace("leaning", "gender score") for name in stored["features"]],
+            "proposal_weight": stored["advice_weight"],
+            GENDER_PRIOR: stored["leanings"]["words"],
+        }
+        return cls.from_stored(tensors, settings)
 
 
 def link_mentions(
@@ -95,171 +112,45 @@ def link_mentions(
     *,
     types: Sequence[str | None] | None = None,
     lexicon: Lexicon | None = None,
-    advise: Advice | None = None,
-    on_link: Callable[[int, int], None] | None = None,
+    proposal: EntityScores | None = None,
 ) -> list[int]:
     """The entity of each span (in text order, outer before inner), numbered from 0 in order of first mention."""
 
-    def choose(number: int, described: Described, early: bool) -> int:
-        heeded = advise is not None and linker.advice_weight and not early
-        advice = advise(number, described.candidates) if advise and heeded else None
-        return described.candidates[int(np.argmax(linker.score(described.features, advice)))]
+    def choose(number: int, rows: CandidateFeatures, ahead: bool) -> int:
+        asked = proposal is not None and linker.proposal_weight and not ahead
+        log_probs = proposal.advise(number, rows.candidates) if proposal and asked else None
+        return rows.candidates[int(np.argmax(linker.score(rows.features, log_probs)))]
 
-    return follow_mentions(document, spans, choose, types=types, lexicon=lexicon, on_link=on_link)
+    return follow_mentions(
+        document, spans, choose, types=types, lexicon=lexicon, on_link=proposal and proposal.note
+    )
 
 
 def follow_mentions(
     document: Document,
     spans: Sequence[Span],
-    choose: Choice,
+    choose: Chooser,
     *,
     types: Sequence[str | None] | None = None,
     lexicon: Lexicon | None = None,
     on_link: Callable[[int, int], None] | None = None,
 ) -> list[int]:
-    """Walk through the mentions, let ``choose`` decide, and keep the cast; at a quotation's start, ask who will speak."""
-    cast = EntityMemory(document, lexicon)
-    views = view_spans(document, spans)
-    speakers = find_speakers(document, views)
-    mention_types = types or [None] * len(views)
+    """Visit the mentions from left to right, let ``choose`` decide, and keep the entities; before a quotation, find its speaker."""
+    memory = EntityMemory(document, lexicon)
+    mentions = describe_spans(document, spans)
+    speakers = find_speakers(document, mentions)
+    types = types or [None] * len(mentions)
     entities: list[int] = []
-    for number, view in enumerate(views):
-        if view.quote in speakers and view.quote not in cast.voices:
-            speaker = speakers[view.quote]
-            cast.voices[view.quote] = (
+    for number, mention in enumerate(mentions):
+        if mention.quote in speakers and mention.quote not in memory.speakers:
+            speaker = speakers[mention.quote]
+            memory.speakers[mention.quote] = (
                 entities[speaker]
                 if speaker < number
-                else choose(speaker, describe(cast, views[speaker], mention_types[speaker]), True)
+                else choose(speaker, extract_features(memory, mentions[speaker], types[speaker]), True)
             )
-        chosen = choose(number, describe(cast, view, mention_types[number]), False)
-        entities.append(cast.add(view, chosen, mention_types[number]))
+        chosen = choose(number, extract_features(memory, mention, types[number]), False)
+        entities.append(memory.add(mention, chosen, types[number]))
         if on_link:
             on_link(number, entities[-1])
     return entities
-
-
-# -- learning ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Example:
-    """The mentions of a document: all rows, the proposal's advice, whose rows they are, and which row is right."""
-
-    features: Tensor
-    advice: Tensor
-    owners: Tensor
-    chosen: Tensor
-
-
-@dataclass
-class _Collector:
-    """Decides as the annotators did, and notes what the linker would have had to choose from."""
-
-    entities: Sequence[str]
-    advise: Advice | None
-    numbers: dict[str, int] = field(default_factory=dict)
-    rows: list[np.ndarray] = field(default_factory=list)
-    advice: list[np.ndarray] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    chosen: list[int] = field(default_factory=list)
-
-    def choose(self, number: int, described: Described, early: bool) -> int:
-        entity = self.numbers.get(self.entities[number], NOBODY)
-        if not early and entity in described.candidates:
-            count = len(described.candidates)
-            self.chosen.append(len(self.owners) + described.candidates.index(entity))
-            self.owners += [len(self.chosen) - 1] * count
-            self.rows.append(described.features)
-            self.advice.append(self.advise(number, described.candidates) if self.advise else np.zeros(count))
-        return entity
-
-    def note(self, number: int, entity: int) -> None:
-        self.numbers[self.entities[number]] = entity
-
-
-def make_example(
-    document: Document,
-    spans: Sequence[Span],
-    entities: Sequence[str],
-    *,
-    types: Sequence[str | None] | None = None,
-    lexicon: Lexicon | None = None,
-    advise: Advice | None = None,
-    on_link: Callable[[int, int], None] = lambda number, entity: None,
-) -> Example:
-    """Mentions (in text order, outer before inner) and their entities, as they would be met from left to right."""
-    collector = _Collector(entities, advise)
-
-    def note(number: int, entity: int) -> None:
-        collector.note(number, entity)
-        on_link(number, entity)
-
-    follow_mentions(document, spans, collector.choose, types=types, lexicon=lexicon, on_link=note)
-    rows = collector.rows or [np.zeros((0, len(FEATURES)), dtype=np.float32)]
-    return Example(
-        torch.from_numpy(np.concatenate(rows)),
-        torch.from_numpy(np.concatenate(collector.advice or [np.zeros(0)])).float(),
-        torch.tensor(collector.owners, dtype=torch.int64),
-        torch.tensor(collector.chosen, dtype=torch.int64),
-    )
-
-
-def train_linker(
-    examples: Sequence[Example],
-    *,
-    advice_weight: float = 0.0,
-    gender_prior: GenderPrior | None = None,
-    hidden: int = HIDDEN,
-    epochs: int = 20,
-    rate: float = 0.003,
-    seed: int = 1,
-    on_epoch: Callable[[int, float, Linker], None] = lambda epoch, loss, linker: None,
-) -> Linker:
-    """Maximum likelihood of the annotated entity among the candidates, document by document."""
-    torch.manual_seed(seed)
-    linker = Linker(hidden, advice_weight=advice_weight, gender_prior=gender_prior)
-    optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    useful = [example for example in examples if len(example.chosen)]
-    for epoch in range(epochs):
-        linker.train()
-        total = 0.0
-        for number in torch.randperm(len(useful)).tolist():
-            optimizer.zero_grad()
-            loss = -log_likelihood(linker, useful[number])
-            (loss / len(useful[number].chosen)).backward()
-            optimizer.step()
-            total += loss.item()
-        schedule.step()
-        linker.eval()
-        on_epoch(epoch + 1, total / sum(len(example.chosen) for example in useful), linker)
-    return linker.eval()
-
-
-def log_likelihood(linker: Linker, example: Example) -> Tensor:
-    """Σ log p(annotated entity) over the mentions of a document."""
-    scores = linker(example.features, example.advice)
-    count = len(example.chosen)
-    largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, example.owners, scores.detach(), "amax")
-    sums = scores.new_zeros(count).index_add(0, example.owners, (scores - largest[example.owners]).exp())
-    result: Tensor = (scores[example.chosen] - largest - sums.log()).sum()
-    return result
-
-
-def join_linkers(linkers: Sequence[Linker]) -> Linker:
-    """One linker whose scores are the mean of several: their hidden layers side by side."""
-    joined = Linker(
-        sum(linker.hidden for linker in linkers),
-        advice_weight=linkers[0].advice_weight,
-        gender_prior=linkers[0].gender_prior,
-    )
-    states = [linker.state_dict() for linker in linkers]
-    joined.load_state_dict(
-        {
-            "layers.0.weight": torch.cat([state["layers.0.weight"] for state in states]),
-            "layers.0.bias": torch.cat([state["layers.0.bias"] for state in states]),
-            "layers.3.weight": torch.cat([state["layers.3.weight"] for state in states], dim=1) / len(states),
-            "layers.3.bias": torch.stack([state["layers.3.bias"] for state in states]).mean(dim=0),
-        }
-    )
-    return joined.eval()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from entitynlm.coref.linking.entity_memory import NOBODY
+from entitynlm.coref.linking.entity_memory import NEW_ENTITY
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
@@ -48,7 +48,7 @@ class ProposalScorer:
             yield start, reader.read(x, sentence, start, stop)
 
     def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray:
-        """log Q of each candidate (:data:`NOBODY`: a new entity); zeros where the proposal has nothing to say."""
+        """log Q of each candidate (:data:`NEW_ENTITY`: a new entity); zeros where the proposal has nothing to say."""
         span = self._spans[number]
         if span is None:
             return np.zeros(len(candidates))
@@ -59,7 +59,7 @@ class ProposalScorer:
         return result
 
     def _score(self, query: np.ndarray, entity: int, word: int, mention_type: int) -> float:
-        if entity == NOBODY:
+        if entity == NEW_ENTITY:
             return float(query @ self._create_entity(mention_type))
         if entity not in self._vectors:  # known from mentions that the proposal does not see
             return float(query @ self._create_entity(mention_type))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from entitynlm.coref.ranker.attributes import MentionView, number_quotes
+from entitynlm.coref.ranker.attributes import MentionAttributes, number_quotes
 from entitynlm.text.document import Document
 
 SPEECH_VERBS = frozenset(
@@ -17,14 +17,14 @@ SPEECH_VERBS = frozenset(
     "concluded interrupted suggested declared explained growled sighed laughed screamed interposed responded retorted stammered "
     "protested insisted admitted agreed begged gasped groaned sobbed snapped urged quoth commented announced".split()
 )
-GOES_ON = frozenset((",", "?", "!", "--", "—", "...", "-"))
+BEFORE_SPEAKER = frozenset((",", "?", "!", "--", "—", "...", "-"))
 """How a quotation ends whose sentence may go on with the speaker."""
-LEADS_IN = frozenset((",", ":", "--", "—"))
+AFTER_SPEAKER = frozenset((",", ":", "--", "—"))
 REACH = 4  # tokens from a quotation's end to its speaker
-LEAD = 6  # tokens from the speaker to a quotation's start
+REACH_BEFORE = 6  # tokens from the speaker to a quotation's start
 
 
-def find_speakers(document: Document, views: Sequence[MentionView]) -> dict[int, int]:
+def find_speakers(document: Document, mentions: Sequence[MentionAttributes]) -> dict[int, int]:
     """For each quotation (by number) that has one, which mention outside of it is said to speak."""
     tokens, quotes = document.tokens, number_quotes(document.tokens)
     borders: dict[int, tuple[int, int]] = {}
@@ -33,13 +33,13 @@ def find_speakers(document: Document, views: Sequence[MentionView]) -> dict[int,
             borders[quote] = (borders.get(quote, (token, token))[0], token)
     starts: dict[int, int] = {}
     ends: dict[int, int] = {}
-    for number, view in enumerate(views):
-        if not view.quote:
-            starts.setdefault(view.mention.start, number)
-            ends[view.mention.end] = number
+    for number, mention in enumerate(mentions):
+        if not mention.quote:
+            starts.setdefault(mention.candidate.start, number)
+            ends[mention.candidate.end] = number
     found = {}
     for quote, (start, end) in borders.items():
-        speaker = _look_after(tokens, quotes, end, starts, views)
+        speaker = _look_after(tokens, quotes, end, starts, mentions)
         if speaker is None:
             speaker = _look_before(tokens, quotes, start, ends)
         if speaker is not None:
@@ -52,10 +52,10 @@ def _look_after(
     quotes: Sequence[int],
     end: int,
     starts: Mapping[int, int],
-    views: Sequence[MentionView],
+    mentions: Sequence[MentionAttributes],
 ) -> int | None:
     """The speaker in "…," said Anne, and in "…," the old man cried; ``end`` is the last token that is quoted."""
-    if tokens[end] not in GOES_ON:
+    if tokens[end] not in BEFORE_SPEAKER:
         return None
     verb = False
     for token in range(end + 2, min(end + 2 + REACH, len(tokens))):
@@ -66,7 +66,7 @@ def _look_after(
             verb = True
         elif token in starts:
             number = starts[token]
-            return number if verb or _speaks(tokens, views[number].mention.end) else None
+            return number if verb or _speaks(tokens, mentions[number].candidate.end) else None
     return None
 
 
@@ -74,9 +74,9 @@ def _look_before(
     tokens: Sequence[str], quotes: Sequence[int], start: int, ends: Mapping[int, int]
 ) -> int | None:
     """The speaker in Anne said, "…"; ``start`` is the opening mark."""
-    if start < 2 or tokens[start - 1] not in LEADS_IN:
+    if start < 2 or tokens[start - 1] not in AFTER_SPEAKER:
         return None
-    for token in range(start - 1, max(start - LEAD, 0), -1):
+    for token in range(start - 1, max(start - REACH_BEFORE, 0), -1):
         if quotes[token]:
             return None
         if token in ends and any(word.lower() in SPEECH_VERBS for word in tokens[token : start - 1]):

@@ -1,12 +1,12 @@
-"""Each mention as a row of numbers: what the feature templates combine.
+"""Attributes of a mention (head, gender, number, determiner …), as words and as the hashes that feature templates combine.
 
-A value is the hash of a short string, so that no dictionary of features is needed: what was never seen in
-training simply has no weight. The columns are named in :data:`ATTRIBUTES`.
+With hashes no dictionary of features is needed: what was never seen in training simply has no weight.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -33,41 +33,21 @@ PRONOUN, NAME, NOUN = "pronoun", "name", "noun"
 ATTRIBUTES = (
     "form",  # the pronoun's citation form, or name or noun
     "kind",  # pronoun, name or noun
-    "text",
-    "head",
-    "lemma",
-    "first",
-    "last",
-    "before",
-    "after",
-    "length",
-    "relation",
-    "governor",
-    "determiner",
-    "gender",
-    "number",
-    "type",
+    "text", "head", "lemma", "first", "last", "before", "after", "length", "relation", "governor", "determiner", "gender",
+    "number", "type",
     "place",  # how far into the document
     "opening",  # whether it opens its sentence
-    "nested",
-    "genre",
-    "variant",
+    "nested", "genre", "variant",
     "seen_text",  # how recently the same words were mentioned
-    "seen_head",
-    "head_count",
-    "tag",
-    "governor_relation",
-    "suffix",
-    "quoted",
-)
-COLUMN = {name: index for index, name in enumerate(ATTRIBUTES)}
+    "seen_head", "head_count", "tag", "governor_relation", "suffix", "quoted",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class MentionView:
-    """A mention as words, for the relations between two of them."""
+class MentionAttributes:
+    """What the words of a mention say of it; two mentions are compared by this."""
 
-    mention: CandidateMention
+    candidate: CandidateMention
     kind: str
     form: str
     text: str
@@ -89,11 +69,11 @@ def hash_text(text: str) -> int:
     return zlib.crc32(text.encode("utf-8"))
 
 
-def view_mentions(document: Document, mentions: Sequence[CandidateMention]) -> list[MentionView]:
-    """Look at each mention's words once."""
+def describe_mentions(document: Document, candidates: Sequence[CandidateMention]) -> list[MentionAttributes]:
+    """The attributes of each mention."""
     quotes = number_quotes(document.tokens)
     forms = frozenset(document.tokens)
-    return [_view(document, mention, quotes[mention.start], forms) for mention in mentions]
+    return [_describe(document, mention, quotes[mention.start], forms) for mention in candidates]
 
 
 def number_quotes(tokens: Sequence[str]) -> list[int]:
@@ -109,7 +89,9 @@ def number_quotes(tokens: Sequence[str]) -> list[int]:
     return numbers
 
 
-def _view(document: Document, mention: CandidateMention, quote: int, forms: frozenset[str]) -> MentionView:
+def _describe(
+    document: Document, mention: CandidateMention, quote: int, forms: frozenset[str]
+) -> MentionAttributes:
     tags, lemmas = document.column("pos"), document.column("lemma")
     words = [token.lower() for token in document.tokens[mention.start : mention.end]]
     head = document.tokens[mention.head].lower()
@@ -122,8 +104,8 @@ def _view(document: Document, mention: CandidateMention, quote: int, forms: froz
     heads, speakers = document.heads, document.column("speaker")
     content = frozenset(word for word in words if word not in FUNCTION_WORDS and word[0].isalnum())
     capitals = (t for t in document.tokens[mention.start : mention.end] if t[0].isupper())
-    return MentionView(
-        mention=mention,
+    return MentionAttributes(
+        candidate=mention,
         kind=kind,
         form=form,
         text=" ".join(word for word in words if word not in FUNCTION_WORDS) or " ".join(words),
@@ -167,92 +149,88 @@ def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str
     return PLURAL if head.endswith("s") and not head.endswith("ss") else SINGULAR
 
 
-def code_attributes(
-    document: Document, views: Sequence[MentionView], types: Mapping[str, str]
+def hash_attributes(
+    document: Document, mentions: Sequence[MentionAttributes], types: Mapping[str, str]
 ) -> NDArray[np.int64]:
-    """The rows of numbers; shape (mentions, attributes). ``types`` tells an entity type by lemma."""
-    table = np.zeros((len(views), len(ATTRIBUTES)), dtype=np.int64)
+    """Hashes of all attributes, shape (mentions, attributes). ``types`` tells an entity type by lemma."""
+    table = np.zeros((len(mentions), len(ATTRIBUTES)), dtype=np.int64)
     history = _History()
-    covering = _find_nesting(views)
     genre = document.meta.get("genre", "")
-    for row, view in enumerate(views):
-        values = _describe(document, view, types)
-        values.update(history.describe(view), nested=covering[row], genre=genre)
-        history.add(view)
-        for column, name in enumerate(ATTRIBUTES):
-            table[row, column] = hash_text(values[name])
+    for row, mention in enumerate(mentions):
+        values = _list_attributes(document, mention, types)
+        values.update(history.describe(mention), nested=_find_nesting(mentions, row), genre=genre)
+        history.add(mention)
+        table[row] = [hash_text(values[name]) for name in ATTRIBUTES]
     return table
 
 
-def _describe(document: Document, view: MentionView, types: Mapping[str, str]) -> dict[str, str]:
-    mention, tokens = view.mention, document.tokens
+def _list_attributes(
+    document: Document, mention: MentionAttributes, types: Mapping[str, str]
+) -> dict[str, str]:
+    tokens, relations = document.tokens, document.column("deprel")
     tags, lemmas = document.column("pos"), document.column("lemma")
-    start, end = mention.span
+    start, end = mention.candidate.span
     first = tokens[start].lower()
-    sentence_start, _ = document.sentences[view.sentence]
-    governor = view.governor
+    sentence, governor = mention.sentence, mention.governor
     return {
-        "form": view.form,
-        "kind": view.kind,
-        "text": view.text,
-        "head": view.head,
-        "lemma": view.lemma,
+        "form": mention.form,
+        "kind": mention.kind,
+        "text": mention.text,
+        "head": mention.head,
+        "lemma": mention.lemma,
         "first": first,
         "last": tokens[end - 1].lower(),
         "before": tokens[start - 1].lower() if start else "",
         "after": tokens[end].lower() if end < len(tokens) else "",
         "length": str(min(end - start, 8)),
-        "relation": view.relation,
+        "relation": mention.relation,
         "governor": (lemmas[governor] or tokens[governor]).lower() if governor >= 0 else "",
-        "governor_relation": (document.column("deprel")[governor] or "") if governor >= 0 else "",
+        "governor_relation": (relations[governor] or "") if governor >= 0 else "",
         "determiner": DETERMINERS.get(first, "none") if end - start > 1 else "bare",
-        "gender": view.gender,
-        "number": view.number,
-        "type": types.get(view.lemma) or types.get(view.head) or "",
-        "place": str(min(view.sentence, 3) if view.sentence < 4 else 4 + min(view.sentence // 20, 4)),
-        "opening": str(start == sentence_start),
-        "variant": str(mention.variant),
-        "tag": tags[mention.head] or "",
-        "suffix": view.head[-3:],
-        "quoted": str(view.quote > 0),
+        "gender": mention.gender,
+        "number": mention.number,
+        "type": types.get(mention.lemma) or types.get(mention.head) or "",
+        "place": str(sentence if sentence < 4 else 4 + min(sentence // 20, 4)),
+        "opening": str(start == document.sentences[sentence][0]),
+        "variant": str(mention.candidate.variant),
+        "tag": tags[mention.candidate.head] or "",
+        "suffix": mention.head[-3:],
+        "quoted": str(mention.quote > 0),
     }
 
 
 class _History:
-    """What was mentioned before: for the decision that a mention is new."""
+    """What was mentioned before, for the decision that a mention is of a new entity."""
 
     def __init__(self) -> None:
         self._texts: dict[str, int] = {}
         self._heads: dict[str, int] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
 
-    def describe(self, view: MentionView) -> dict[str, str]:
+    def describe(self, mention: MentionAttributes) -> dict[str, str]:
         return {
-            "seen_text": self._tell_distance(self._texts.get(view.text), view.sentence),
-            "seen_head": self._tell_distance(self._heads.get(view.lemma), view.sentence),
-            "head_count": str(min(self._counts.get(view.lemma, 0), 6)),
+            "seen_text": self._bucket_distance(self._texts.get(mention.text), mention.sentence),
+            "seen_head": self._bucket_distance(self._heads.get(mention.lemma), mention.sentence),
+            "head_count": str(min(self._counts[mention.lemma], 6)),
         }
 
-    def add(self, view: MentionView) -> None:
-        self._texts[view.text] = view.sentence
-        self._heads[view.lemma] = view.sentence
-        self._counts[view.lemma] = self._counts.get(view.lemma, 0) + 1
+    def add(self, mention: MentionAttributes) -> None:
+        self._texts[mention.text] = mention.sentence
+        self._heads[mention.lemma] = mention.sentence
+        self._counts[mention.lemma] += 1
 
     @staticmethod
-    def _tell_distance(last: int | None, now: int) -> str:
+    def _bucket_distance(last: int | None, now: int) -> str:
         if last is None:
             return "never"
         return str(min(now - last, 3)) if now - last < 10 else "far"
 
 
-def _find_nesting(views: Sequence[MentionView]) -> list[str]:
-    """Whether a mention lies in an earlier one (then, whether they share the head)."""
-    found = []
-    for index, view in enumerate(views):
-        state = "free"
-        for other in reversed(views[max(0, index - 6) : index]):
-            if other.mention.end >= view.mention.end and other.mention.start <= view.mention.start:
-                state = "head" if other.mention.head == view.mention.head else "inside"
-                break
-        found.append(state)
-    return found
+def _find_nesting(mentions: Sequence[MentionAttributes], index: int) -> str:
+    """Whether a mention lies in one of the six before it (then, whether they share the head)."""
+    inner = mentions[index].candidate
+    for other in reversed(mentions[max(0, index - 6) : index]):
+        outer = other.candidate
+        if outer.start <= inner.start and inner.end <= outer.end:
+            return "head" if outer.head == inner.head else "inside"
+    return "free"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
-from entitynlm.coref.ranker.attributes import PRONOUN, MentionView, view_mentions
+from entitynlm.coref.ranker.attributes import PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.syntax import CandidateMention
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN
@@ -14,34 +14,38 @@ PEOPLE = (MALE, FEMALE, HUMAN)
 
 
 def match_heads(
-    document: Document, mentions: Sequence[CandidateMention], *, pronouns: bool = False
+    document: Document, candidates: Sequence[CandidateMention], *, pronouns: bool = False
 ) -> AntecedentScores:
     """Link each mention to the nearest earlier one with the same head (pronouns: the same citation form).
 
     :param pronouns: also link third-person pronouns without such an antecedent to the nearest mention that
         agrees in gender and number.
     """
-    views = view_mentions(document, mentions)
+    mentions = describe_mentions(document, candidates)
     latest: dict[tuple[str, str], int] = {}
-    candidates: list[list[tuple[int, float]]] = []
-    for index, view in enumerate(views):
-        name = (PRONOUN, view.form) if view.kind == PRONOUN else ("", view.lemma)
+    scores: list[list[tuple[int, float]]] = []
+    for index, mention in enumerate(mentions):
+        name = (PRONOUN, mention.form) if mention.kind == PRONOUN else ("", mention.lemma)
         antecedent = latest.get(name, NO_ANTECEDENT)
-        if antecedent == NO_ANTECEDENT and pronouns and view.form in ("he", "she", "it", "they"):
-            antecedent = _find_agreeing(views, index)
+        if antecedent == NO_ANTECEDENT and pronouns and mention.form in ("he", "she", "it", "they"):
+            antecedent = _find_agreeing(mentions, index)
         none = (NO_ANTECEDENT, 0.0)
-        candidates.append([(antecedent, 1.0), none] if antecedent != NO_ANTECEDENT else [none])
+        scores.append([(antecedent, 1.0), none] if antecedent != NO_ANTECEDENT else [none])
         latest[name] = index
-    return make_antecedent_scores(document.id, [m.span for m in mentions], candidates)
+    return make_antecedent_scores(document.id, [candidate.span for candidate in candidates], scores)
 
 
-def _find_agreeing(views: Sequence[MentionView], index: int) -> int:
-    view = views[index]
+def _find_agreeing(mentions: Sequence[MentionAttributes], index: int) -> int:
+    mention = mentions[index]
     for other in range(index - 1, -1, -1):
-        rival = views[other]
-        overlaps = rival.mention.end > view.mention.start
-        numbers = {view.number, rival.number}
-        if not overlaps and (len(numbers) == 1 or UNKNOWN in numbers) and _agree(view.gender, rival.gender):
+        rival = mentions[other]
+        overlaps = rival.candidate.end > mention.candidate.start
+        numbers = {mention.number, rival.number}
+        if (
+            not overlaps
+            and (len(numbers) == 1 or UNKNOWN in numbers)
+            and _agree(mention.gender, rival.gender)
+        ):
             return other
     return NO_ANTECEDENT
 

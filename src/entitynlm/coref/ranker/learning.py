@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from entitynlm.coref.metrics.filters import drop_repetitions
 from entitynlm.coref.ranker import kernels
 from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions, has_syntax
-from entitynlm.coref.ranker.model import Example, Ranker, RankerSettings, make_example
+from entitynlm.coref.ranker.model import Ranker, RankerExample, RankerSettings, make_example
 from entitynlm.coref.ranker.spans import SpanFinder, train_span_finder
 from entitynlm.coref.ranker.syntax import guess_head
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
@@ -57,7 +57,7 @@ def train_ranker(
 
 def _make_learned_examples(
     keys: Sequence[Document], seed: int, threshold: float | None, types: Mapping[str, str]
-) -> tuple[list[Example], float]:
+) -> tuple[list[RankerExample], float]:
     """Training examples with learned mentions, and the threshold that they were found with.
 
     A finder must not be asked about what it was trained on, so two of them find for each other's half.
@@ -94,7 +94,7 @@ def _choose_threshold(found: Sequence[tuple[Document, SpanFinder]]) -> float:
 
 
 def _learn(
-    examples: Sequence[Example], settings: RankerSettings, on_epoch: Callable[[int, float], None]
+    examples: Sequence[RankerExample], settings: RankerSettings, on_epoch: Callable[[int, float], None]
 ) -> NDArray[np.float32]:
     weights = np.zeros(1 << settings.bits)
     squares = np.ones(1 << settings.bits)
@@ -104,17 +104,15 @@ def _learn(
     costs = np.array(settings.costs)
     order = list(examples)
     shuffler = random.Random(settings.seed)
-    filter_config = max(1, len(order) // 8)  # the average takes eight looks at an epoch
+    interval = max(1, len(order) // 8)  # eight weights of an epoch are averaged
     for epoch in range(settings.epochs):
         shuffler.shuffle(order)
         loss = 0.0
         for index, item in enumerate(order):
-            pairs = item.pairs
             loss += kernels.learn_pairs(
-                weights, squares, item.attributes, pairs.offsets, pairs.antecedents, pairs.relations, item.entities,
-                *tables, costs, settings.rate,
-            )  # fmt: skip
-            if (epoch > 0 or settings.epochs == 1) and index % filter_config == 0:
+                weights, squares, item.attributes, item.pairs, item.entities, *tables, costs, settings.rate
+            )
+            if (epoch > 0 or settings.epochs == 1) and index % interval == 0:
                 average += weights
                 averaged += 1
         on_epoch(epoch + 1, loss)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
 from entitynlm.coref.metrics.filters import drop_singletons
 from entitynlm.coref.ranker import kernels
-from entitynlm.coref.ranker.attributes import code_attributes, view_mentions
+from entitynlm.coref.ranker.attributes import describe_mentions, hash_attributes
 from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions
-from entitynlm.coref.ranker.relations import Pairs, relate_mentions
+from entitynlm.coref.ranker.relations import pair_mentions
 from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.coref.ranker.syntax import CandidateMention
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
@@ -53,12 +53,12 @@ class RankerSettings:
 
 
 @dataclass(frozen=True)
-class Example:
+class RankerExample:
     """A document ready for the kernels; ``entities`` has the annotated entity of each mention, or -1."""
 
     mentions: Sequence[CandidateMention]
     attributes: NDArray[np.int64]
-    pairs: Pairs
+    pairs: kernels.MentionPairs
     entities: NDArray[np.int64]
 
 
@@ -85,11 +85,8 @@ class Ranker:
         found = self.find_mentions(document, mentions)
         example = make_example(document, found, self.types)
         tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)
-        pairs = example.pairs
-        scores, new_scores = kernels.score_pairs(
-            self.weights, example.attributes, pairs.offsets, pairs.antecedents, pairs.relations, *tables
-        )
-        return collect_scores(document.id, found, pairs, scores, new_scores)
+        scores, new_scores = kernels.score_pairs(self.weights, example.attributes, example.pairs, *tables)
+        return collect_scores(document.id, found, example.pairs, scores, new_scores)
 
     def save(self, folder: str | Path) -> None:
         """Write ``ranker.json`` and ``ranker.npz`` into a folder."""
@@ -160,20 +157,22 @@ def _unpack(places: NDArray[np.uint32], values: NDArray[np.float32], size: int) 
 
 def make_example(
     document: Document, mentions: Sequence[CandidateMention], types: Mapping[str, str]
-) -> Example:
+) -> RankerExample:
     """Attributes, pairs and annotated entities of a document's candidate mentions."""
-    views = view_mentions(document, mentions)
+    described = describe_mentions(document, mentions)
     entities = {
         m.span: i for i, entity in enumerate(drop_singletons(document).entities) for m in entity.mentions
     }
     owners = np.array([entities.get(mention.span, -1) for mention in mentions], dtype=np.int64)
-    return Example(mentions, code_attributes(document, views, types), relate_mentions(views), owners)
+    return RankerExample(
+        mentions, hash_attributes(document, described, types), pair_mentions(described), owners
+    )
 
 
 def collect_scores(
     doc_id: str,
     mentions: Sequence[CandidateMention],
-    pairs: Pairs,
+    pairs: kernels.MentionPairs,
     scores: NDArray[np.float64],
     new_scores: NDArray[np.float64],
 ) -> AntecedentScores:

@@ -1,4 +1,4 @@
-"""What two mentions have to do with each other: small numbers for every pair (anaphor, possible antecedent).
+"""Relations between mentions (string match, agreement, distance …), as small numbers for each pair of anaphor and antecedent.
 
 Not every earlier mention is a possible antecedent: far ones are only if they share words with the anaphor.
 A sixth of the pairs is left, with 97 % of the right ones.
@@ -7,33 +7,24 @@ A sixth of the pairs is left, with 97 % of the right ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.ranker.attributes import NAME, PRONOUN, MentionView
+from entitynlm.coref.ranker.attributes import NAME, PRONOUN, MentionAttributes
+from entitynlm.coref.ranker.kernels import MentionPairs
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN
 
 RELATIONS = (
-    "text",  # same words
-    "head",  # same head
+    "text", "head",  # same words, same head
     "words",  # words of one in the other
-    "sentences",  # distance in sentences
-    "mentions",  # distance in mentions
-    "nesting",
-    "speaker",
-    "quote",
-    "syntax",
-    "agreement",
-    "alias",
+    "sentences", "mentions",  # distances
+    "nesting", "speaker", "quote", "syntax", "agreement", "alias",
     "match_rank",  # how many mentions with the same head are nearer
     "agree_rank",  # how many mentions that agree are nearer
     "salience",  # how often the antecedent's words were mentioned up to it
-)
-COLUMN = {name: index for index, name in enumerate(RELATIONS)}
+)  # fmt: skip
 
-Table = NDArray[np.uint8]
 Matrix = NDArray[np.int64]
 
 PRONOUN_WINDOW = 30  # mentions to look back for a pronoun
@@ -43,52 +34,38 @@ SENTENCE_STEPS = np.array([0, 1, 2, 3, 4, 5, 8, 13, 21, 40])
 MENTION_STEPS = np.array([1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 80, 150])
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Anaphor m has the possible antecedents antecedents[offsets[m]:offsets[m + 1]], in text order.
-
-    :param relations: shape (pairs, relations).
-    """
-
-    offsets: NDArray[np.int64]
-    antecedents: NDArray[np.int64]
-    relations: Table
-
-
-def relate_mentions(views: Sequence[MentionView]) -> Pairs:
+def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
     """Choose the pairs and compute all their relations."""
-    size = len(views)
-    texts, heads = _number([v.text for v in views]), _number([v.lemma for v in views])
+    size = len(mentions)
+    texts, heads = _number([m.text for m in mentions]), _number([m.lemma for m in mentions])
     same_head = heads[:, None] == heads
-    agreement = _compare_agreement(views)
-    sentences = np.array([v.sentence for v in views], dtype=np.int64)
+    agreement = _compare_agreement(mentions)
+    sentences = np.array([m.sentence for m in mentions], dtype=np.int64)
     distance = np.arange(size)[:, None] - np.arange(size)
     columns = {
         "text": texts[:, None] == texts,
         "head": same_head,
-        "words": _compare_words(views, same_head),
+        "words": _compare_words(mentions, same_head),
         "sentences": np.digitize(sentences[:, None] - sentences, SENTENCE_STEPS),
         "mentions": np.digitize(distance, MENTION_STEPS),
-        "nesting": _compare_spans(views),
-        "speaker": _compare_speakers(views),
-        "quote": _compare_quotes(views),
-        "syntax": _compare_syntax(views),
+        "nesting": _compare_spans(mentions),
+        "speaker": _compare_speakers(mentions),
+        "quote": _compare_quotes(mentions),
+        "syntax": _compare_syntax(mentions),
         "agreement": agreement,
-        "alias": _find_aliases(views),
+        "alias": _find_aliases(mentions),
         "match_rank": np.minimum(_rank(same_head), FAR_MATCHES + 1),
         "agree_rank": np.minimum(_rank((agreement % 3 != 1) & (agreement // 3 != 1)), 12) // 2,
         "salience": np.broadcast_to(np.minimum(_count_before(texts), 5), (size, size)),
     }
-    pronouns = np.array([v.kind == PRONOUN for v in views], dtype=bool)
+    pronouns = np.array([m.kind == PRONOUN for m in mentions], dtype=bool)
     near = distance <= np.where(pronouns, PRONOUN_WINDOW, WINDOW)[:, None]
     alike = (columns["words"] > 0) | (columns["alias"] > 0) | columns["text"]
     possible = (distance > 0) & (near | (alike & (columns["match_rank"] <= FAR_MATCHES)))
     anaphors, antecedents = np.nonzero(possible)
-    table = np.zeros((len(anaphors), len(RELATIONS)), dtype=np.uint8)
-    for column, name in enumerate(RELATIONS):
-        table[:, column] = columns[name][anaphors, antecedents]
+    table = np.stack([columns[name][anaphors, antecedents] for name in RELATIONS], axis=1).astype(np.uint8)
     offsets = np.concatenate([[0], np.cumsum(possible.sum(axis=1))]).astype(np.int64)
-    return Pairs(offsets, antecedents.astype(np.int64), table)
+    return MentionPairs(offsets, antecedents.astype(np.int64), table)
 
 
 def _number(values: Sequence[str]) -> Matrix:
@@ -113,10 +90,10 @@ def _count_before(numbers: Matrix) -> Matrix:
     return np.array(found, dtype=np.int64)
 
 
-def _compare_agreement(views: Sequence[MentionView]) -> Matrix:
+def _compare_agreement(mentions: Sequence[MentionAttributes]) -> Matrix:
     """3 · gender + number, each 0 for equal, 1 for contradicting, 2 for unknown."""
-    genders = np.array([v.gender for v in views])
-    numbers = np.array([v.number for v in views])
+    genders = np.array([m.gender for m in mentions])
+    numbers = np.array([m.number for m in mentions])
     of_gender = np.where(genders[:, None] == genders, 0, 1)
     human = np.isin(genders, (MALE, FEMALE, HUMAN))
     of_gender[(human[:, None] & human) & ((genders[:, None] == HUMAN) | (genders == HUMAN))] = 0
@@ -126,34 +103,34 @@ def _compare_agreement(views: Sequence[MentionView]) -> Matrix:
     return 3 * of_gender + of_number
 
 
-def _compare_words(views: Sequence[MentionView], same_head: NDArray[np.bool_]) -> Matrix:
+def _compare_words(mentions: Sequence[MentionAttributes], same_head: NDArray[np.bool_]) -> Matrix:
     """0: nothing shared, 1: some words; 2: the anaphor's are all there, 3: the antecedent's are, 4: equal sets."""
-    matrix = np.zeros((len(views), len(views)), dtype=np.int64)
+    matrix = np.zeros((len(mentions), len(mentions)), dtype=np.int64)
     owners: dict[str, list[int]] = {}
-    for anaphor, view in enumerate(views):
-        if view.kind == PRONOUN:
+    for anaphor, mention in enumerate(mentions):
+        if mention.kind == PRONOUN:
             continue
-        near = {other for word in view.content for other in owners.get(word, ())}
+        near = {other for word in mention.content for other in owners.get(word, ())}
         for other in near:
-            words = views[other].content
-            if words == view.content:
+            words = mentions[other].content
+            if words == mention.content:
                 matrix[anaphor, other] = 4
-            elif view.content <= words:
+            elif mention.content <= words:
                 matrix[anaphor, other] = 2
-            elif words <= view.content:
+            elif words <= mention.content:
                 matrix[anaphor, other] = 3
             else:
                 matrix[anaphor, other] = 1
-        for word in view.content:
+        for word in mention.content:
             owners.setdefault(word, []).append(anaphor)
     return matrix + 5 * same_head
 
 
-def _compare_spans(views: Sequence[MentionView]) -> Matrix:
+def _compare_spans(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: apart, 1: the anaphor lies in the antecedent, 2: the other way round, 3: same head, 4: side by side."""
-    starts = np.array([v.mention.start for v in views])
-    ends = np.array([v.mention.end for v in views])
-    heads = np.array([v.mention.head for v in views])
+    starts = np.array([m.candidate.start for m in mentions])
+    ends = np.array([m.candidate.end for m in mentions])
+    heads = np.array([m.candidate.head for m in mentions])
     inside = (starts[:, None] >= starts) & (ends[:, None] <= ends)
     around = (starts[:, None] <= starts) & (ends[:, None] >= ends)
     gap = starts[:, None] - ends
@@ -161,34 +138,34 @@ def _compare_spans(views: Sequence[MentionView]) -> Matrix:
     return np.where(heads[:, None] == heads, 3, matrix)
 
 
-def _compare_speakers(views: Sequence[MentionView]) -> Matrix:
+def _compare_speakers(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: nobody is known to speak, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
     turns: list[int] = []
-    for index, view in enumerate(views):
-        changed = index > 0 and view.speaker != views[index - 1].speaker
+    for index, mention in enumerate(mentions):
+        changed = index > 0 and mention.speaker != mentions[index - 1].speaker
         turns.append((turns[-1] if turns else 0) + changed)
-    speakers = _number([v.speaker or "" for v in views])
-    known = np.array([v.speaker is not None for v in views])
+    speakers = _number([m.speaker or "" for m in mentions])
+    known = np.array([m.speaker is not None for m in mentions])
     turn = np.array(turns)
     near = turn[:, None] - turn <= 1
     matrix = np.where(speakers[:, None] == speakers, 1, np.where(near, 2, 3))
     return np.where(known[:, None] & known, matrix, 0)
 
 
-def _compare_quotes(views: Sequence[MentionView]) -> Matrix:
+def _compare_quotes(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: both outside, 1: in one quotation, 2: in two, 3: only the anaphor is quoted, 4: only the antecedent."""
-    quotes = np.array([v.quote for v in views], dtype=np.int64)
+    quotes = np.array([m.quote for m in mentions], dtype=np.int64)
     quoted = quotes > 0
     both = np.where(quotes[:, None] == quotes, 1, 2)
     one = np.where(quoted[:, None], np.where(quoted, both, 3), np.where(quoted, 4, 0))
     return one.astype(np.int64)
 
 
-def _compare_syntax(views: Sequence[MentionView]) -> Matrix:
+def _compare_syntax(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: nothing, 1: one governor, 2: the antecedent governs the anaphor, 3: the other way round, 4: same role."""
-    heads = np.array([v.mention.head for v in views])
-    governors = np.array([v.governor for v in views])
-    roles = _number([v.relation for v in views])
+    heads = np.array([m.candidate.head for m in mentions])
+    governors = np.array([m.governor for m in mentions])
+    roles = _number([m.relation for m in mentions])
     siblings = (governors[:, None] == governors) & (governors >= 0)
     matrix = np.where(roles[:, None] == roles, 4, 0)
     matrix = np.where(siblings, 1, matrix)
@@ -196,14 +173,14 @@ def _compare_syntax(views: Sequence[MentionView]) -> Matrix:
     return np.where(heads[:, None] == governors, 3, matrix)
 
 
-def _find_aliases(views: Sequence[MentionView]) -> Matrix:
+def _find_aliases(mentions: Sequence[MentionAttributes]) -> Matrix:
     """1: one is made of the other's initials; 2: a name that ends, 3: a name that begins with the other's head."""
-    matrix = np.zeros((len(views), len(views)), dtype=np.int64)
-    names = [index for index, view in enumerate(views) if view.kind == NAME]
+    matrix = np.zeros((len(mentions), len(mentions)), dtype=np.int64)
+    names = [index for index, mention in enumerate(mentions) if mention.kind == NAME]
     for position, anaphor in enumerate(names):
-        one = views[anaphor]
+        one = mentions[anaphor]
         for antecedent in names[:position]:
-            other = views[antecedent]
+            other = mentions[antecedent]
             if _is_acronym(one, other) or _is_acronym(other, one):
                 matrix[anaphor, antecedent] = 1
             elif one.head in other.content:
@@ -213,5 +190,5 @@ def _find_aliases(views: Sequence[MentionView]) -> Matrix:
     return matrix
 
 
-def _is_acronym(short: MentionView, long: MentionView) -> bool:
+def _is_acronym(short: MentionAttributes, long: MentionAttributes) -> bool:
     return len(short.text) > 1 and len(long.content) > 1 and short.text.replace(".", "") == long.initials

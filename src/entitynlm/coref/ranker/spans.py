@@ -7,8 +7,8 @@ the words at its borders, their shapes and endings, its likely head and its leng
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from entitynlm.coref.ranker.attributes import hash_text
 from entitynlm.coref.ranker.kernels import Array, score_features, update_features
 from entitynlm.coref.ranker.syntax import CandidateMention
+from entitynlm.coref.ranker.templates import compile_templates, read_templates
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import AFTER_HEAD
 
@@ -26,7 +27,7 @@ EPOCHS = 6
 RATE = 0.15
 _SEED = np.uint64(5000)
 
-# Attributes of a border token, and of a span; a template names them as m (at the start), a (at the end) and bare.
+# Attributes of a token, and of a span.
 BORDER = ("word", "shape", "suffix", "before", "after", "before_shape", "after_shape", "second")
 INSIDE = (
     "length",
@@ -39,32 +40,11 @@ INSIDE = (
     "to_end",
     "pure",
 )
-TEMPLATES = (
-    "m.word", "m.shape m.word", "m.before m.word", "m.word m.after", "m.before", "a.after", "a.word", "a.suffix",
-    "a.word a.after", "a.suffix a.after", "a.shape a.after_shape", "m.word a.word", "m.word a.after", "m.before a.after",
-    "length", "length m.word", "length m.shape a.shape", "length a.after", "length m.before", "head", "head m.word",
-    "head_suffix m.word", "head_suffix length", "head_shape m.word", "head a.after", "head m.before",
-    "head_suffix m.word a.after", "comma length", "preposition length m.word", "conjunction m.word",
-    "comma preposition conjunction", "comma a.after", "conjunction a.after", "preposition a.after",
-    "to_end length", "pure length", "pure m.before_shape a.after_shape", "pure m.word a.word", "m.shape a.shape m.before a.after",
-    "m.before_shape m.shape a.after_shape", "a.before a.word", "m.word m.second length", "head m.word length",
-    "head head_shape", "m.word preposition a.after", "pure head",
-)  # fmt: skip
+TEMPLATES = compile_templates(read_templates("span"), BORDER, INSIDE)
+PREPOSITIONS = frozenset("of in on with at from to for by".split())
 
 
-def compile_span_templates() -> NDArray[np.int64]:
-    """The templates as numbers; see ``templates.compile_templates``."""
-    table = np.full((len(TEMPLATES), 4, 2), -1, dtype=np.int64)
-    for row, template in enumerate(TEMPLATES):
-        for part, name in enumerate(template.split()):
-            side, _, attribute = name.rpartition(".")
-            kind = {"m": 0, "a": 1, "": 2}[side]
-            table[row, part] = (kind, (BORDER if side else INSIDE).index(attribute))
-    return table
-
-
-@dataclass(frozen=True)
-class _Spans:
+class _Spans(NamedTuple):
     """All spans of a document: numbers of their first and last tokens, attributes of tokens and of spans."""
 
     starts: NDArray[np.int64]
@@ -79,7 +59,6 @@ class SpanFinder:
 
     def __init__(self, weights: NDArray[np.float32]) -> None:
         self.weights = weights
-        self._table = compile_span_templates()
 
     def find(self, document: Document, *, threshold: float = 0.0) -> list[CandidateMention]:
         """Spans whose log-odds exceed the threshold, in text order."""
@@ -92,19 +71,14 @@ class SpanFinder:
         Since likelier spans are settled first, what a higher threshold would find is the beginning of this list.
         """
         spans = _list_spans(document)
-        scores = _score_spans(
-            self.weights, spans.tokens, spans.starts, spans.lasts, spans.inside, self._table
-        )
+        scores = _score_spans(self.weights, spans, TEMPLATES)
         likely = np.flatnonzero(scores > threshold)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
         free = _drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)
-        return [
-            (
-                CandidateMention(int(spans.starts[i]), int(spans.lasts[i]) + 1, int(spans.heads[i])),
-                float(scores[i]),
-            )
-            for i in likely[free].tolist()
-        ]
+        chosen = likely[free]
+        bounds = (spans.starts[chosen], spans.lasts[chosen] + 1, spans.heads[chosen])
+        mentions = [CandidateMention(*values) for values in np.stack(bounds, axis=1).tolist()]
+        return list(zip(mentions, scores[chosen].tolist(), strict=True))
 
 
 def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, seed: int = 0) -> SpanFinder:
@@ -112,7 +86,6 @@ def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, se
     weights = np.zeros(1 << BITS)
     squares = np.ones(1 << BITS)
     average = np.zeros(1 << BITS)
-    table = compile_span_templates()
     prepared = [
         (spans, _mark_gold(document, spans)) for document in documents if (spans := _list_spans(document))
     ]
@@ -120,9 +93,7 @@ def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, se
     for epoch in range(epochs):
         order.shuffle(prepared)
         for spans, gold in prepared:
-            _learn_spans(
-                weights, squares, spans.tokens, spans.starts, spans.lasts, spans.inside, gold, table, RATE
-            )
+            _learn_spans(weights, squares, spans, gold, TEMPLATES, RATE)
         if epoch >= epochs // 2:
             average += weights / (epochs - epochs // 2)
     return SpanFinder(average.astype(np.float32))
@@ -160,7 +131,7 @@ def _list_spans(document: Document) -> _Spans:
             suffixes[heads],
             shapes[heads],
             _count_inside(words, {","}, starts, lasts),
-            _count_inside(words, {"of", "in", "on", "with", "at", "from", "to", "for", "by"}, starts, lasts),
+            _count_inside(words, PREPOSITIONS, starts, lasts),
             _count_inside(words, {"and", "or"}, starts, lasts),
             (lasts + 1 == ends[starts]).astype(np.int64),
             _count_inside(words, {w for w in set(words) if not w[0].isalnum()}, starts, lasts),
@@ -183,7 +154,7 @@ def _find_heads(
 
 
 def _count_inside(
-    words: Sequence[str], wanted: set[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
+    words: Sequence[str], wanted: Collection[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     running = np.concatenate([[0], np.cumsum([word in wanted for word in words])]).astype(np.int64)
     return np.minimum(running[lasts + 1] - running[starts], 3)
@@ -211,31 +182,22 @@ def _drop_crossing(starts: Array, ends: Array) -> Array:
 
 
 @numba.njit(cache=True)
-def _score_spans(
-    weights: Array, tokens: Array, starts: Array, lasts: Array, inside: Array, table: Array
-) -> Array:
-    scores = np.zeros(len(starts))
-    for i in range(len(starts)):
-        scores[i] = score_features(weights, table, _SEED, tokens[starts[i]], tokens[lasts[i]], inside[i])
+def _score_spans(weights: Array, spans: _Spans, table: Array) -> Array:
+    scores = np.zeros(len(spans.starts))
+    for i in range(len(scores)):
+        first, last = spans.tokens[spans.starts[i]], spans.tokens[spans.lasts[i]]
+        scores[i] = score_features(weights, table, _SEED, first, last, spans.inside[i])
     return scores
 
 
 @numba.njit(cache=True)
 def _learn_spans(
-    weights: Array,
-    squares: Array,
-    tokens: Array,
-    starts: Array,
-    lasts: Array,
-    inside: Array,
-    gold: Array,
-    table: Array,
-    rate: float,
+    weights: Array, squares: Array, spans: _Spans, gold: Array, table: Array, rate: float
 ) -> None:
-    """Logistic regression, one step of AdaGrad for each span that is not settled."""
-    for i in range(len(starts)):
-        first, last = tokens[starts[i]], tokens[lasts[i]]
-        score = score_features(weights, table, _SEED, first, last, inside[i])
+    """Logistic regression, one step of AdaGrad for each span whose probability is not settled."""
+    for i in range(len(gold)):
+        first, last, inside = spans.tokens[spans.starts[i]], spans.tokens[spans.lasts[i]], spans.inside[i]
+        score = score_features(weights, table, _SEED, first, last, inside)
         gradient = 1.0 / (1.0 + np.exp(-score)) - (1.0 if gold[i] else 0.0)
         if abs(gradient) > 0.01:
-            update_features(weights, squares, table, _SEED, first, last, inside[i], gradient, rate)
+            update_features(weights, squares, table, _SEED, first, last, inside, gradient, rate)

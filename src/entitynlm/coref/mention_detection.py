@@ -1,0 +1,142 @@
+"""Mentions of a text: found by the proposal that has read all of it, or given and looked up among the model's words.
+
+The model is flat: of nested mentions it finds the outermost. The commonest inner ones, possessive pronouns ("[[her] mother]"),
+can be told from their words alone and are added.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from entitynlm.coref.mention_types import TypeClassifier, read_chunks
+from entitynlm.errors import ModelError
+from entitynlm.inference.posterior import decode_greedy
+from entitynlm.model.components import StoredComponent
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.variables import OTHER, Analysis
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document, Mention, Span
+
+POSSESSIVES = frozenset("my your his her our their".split())
+
+WordSpan = tuple[int, int, int]
+"""First word, end and mention type (a value of R) of a mention, in the model's words."""
+
+
+@dataclass(frozen=True)
+class MentionBias:
+    """What is added to the log-odds of a mention in greedy decoding, chosen on development documents."""
+
+    component_name: ClassVar[str] = "mention_bias"
+    value: float = 0.0
+
+    def to_stored(self) -> StoredComponent:
+        return {}, {"value": self.value}
+
+    @classmethod
+    def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> MentionBias:
+        try:
+            return cls(float(settings["value"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the mention bias of this model can't be used ({error})") from error
+
+    @classmethod
+    def from_old_notes(cls, notes: Mapping[str, Any]) -> MentionBias | None:
+        return cls(float(notes["eagerness"])) if "eagerness" in notes else None
+
+
+@dataclass(frozen=True)
+class DetectedMention:
+    """A mention before it is linked: its tokens, its span of the model's words (None: the model does not see it), its type."""
+
+    span: Span
+    words: WordSpan | None
+    type: str | None
+    entity: int = -1
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Sorts mentions in text order, outer before inner."""
+        return self.span[0], -self.span[1]
+
+
+def choose_proposal(pretrained: Pretrained) -> EntityNetwork:
+    """The proposal that has read the whole document, or the causal one where there is no other."""
+    return pretrained.get("lookahead" if "lookahead" in pretrained.networks else "causal")
+
+
+def decode_mentions(pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument) -> Analysis:
+    """The proposal's greedy analysis, with the model's mention bias."""
+    bias = pretrained.get_component(MentionBias) or MentionBias()
+    return decode_greedy(proposal, encoded, mention_bias=bias.value)[0]
+
+
+def list_detected(
+    pretrained: Pretrained, document: Document, encoded: EncodedDocument, analysis: Analysis
+) -> list[DetectedMention]:
+    """The mentions of an analysis of the model's words, as spans of the document's tokens."""
+    detected = []
+    for start, end, entity, mention_type in analysis.spans():
+        tokens = encoded.origin[start:end]
+        ends = np.flatnonzero(tokens < 0)  # a sentence ends there, and no mention goes on after it
+        tokens = tokens[: ends[0]] if len(ends) else tokens
+        if len(tokens):
+            span, words = (int(tokens[0]), int(tokens[-1]) + 1), (start, start + len(tokens), mention_type)
+            detected.append(DetectedMention(span, words, _name_type(pretrained, mention_type), entity))
+    return detected
+
+
+def _name_type(pretrained: Pretrained, mention_type: int) -> str | None:
+    types = pretrained.encoder.types
+    return types[mention_type - 1] if types and types[mention_type - 1] != OTHER else None
+
+
+def list_given(pretrained: Pretrained, proposal: EntityNetwork, document: Document) -> list[DetectedMention]:
+    """The document's own mentions; those that the model can see (the outermost) have a span of its words."""
+    plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
+    encoder = dataclasses.replace(pretrained.encoder, singletons="keep")
+    encoded, _, originals = encoder.encode_with_report(plain)
+    likeliest = np.concatenate(
+        [1 + chunk.log_types[:, 1:].argmax(axis=1) for _, chunk in read_chunks(proposal, encoded)] or [[]]
+    )  # the likeliest mention type at each word, given that a mention starts there
+    words = {
+        mention.span: (start, end, int(likeliest[start]))
+        for mention, (start, end, _, _) in zip(originals, encoded.analysis.spans(), strict=True)
+    }
+    detected = []
+    for mention in document.mentions:
+        seen = words.get(mention.span)
+        predicted = _name_type(pretrained, seen[2]) if seen else None
+        type = document.entity_types.get(mention.entity) or predicted
+        detected.append(DetectedMention(mention.span, seen, type))
+    return detected
+
+
+def predict_types(
+    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, detected: Sequence[DetectedMention]
+) -> list[DetectedMention]:
+    """Types for mentions that have none, where the model has a classifier."""
+    classifier = pretrained.get_component(TypeClassifier)
+    if classifier is None:
+        return list(detected)
+    words = {m.span: m.words[:2] for m in detected if m.type is None and m.words is not None}
+    types = dict(zip(words, classifier.predict(proposal, encoded, list(words.values())), strict=True))
+    return [dataclasses.replace(m, type=m.type or types.get(m.span)) for m in detected]
+
+
+def add_possessives(document: Document, detected: Sequence[DetectedMention]) -> list[DetectedMention]:
+    """Also the possessive pronouns that stand inside of longer mentions."""
+    added = []
+    taken = {mention.span for mention in detected}
+    for mention in detected:
+        for token in range(*mention.span):
+            if document.tokens[token].lower() in POSSESSIVES and (token, token + 1) not in taken:
+                added.append(DetectedMention((token, token + 1), None, "person" if mention.type else None))
+    return sorted([*detected, *added], key=lambda mention: mention.order)
