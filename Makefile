@@ -48,12 +48,13 @@ kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, c
 	scripts/build_kenlm.sh
 
 RUN ?= runs/entitynlm-en
+CONFIG ?= configs/entitynlm-en.toml
 model: setup ## train the model that ships, from the corpora in DATA (some hours on two cores; goes on where it stopped)
-	$(BIN)/python scripts/train_shipped.py prepare --data $(DATA) --out $(RUN)
-	$(BIN)/python scripts/train_shipped.py pretrain --out $(RUN)
-	$(BIN)/python scripts/train_shipped.py train --data $(DATA) --out $(RUN)
-	$(BIN)/python scripts/train_shipped.py finish --data $(DATA) --out $(RUN)
-	$(BIN)/python scripts/train_shipped.py export --out $(RUN)
+	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN)
+	$(BIN)/entitynlm train $(RUN)/plain --config $(CONFIG) --out $(RUN)/words --rnnlm-only --resume
+	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --lookahead --resume
+	$(BIN)/entitynlm train-components $(RUN)/annotated --model $(RUN)/model --out $(RUN)/finished --plain-text $(RUN)/plain --compact
+	rm -rf src/entitynlm/models/entitynlm-en && cp -r $(RUN)/finished src/entitynlm/models/entitynlm-en
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -27,8 +27,9 @@ from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained
+from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
-from train_shipped import read_gum, read_litbank, read_words
+from shipped_corpora import read_gum, read_litbank
 
 
 def score(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, float]:
@@ -96,7 +97,8 @@ def measure_perplexity(
     with torch.no_grad():
         windows = [language_model.cut(document, 0) for document in encoded]
         tell("rnnlm", sum(float(language_model.score(w, FixedNoise(), None).scores.x.sum()) for w in windows))
-    ngrams = estimate_ngrams(read_words(words / "train.npz"), pretrained.encoder)
+    plain = open_corpus(words).documents("train")
+    ngrams = estimate_ngrams([pretrained.encoder.encode(text) for text in plain], pretrained.encoder)
     tell("5-gram", sum(float(ngrams.score(document).sum()) for document in encoded))
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
     estimates = [
@@ -115,7 +117,7 @@ def main() -> None:
     )
     parser.add_argument("model", nargs="?", default="entitynlm-en", help="a name or a folder")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--words", type=Path, help="the folder with train.npz; without it, no perplexity")
+    parser.add_argument("--words", type=Path, help="the folder RUN/plain; without it, no perplexity")
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--particles", type=int, default=100)

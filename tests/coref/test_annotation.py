@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
-from entitynlm.coref.annotation import Options, add_possessives, annotate_document, get_linker
-from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, view_spans
-from entitynlm.coref.linking.features import FEATURES, describe
-from entitynlm.coref.linking.linker import Linker, link_mentions, make_example, train_linker
+from entitynlm.coref.annotation import Options, annotate_document
+from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
+from entitynlm.coref.linking.features import FEATURES, extract_features
+from entitynlm.coref.linking.linker import Linker, link_mentions
 from entitynlm.coref.linking.proposal_scores import ProposalScorer
-from entitynlm.coref.mention_types import TypeGuesser, read_ends, train_types
+from entitynlm.coref.linking.training import make_example, train_linker
+from entitynlm.coref.mention_detection import MentionBias, add_possessives, decode_mentions
+from entitynlm.coref.mention_types import TypeClassifier, read_boundary_states, train_types
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.posterior import decode_greedy
-from entitynlm.model.pretrained import Pretrained
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import make_bundle
 
@@ -42,27 +46,27 @@ def linker() -> Linker:
 @pytest.fixture
 def pretrained(linker: Linker) -> Pretrained:
     made, _ = make_bundle()
-    made.notes["linker"] = linker.to_dict()
+    made.set_component(linker)
     return made
 
 
 def test_features_tell_what_is_on_the_page() -> None:
     document = make_story()
-    cast = EntityMemory(document)
-    views = view_spans(document, [(0, 2), (3, 4), (9, 10), (11, 12)])
-    for view in views[:2]:
-        cast.add(view, NOBODY, "person")
-    john = cast.add(views[2], 1, "person")
+    memory = EntityMemory(document)
+    mentions = describe_spans(document, [(0, 2), (3, 4), (9, 10), (11, 12)])
+    for mention in mentions[:2]:
+        memory.add(mention, NEW_ENTITY, "person")
+    john = memory.add(mentions[2], 1, "person")
 
-    def look(view: int, entity: int, name: str) -> float:
-        described = describe(cast, views[view], "person")
+    def look(mention: int, entity: int, name: str) -> float:
+        described = extract_features(memory, mentions[mention], "person")
         return float(described.features[described.candidates.index(entity), FEATURES.index(name)])
 
     assert john == 1
     assert look(3, 0, "shared words") == 1 and look(3, 1, "shared words") == 0
     assert look(3, 1, "other name") == 1
     assert look(2, 1, "gender agrees") == 1 and look(2, 0, "gender agrees") == 0
-    assert look(3, NOBODY, "new: word seen") == 1
+    assert look(3, NEW_ENTITY, "new: word seen") == 1
 
 
 def test_a_linker_learns_its_story(linker: Linker) -> None:
@@ -72,19 +76,48 @@ def test_a_linker_learns_its_story(linker: Linker) -> None:
     assert len(set(zip(entities, gold, strict=True))) == len(set(gold)) == len(set(entities))
 
 
-def test_a_linker_is_stored_and_found_again(linker: Linker, pretrained: Pretrained) -> None:
-    again = get_linker(pretrained)
-    assert again is not None and get_linker(pretrained) is again
-    other, _ = make_bundle()
-    other.notes["linker"] = {**linker.to_dict(), "advice_weight": 0.125}
-    found = get_linker(other)
-    assert found is not None and found.advice_weight == 0.125 and get_linker(pretrained) is not found
-    rows = torch.rand(5, len(FEATURES))
+def test_components_are_stored_with_the_model(linker: Linker, pretrained: Pretrained, tmp_path: Path) -> None:
+    classifier = TypeClassifier(["person", "place"], np.eye(2, 9, dtype=np.float32))
+    for component in (MentionBias(0.25), classifier):
+        pretrained.set_component(component)
+    save_pretrained(pretrained, tmp_path)
+    again = load_pretrained(tmp_path)
+    found = again.get_component(Linker)
+    assert found is not None and found is again.get_component(Linker)
+    rows, nothing = torch.rand(5, len(FEATURES)), torch.zeros(5)
     with torch.no_grad():
-        nothing = torch.zeros(5)
-        assert torch.allclose(again(rows, nothing), linker(rows, nothing), atol=1e-2)
+        assert torch.equal(found(rows, nothing), linker(rows, nothing))
+    assert (found.proposal_weight, found.gender_prior) == (linker.proposal_weight, linker.gender_prior)
+    assert again.get_component(MentionBias) == MentionBias(0.25)
+    types = again.get_component(TypeClassifier)
+    assert types is not None and types.names == classifier.names
+    assert np.array_equal(types.weights, classifier.weights)
+    tensors, settings = linker.to_stored()
     with pytest.raises(ModelError, match="other features"):
-        Linker.from_dict({**linker.to_dict(), "features": ["length"]})
+        Linker.from_stored(tensors, {**settings, "features": ["length"]})
+    with pytest.raises(ModelError, match="row of weights"):
+        TypeClassifier.from_stored({"weights": torch.zeros(3, 9)}, settings={"names": ["person"]})
+
+
+def test_components_of_the_first_format_are_read_from_its_notes(linker: Linker) -> None:
+    tensors, settings = linker.to_stored()
+    weights = {name: value.tolist() for name, value in tensors.items() if name != "gender_prior"}
+    old_prior = {"words": "emma otto", "values": [-90, 80]}
+    old_features = [name.replace("gender score", "leaning") for name in settings["features"]]
+    old = {"features": old_features, "advice_weight": 0.125, "weights": weights, "leanings": old_prior}
+    pretrained, _ = make_bundle()
+    assert pretrained.get_component(Linker) is None and pretrained.get_component(MentionBias) is None
+    pretrained.notes |= {
+        "linker": old,
+        "eagerness": 0.3,
+        "types": {"names": ["person"], "weights": [[0.5, 1]]},
+    }
+    found = pretrained.get_component(Linker)
+    assert found is not None and found.proposal_weight == 0.125 and found.gender_prior.find("Emma") == -0.9
+    assert torch.allclose(found.layers[0].weight, linker.layers[0].weight)
+    assert pretrained.get_component(MentionBias) == MentionBias(0.3)
+    types = pretrained.get_component(TypeClassifier)
+    assert types is not None and types.weights.tolist() == [[0.5, 1.0]]
 
 
 @pytest.mark.parametrize("options", [Options(), Options(samples=8), Options(links="network")], ids=str)
@@ -141,8 +174,8 @@ def test_wrong_options_are_named() -> None:
         Options(links="strong")  # type: ignore[arg-type]
 
 
-def test_advice_is_the_proposals_own_choice_along_its_path() -> None:
-    """Told the links of an analysis one by one, the adviser gives the network's own log-probabilities of them."""
+def test_the_proposals_scores_along_its_path_are_its_own() -> None:
+    """Told the links of an analysis one by one, the scorer gives the network's own log-probabilities of them."""
     from entitynlm.model.batch.scores import score_documents
 
     pretrained, encoded = make_bundle()
@@ -153,30 +186,30 @@ def test_advice_is_the_proposals_own_choice_along_its_path() -> None:
     )
     known: list[int] = []
     for number, (start, _, entity, _) in enumerate(spans):
-        candidates = [*known, NOBODY]
-        chosen = entity if entity in known else NOBODY
+        candidates = [*known, NEW_ENTITY]
+        chosen = entity if entity in known else NEW_ENTITY
         advice = proposal_scorer.advise(number, candidates)[candidates.index(chosen)]
         with torch.no_grad():
             expected = float(score_documents(proposal, [document], noise=None).e[start])
         assert advice == pytest.approx(expected, abs=1e-5)
         proposal_scorer.note(number, entity)
-        known += [entity] if chosen == NOBODY else []
+        known += [entity] if chosen == NEW_ENTITY else []
 
 
 def test_types_are_told_from_states() -> None:
     pretrained, encoded = make_bundle()
     proposal = pretrained.get("lookahead")
     places = [(start, end) for start, end, _, _ in encoded[0].analysis.spans()]
-    ends = read_ends(proposal, encoded[0], places)
+    states = read_boundary_states(proposal, encoded[0], places)
     names = [f"type {number}" for number in range(len(places))]
-    guesser = train_types(ends, names, decay=1e-6)
-    assert guesser.guess(proposal, encoded[0], places) == names
-    again = TypeGuesser.from_dict(guesser.to_dict())
-    assert again.guess(proposal, encoded[0], places) == names
-    assert again.guess(proposal, encoded[0], []) == []
+    classifier = train_types(states, names, decay=1e-6)
+    assert classifier.predict(proposal, encoded[0], places) == names
+    again = TypeClassifier.from_stored(*classifier.to_stored())
+    assert again.predict(proposal, encoded[0], places) == names
+    assert again.predict(proposal, encoded[0], []) == []
 
 
-def test_an_eager_reader_finds_more_mentions() -> None:
+def test_a_mention_bias_finds_more_mentions() -> None:
     pretrained, encoded = make_bundle()
     proposal = pretrained.get("lookahead")
     counts = [
@@ -189,3 +222,7 @@ def test_an_eager_reader_finds_more_mentions() -> None:
     assert 0 == counts[0] < counts[1] <= counts[2]
     plain, log_q = decode_greedy(proposal, encoded[0])
     assert (plain, log_q) == decode_greedy(proposal, encoded[0], mention_bias=0.0)
+    for value in (-20.0, 20.0):
+        pretrained.set_component(MentionBias(value))
+        expected = decode_greedy(proposal, encoded[0], mention_bias=value)[0]
+        assert decode_mentions(pretrained, proposal, encoded[0]) == expected

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from entitynlm.coref.linking.proposal_scores import WordSpan
 from entitynlm.coref.mention_types import TypeClassifier, read_chunks
 from entitynlm.errors import ModelError
 from entitynlm.inference.posterior import decode_greedy
@@ -25,9 +26,6 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention, Span
 
 POSSESSIVES = frozenset("my your his her our their".split())
-
-WordSpan = tuple[int, int, int]
-"""First word, end and mention type (a value of R) of a mention, in the model's words."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,10 @@ def list_given(pretrained: Pretrained, proposal: EntityNetwork, document: Docume
 
 
 def predict_types(
-    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, detected: Sequence[DetectedMention]
+    pretrained: Pretrained,
+    proposal: EntityNetwork,
+    encoded: EncodedDocument,
+    detected: Sequence[DetectedMention],
 ) -> list[DetectedMention]:
     """Types for mentions that have none, where the model has a classifier."""
     classifier = pretrained.get_component(TypeClassifier)

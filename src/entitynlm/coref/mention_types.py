@@ -28,7 +28,9 @@ class TypeClassifier:
 
     def __init__(self, names: Sequence[str], weights: np.ndarray) -> None:
         if weights.ndim != 2 or len(weights) != len(names):
-            raise ModelError("the mention types of this model can't be used (there must be a row of weights for each)")
+            raise ModelError(
+                "the mention types of this model can't be used (there must be a row of weights for each)"
+            )
         self.names = tuple(names)
         self.weights = weights
 

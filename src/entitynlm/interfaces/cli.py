@@ -27,6 +27,7 @@ from entitynlm.interfaces.commands import rerank as rerank_command
 from entitynlm.interfaces.commands import score as score_command
 from entitynlm.interfaces.commands import surprisal as surprisal_command
 from entitynlm.interfaces.commands import train as train_command
+from entitynlm.interfaces.commands import train_components as train_components_command
 
 app = typer.Typer(
     name="entitynlm",
@@ -49,6 +50,7 @@ app.add_typer(reproduce_command.app, name="reproduce")
 app.command("score")(score_command.score)
 app.command("surprisal")(surprisal_command.surprisal)
 app.command("train")(train_command.train)
+app.command("train-components")(train_components_command.train_components)
 
 
 @app.callback(invoke_without_command=True)

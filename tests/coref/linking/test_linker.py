@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.coref.annotation import take_given
-from entitynlm.coref.linking.entity_memory import NOBODY, EntityMemory, Lexicon, view_spans
-from entitynlm.coref.linking.features import FEATURES, Described, describe
+from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
+from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
-from entitynlm.coref.linking.head_vectors import HeadVectors
-from entitynlm.coref.linking.linker import Linker, follow_mentions, join_linkers, link_mentions, make_example
+from entitynlm.coref.linking.lexicon import HeadVectors, Lexicon
+from entitynlm.coref.linking.linker import Linker, follow_mentions, link_mentions
 from entitynlm.coref.linking.speakers import find_speakers
-from entitynlm.coref.linking.training_examples import (
-    hide_words,
-    make_found_example,
+from entitynlm.coref.linking.training import (
+    join_linkers,
+    make_detected_example,
+    make_example,
     make_given_example,
-    name_entities,
+    mask_words,
+    match_entities,
 )
+from entitynlm.coref.mention_detection import list_given
 from entitynlm.errors import ModelError
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import make_bundle
@@ -50,16 +52,16 @@ class Watcher:
 
     def __init__(self, entities: list[int]) -> None:
         self.entities = entities
-        self.seen: dict[int, Described] = {}
-        self.early: list[int] = []
+        self.seen: dict[int, CandidateFeatures] = {}
+        self.ahead: list[int] = []
 
-    def choose(self, number: int, described: Described, early: bool) -> int:
-        if early:
-            self.early.append(number)
+    def choose(self, number: int, described: CandidateFeatures, ahead: bool) -> int:
+        if ahead:
+            self.ahead.append(number)
         else:
             self.seen[number] = described
         known = self.entities[number]
-        return known if known in described.candidates else NOBODY
+        return known if known in described.candidates else NEW_ENTITY
 
     def look(self, number: int, entity: int, feature: str) -> float:
         described = self.seen[number]
@@ -86,41 +88,41 @@ def watch(document: Document, spans: list[tuple[int, int]], entities: list[int],
 )
 def test_speakers_stand_beside_their_words(text: str, mentions: tuple[str, ...], speaker: int | None) -> None:
     document = split(text)
-    found = find_speakers(document, view_spans(document, find(document, *mentions)))
+    found = find_speakers(document, describe_spans(document, find(document, *mentions)))
     assert found.get(1) == speaker and set(found) <= {1}
 
 
 def test_who_says_i_is_looked_up_ahead() -> None:
     document = split("Anne met Tom . “ I am late , ” said Anne .")
     watcher = watch(document, find(document, "Anne", "Tom", "I", "Anne"), [0, 1, 0, 0])
-    assert watcher.early == [3]
+    assert watcher.ahead == [3]
     assert watcher.look(2, 0, "speaks here") == 1 and watcher.look(2, 1, "speaks here") == 0
-    assert watcher.look(2, NOBODY, "new: speaker new") == 0
+    assert watcher.look(2, NEW_ENTITY, "new: speaker new") == 0
 
 
 def test_a_speaker_who_is_new_is_told() -> None:
     document = split("Tom slept . “ I am late , ” said Anne .")
     watcher = watch(document, find(document, "Tom", "I"), [0, 1])
-    assert watcher.early == []
+    assert watcher.ahead == []
     watcher = watch(document, find(document, "Tom", "I", "Anne"), [0, 1, 1])
-    assert watcher.early == [2]
-    assert watcher.look(1, NOBODY, "new: speaker new") == 1
+    assert watcher.ahead == [2]
+    assert watcher.look(1, NEW_ENTITY, "new: speaker new") == 1
 
 
-def test_turns_alternate() -> None:
+def test_speakers_take_turns() -> None:
     document = split("“ I go , ” said Anne . “ I stay , ” said Tom . “ You stay ? ” “ I do . ”")
     spans = find(document, "I", "Anne", "I", "Tom", "You", "I")
     watcher = watch(document, spans, [0, 0, 1, 1, 1, 1])
     assert watcher.look(4, 1, "spoke before") == 1 and watcher.look(4, 0, "spoke two before") == 1
-    assert watcher.look(0, NOBODY, "new: speaker new") == 1
+    assert watcher.look(0, NEW_ENTITY, "new: speaker new") == 1
 
 
-def test_names_lean_to_pronouns() -> None:
+def test_names_have_a_gender_score() -> None:
     document = split("Emma met Carlos . She smiled .")
     lexicon = Lexicon(GenderPrior({"emma": -0.9, "carlos": 0.8}))
     watcher = watch(document, find(document, "Emma", "Carlos", "She"), [0, 1, 0], lexicon=lexicon)
-    assert watcher.look(2, 0, "leaning agrees") == pytest.approx(0.9)
-    assert watcher.look(2, 1, "leaning differs") == pytest.approx(0.8)
+    assert watcher.look(2, 0, "gender score agrees") == pytest.approx(0.9)
+    assert watcher.look(2, 1, "gender score differs") == pytest.approx(0.8)
     assert watcher.look(2, 0, "agreeing 1st") == 1 and watcher.look(2, 1, "agreeing 1st") == 0
 
 
@@ -134,7 +136,10 @@ def test_people_of_one_surname_are_told_apart() -> None:
 def test_appositions_and_predicates_join() -> None:
     document = split("Anne , the maid , was a singer .")
     watcher = watch(document, find(document, "Anne", "the maid", "a singer"), [0, 0, 0])
-    assert watcher.look(1, 0, "joined by comma") == 1 and watcher.look(1, NOBODY, "new: joined by comma") == 1
+    assert (
+        watcher.look(1, 0, "joined by comma") == 1
+        and watcher.look(1, NEW_ENTITY, "new: joined by comma") == 1
+    )
     assert watcher.look(2, 0, "joined by being") == 1 and watcher.look(2, 0, "joined by comma") == 0
 
 
@@ -152,18 +157,18 @@ def test_similar_heads_are_near() -> None:
 
 def test_every_row_is_finite_and_named() -> None:
     document = split("“ I saw her , ” said Mr. Lee . He , the man , was himself again . They left .")
-    cast = EntityMemory(document)
-    for view in view_spans(
+    memory = EntityMemory(document)
+    for mention in describe_spans(
         document, find(document, "I", "her", "Mr. Lee", "He", "the man", "himself", "They")
     ):
-        described = describe(cast, view, "person")
+        described = extract_features(memory, mention, "person")
         assert described.features.shape == (len(described.candidates), len(FEATURES))
         assert np.isfinite(described.features).all()
-        cast.add(view, NOBODY, "person")
+        memory.add(mention, NEW_ENTITY, "person")
     assert len(set(FEATURES)) == len(FEATURES)
 
 
-def test_leanings_are_learned_from_pronouns_that_follow() -> None:
+def test_a_gender_prior_is_learned_from_pronouns_that_follow() -> None:
     texts = [
         ["Yesterday", "Anna", "lost", "her", "hat", ".", "Then", "Otto", "found", "his", "."],
         ["Anna", "saw", "him"],
@@ -178,46 +183,52 @@ def test_leanings_are_learned_from_pronouns_that_follow() -> None:
         and gender_prior.find("otto") > 0.4
         and gender_prior.find("stone") == 0
     )
-    assert GenderPrior.from_dict(gender_prior.to_dict()).find("berta") == pytest.approx(
+    assert GenderPrior.from_stored(*gender_prior.to_stored()).find("berta") == pytest.approx(
         gender_prior.find("berta"), abs=0.01
     )
     with pytest.raises(ModelError, match="differ in count"):
-        GenderPrior.from_dict({"words": "anna otto", "values": [1]})
+        GenderPrior.from_stored("anna otto", [1])
     with pytest.raises(ModelError, match="no name"):
         learn_gender_prior({}, ["stone"], np.zeros((1, 2)))
 
 
 def test_joined_linkers_score_the_mean() -> None:
     torch.manual_seed(0)
-    linkers = [Linker(3, advice_weight=0.5).eval(), Linker(4, advice_weight=0.5).eval()]
+    linkers = [Linker(3, proposal_weight=0.5).eval(), Linker(4, proposal_weight=0.5).eval()]
     rows = torch.rand(6, len(FEATURES)).numpy()
-    advice = np.linspace(-3, 0, 6)
-    mean = np.mean([linker.score(rows, advice) for linker in linkers], axis=0)
-    assert np.allclose(join_linkers(linkers).score(rows, advice), mean, atol=1e-5)
+    log_probs = np.linspace(-3, 0, 6)
+    mean = np.mean([linker.score(rows, log_probs) for linker in linkers], axis=0)
+    assert np.allclose(join_linkers(linkers).score(rows, log_probs), mean, atol=1e-5)
 
 
-def test_advice_counts_by_its_weight_and_no_more_than_unlikely() -> None:
-    linker = Linker(3, advice_weight=0.5).eval()
+def test_log_probabilities_of_the_proposal_count_by_their_weight_down_to_the_lowest() -> None:
+    linker = Linker(3, proposal_weight=0.5).eval()
     rows = np.zeros((3, len(FEATURES)), dtype=np.float32)
     plain = linker.score(rows)
     assert np.allclose(linker.score(rows, np.array([0.0, -2.0, -99.0])) - plain, [0.0, -1.0, -3.0])
 
 
-def test_advice_is_not_asked_for_before_its_turn() -> None:
-    document = split("Anne met Tom . “ I am late , ” said Anne .")
-    asked: list[int] = []
+class ConstantScores:
+    """Finds all candidates equally likely, and keeps which mentions it was asked and told about."""
 
-    def advise(number: int, candidates: Sequence[int]) -> np.ndarray:
-        asked.append(number)
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.noted: list[int] = []
+
+    def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray:
+        self.asked.append(number)
         return np.zeros(len(candidates))
 
-    link_mentions(
-        Linker(3, advice_weight=1.0).eval(),
-        document,
-        find(document, "Anne", "Tom", "I", "Anne"),
-        advise=advise,
-    )
-    assert asked == [0, 1, 2, 3]
+    def note(self, number: int, entity: int) -> None:
+        self.noted.append(number)
+
+
+def test_the_proposal_is_not_asked_before_a_mention_has_its_turn() -> None:
+    document = split("Anne met Tom . “ I am late , ” said Anne .")
+    proposal = ConstantScores()
+    spans = find(document, "Anne", "Tom", "I", "Anne")
+    link_mentions(Linker(3, proposal_weight=1.0).eval(), document, spans, proposal=proposal)
+    assert proposal.asked == proposal.noted == [0, 1, 2, 3]
 
 
 def test_head_vectors_have_length_one_and_know_the_vocabulary() -> None:
@@ -242,13 +253,13 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
     spans = [mention.span for mention in document.mentions]
     plain = make_example(document, spans, [mention.entity for mention in document.mentions])
     assert given.chosen.tolist() == plain.chosen.tolist() == [0, 2, 4, 7]
-    assert (given.advice <= 0).all() and not (plain.advice != 0).any()
-    found = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, seed=1)
-    again = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, seed=1)
-    assert torch.equal(found.features, again.features) and torch.equal(found.advice, again.advice)
-    blind = make_found_example(pretrained, document, GenderPrior({}), hidden=0.5, advice_too=True, seed=1)
-    assert torch.equal(found.features, blind.features) and not torch.equal(found.advice, blind.advice)
-    assert found.features.shape == (len(found.owners), len(FEATURES)) and len(found.advice) == len(
+    assert (given.log_probs <= 0).all() and not (plain.log_probs != 0).any()
+    found = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, seed=1)
+    again = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, seed=1)
+    assert torch.equal(found.features, again.features) and torch.equal(found.log_probs, again.log_probs)
+    blind = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, mask_scores=True, seed=1)
+    assert torch.equal(found.features, blind.features) and not torch.equal(found.log_probs, blind.log_probs)
+    assert found.features.shape == (len(found.owners), len(FEATURES)) and len(found.log_probs) == len(
         found.owners
     )
 
@@ -256,18 +267,18 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
 def test_found_mentions_are_named_by_words_then_by_head() -> None:
     pretrained, _ = make_bundle()
     document = make_annotated()
-    given = take_given(pretrained, pretrained.get("causal"), document)
-    assert name_entities(document, given) == ["of m", "of j", "of m", "of j"]
+    given = list_given(pretrained, pretrained.get("causal"), document)
+    assert match_entities(document, given) == ["of m", "of j", "of m", "of j"]
     longer = document.with_mentions([Mention(1, 3, "x"), Mention(3, 4, "y")])
-    found = take_given(pretrained, pretrained.get("causal"), longer)
-    assert name_entities(document, found) == ["of j", "mention 1"]
+    found = list_given(pretrained, pretrained.get("causal"), longer)
+    assert match_entities(document, found) == ["of j", "mention 1"]
 
 
 def test_hidden_words_are_unknown_ones() -> None:
     pretrained, _ = make_bundle()
     encoded = pretrained.encoder.encode_words(make_annotated())
-    assert np.array_equal(hide_words(pretrained, encoded, 0.0, np.random.default_rng(1)).x, encoded.x)
-    hidden = hide_words(pretrained, encoded, 1.0, np.random.default_rng(1))
+    assert np.array_equal(mask_words(pretrained, encoded, 0.0, np.random.default_rng(1)).x, encoded.x)
+    hidden = mask_words(pretrained, encoded, 1.0, np.random.default_rng(1))
     specials = pretrained.encoder.vocabulary.specials
     assert (
         (hidden.x < specials)

@@ -40,8 +40,9 @@ ENTITY_FEATURES = (
     "adds words", "other name", "other head", "has name", "pronouns only", "same quoting", "same quotation",
     "says I here", "says you here", "said I before", "said you before", "type agrees", "type differs",
     "last was pronoun", "last was name", "last opened sentence", "contains mention", "adjacent",
-    "joined by comma", "joined by being", "gender score agrees", "gender score differs", "agreeing 1st", "agreeing 2nd", "agreeing 3rd",
-    "agreeing later", "mentions near", "mentions wide", "share of wide", "share opened", "last after preposition",
+    "joined by comma", "joined by being", "gender score agrees", "gender score differs",
+    "agreeing 1st", "agreeing 2nd", "agreeing 3rd", "agreeing later", "mentions near", "mentions wide",
+    "share of wide", "share opened", "last after preposition",
     "last possessive", "last inside", "same clause", "speaks here", "spoke before", "spoke two before", "given names differ",
     "titles differ", "similar head", "very similar head", "most similar head",
 )  # fmt: skip
@@ -96,7 +97,10 @@ class _FeatureExtractor:
         mention = self.mention
         if None not in (self.type, record.type) and self.type != record.type:
             return False
-        if UNKNOWN not in (mention.number, record.grammatical_number) and mention.number != record.grammatical_number:
+        if (
+            UNKNOWN not in (mention.number, record.grammatical_number)
+            and mention.number != record.grammatical_number
+        ):
             return False
         if mention.gender in GENDERED and record.gender not in (UNKNOWN, mention.gender):
             return False
@@ -263,7 +267,11 @@ class _FeatureExtractor:
         assert record.mention is not None
         end, start = record.mention.candidate.end, self.mention.candidate.start
         borders = self.memory.borders
-        return record.mention.sentence == self.mention.sentence and start >= end and borders[start] == borders[end]
+        return (
+            record.mention.sentence == self.mention.sentence
+            and start >= end
+            and borders[start] == borders[end]
+        )
 
 
 def _count_since(record: EntityRecord, sentence: int) -> int:

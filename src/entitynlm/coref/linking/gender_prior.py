@@ -1,9 +1,8 @@
-"""Whether a name or a noun leans to "he" or to "she", learned from plain text.
+"""Whether a name or a noun is rather a man's or a woman's, learned from plain text.
 
 Annotated stories are too few to know that Emma is a woman. In plain text a name is often followed by the pronoun of whoever bears
-it; the counts are noisy for a single name, but words of one kind lie in one direction of pretrained vectors, so a logistic
-regression from vectors to counts tells it for names that the text never had. What is stored is a list of words with a number
-each: no vectors.
+it; the counts are noisy for a single name, but names of one gender lie in one direction of pretrained vectors, so a logistic
+regression from vectors to counts also covers names that the text never had. What is stored is a number per word: no vectors.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
@@ -28,33 +26,33 @@ REACH = 10  # words from a name to the pronoun that is counted for it
 BREAKS = frozenset(".?!:\"“”‘’'`_") | {"``", "''", "</s>"}
 """After these a capital need not be a name's."""
 FEWEST = 6  # pronouns that make a name's count worth learning from
-SURE = 30  # pronouns that make it worth as much as any
-WEAKEST = 0.4  # smaller leanings are not stored
-SCALE = 100
+SURE = 30  # pronouns that give a name's count full weight
+WEAKEST = 0.4  # smaller scores are not stored
+SCALE = 100  # scores are stored in hundredths
 
 
 @dataclass(frozen=True)
 class GenderPrior:
-    """Words in lower case, from −1 ("she") to 1 ("he"); words that are missing lean nowhere."""
+    """Scores of words in lower case, from −1 ("she") to 1 ("he"); words that are missing have 0."""
 
     values: Mapping[str, float]
 
     def find(self, word: str) -> float:
         return self.values.get(word.lower(), 0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """For the model's card: the words in one string, their leanings in hundredths."""
+    def to_stored(self) -> tuple[str, list[int]]:
+        """The words in one string, and their scores in hundredths."""
         words = sorted(self.values)
-        return {"words": " ".join(words), "values": [round(SCALE * self.values[word]) for word in words]}
+        return " ".join(words), [round(SCALE * self.values[word]) for word in words]
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> GenderPrior:
-        words, values = stored["words"].split(), stored["values"]
-        if len(words) != len(values):
+    def from_stored(cls, words: str, scores: Sequence[int]) -> GenderPrior:
+        names = words.split()
+        if len(names) != len(scores):
             raise ModelError(
-                "the leanings of names in this model can't be used (words and numbers differ in count)"
+                "the gender prior of this model can't be used (words and numbers differ in count)"
             )
-        return cls({word: value / SCALE for word, value in zip(words, values, strict=True)})
+        return cls({word: score / SCALE for word, score in zip(names, scores, strict=True)})
 
 
 def count_pronouns(texts: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:
@@ -87,14 +85,14 @@ def _find_names(tokens: Sequence[str]) -> list[int]:
 def learn_gender_prior(
     counts: Mapping[str, tuple[int, int]], words: Sequence[str], vectors: np.ndarray
 ) -> GenderPrior:
-    """A logistic regression from the names' vectors to their counts and those of known nouns, told of all words.
+    """A logistic regression from the vectors of names to their counts and those of known nouns, applied to all words.
 
     :param words: in lower case, one per row of ``vectors``, (V, D).
     """
     rows = {word: row for row, word in enumerate(words)}
     examples, targets, weights = _choose_examples(counts, rows)
     if not examples:
-        raise ModelError("no name that is followed by pronouns has a vector; leanings can't be learned")
+        raise ModelError("no name that is followed by pronouns has a vector; a gender prior can't be learned")
     x = torch.from_numpy(np.array(vectors, dtype=np.float32))
     y, w = torch.tensor(targets), torch.tensor(weights)
     layer = nn.Linear(x.shape[1], 1)
@@ -104,10 +102,9 @@ def learn_gender_prior(
 
     def close() -> torch.Tensor:
         optimizer.zero_grad()
-        losses = nn.functional.binary_cross_entropy_with_logits(
-            layer(x[examples])[:, 0], y, weight=w, reduction="mean"
-        )
-        loss: torch.Tensor = losses + 0.002 * layer.weight.square().sum()
+        logits = layer(x[examples])[:, 0]
+        loss: torch.Tensor = nn.functional.binary_cross_entropy_with_logits(logits, y, weight=w)
+        loss = loss + 0.002 * layer.weight.square().sum()
         loss.backward()
         return loss
 
@@ -128,9 +125,9 @@ def _choose_examples(
     examples, targets, weights = [], [], []
     for word, (males, females) in counts.items():
         if males + females >= FEWEST and word.lower() in rows:
-            lean = math.log(ratio * (males + 2) / (females + 2 * ratio))
+            log_odds = math.log(ratio * (males + 2) / (females + 2 * ratio))
             examples.append(rows[word.lower()])
-            targets.append(1 / (1 + math.exp(-2 * lean)))
+            targets.append(1 / (1 + math.exp(-2 * log_odds)))
             weights.append(min(1.0, (males + females) / SURE))
     for word, gender in GENDERS.items():
         if gender in (MALE, FEMALE) and word in rows:

@@ -24,7 +24,9 @@ from entitynlm.model.components import StoredComponent
 from entitynlm.text.document import Document, Span
 
 HIDDEN = 48
-LOWEST = -6.0  # log-probabilities of the proposal below this count as this; of −3 to −12 the best on LitBank dev
+LOWEST = (
+    -6.0
+)  # log-probabilities of the proposal below this count as this; of −3 to −12 the best on LitBank dev
 GENDER_PRIOR = "gender_prior"
 
 Chooser = Callable[[int, CandidateFeatures, bool], int]
@@ -121,9 +123,8 @@ def link_mentions(
         log_probs = proposal.advise(number, rows.candidates) if proposal and asked else None
         return rows.candidates[int(np.argmax(linker.score(rows.features, log_probs)))]
 
-    return follow_mentions(
-        document, spans, choose, types=types, lexicon=lexicon, on_link=proposal and proposal.note
-    )
+    on_link = None if proposal is None else proposal.note
+    return follow_mentions(document, spans, choose, types=types, lexicon=lexicon, on_link=on_link)
 
 
 def follow_mentions(
@@ -135,7 +136,7 @@ def follow_mentions(
     lexicon: Lexicon | None = None,
     on_link: Callable[[int, int], None] | None = None,
 ) -> list[int]:
-    """Visit the mentions from left to right, let ``choose`` decide, and keep the entities; before a quotation, find its speaker."""
+    """Visit the mentions from left to right and let ``choose`` decide; before a quotation, find its speaker."""
     memory = EntityMemory(document, lexicon)
     mentions = describe_spans(document, spans)
     speakers = find_speakers(document, mentions)

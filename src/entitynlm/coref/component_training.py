@@ -1,0 +1,192 @@
+"""Training of what ``annotate`` adds to the networks: the mention bias, the type classifier and the linker.
+
+Each component is stored in the model's folder when it is finished, so an interrupted training goes on with the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from entitynlm.coref.annotation import annotate_document
+from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
+from entitynlm.coref.linking.linker import Linker
+from entitynlm.coref.linking.training import (
+    LinkerExample,
+    join_linkers,
+    make_detected_example,
+    make_given_example,
+    train_linker,
+)
+from entitynlm.coref.mention_detection import POSSESSIVES, MentionBias, choose_proposal, list_detected
+from entitynlm.coref.mention_types import TypeClassifier, read_boundary_states, train_types
+from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
+from entitynlm.coref.metrics.filters import drop_repetitions
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.inference.posterior import decode_greedy
+from entitynlm.model.components import Component
+from entitynlm.model.encoding.embeddings import read_packaged
+from entitynlm.model.encoding.variables import select_mentions
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document
+
+COMPONENTS: dict[str, type[Component]] = {"types": TypeClassifier, "bias": MentionBias, "linker": Linker}
+"""In the order of training: the linker is trained on mentions that were found with the bias, and typed."""
+BIASES = (0.0, 0.3, 0.6, 0.9)
+PRIOR_WORDS = 40_000  # of GloVe, the most frequent, that the gender prior covers
+MASKINGS = ((0.0, False), (0.05, False), (0.07, True), (0.1, True))
+"""Detected examples of each document: the share of masked words, and whether the proposal scores entities without them too."""
+
+
+@dataclass(frozen=True)
+class ComponentSettings:
+    """How the components are trained; the defaults were chosen on LitBank's development documents.
+
+    :param bias: the mention bias; None chooses the one with the best F1 of mentions in development documents.
+    :param proposal_weight: how much the proposal's log-probabilities count beside the linker's own scores.
+    :param linkers: linkers that are trained from different seeds and averaged.
+    """
+
+    bias: float | None = None
+    proposal_weight: float = 0.45
+    hidden: int = 96
+    epochs: int = 18
+    linkers: int = 2
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if min(self.hidden, self.epochs, self.linkers) < 1:
+            raise ConfigError("a linker needs at least one hidden unit, one epoch and one seed")
+
+
+Report = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+def train_component(
+    name: str,
+    pretrained: Pretrained,
+    train: Sequence[Document],
+    development: Sequence[Document],
+    settings: ComponentSettings,
+    *,
+    plain_texts: Iterable[Document] = (),
+    report: Report = lambda step, done, total: None,
+) -> None:
+    """Train one of :data:`COMPONENTS` and make it part of the model.
+
+    :param plain_texts: more text for the gender prior, beside the training documents; it needs no annotation.
+    """
+    train = [drop_repetitions(document) for document in train]
+    if not any(document.mentions for document in train):
+        raise DataError(f"the {name} component can't be trained: the documents have no mentions")
+    if name == "types":
+        pretrained.set_component(fit_types(pretrained, train))
+    elif name == "bias":
+        value = choose_bias(pretrained, development) if settings.bias is None else settings.bias
+        pretrained.set_component(MentionBias(value))
+    else:
+        gender_prior = fit_gender_prior([*train, *plain_texts])
+        pretrained.set_component(fit_linker(pretrained, train, gender_prior, settings, report))
+
+
+def fit_types(pretrained: Pretrained, documents: Sequence[Document]) -> TypeClassifier:
+    """A type classifier from the proposal's states at both ends of annotated mentions of a known type."""
+    proposal = choose_proposal(pretrained)
+    states, types = [], []
+    for document in map(keep_linkable, documents):
+        encoded, _, originals = pretrained.encoder.encode_with_report(document)
+        spans = [(start, end) for start, end, _, _ in encoded.analysis.spans()]
+        names = [document.entity_types.get(mention.entity) for mention in originals]
+        typed = [span for span, name in zip(spans, names, strict=True) if name]
+        states.append(read_boundary_states(proposal, encoded, typed))
+        types += [name for name in names if name]
+    if not types:
+        raise DataError("mention types can't be learned: no entity of the training documents has a type")
+    return train_types(np.concatenate(states), types)
+
+
+def keep_linkable(document: Document) -> Document:
+    """The mentions that ``annotate`` can find: the outermost ones and possessive pronouns inside of them."""
+    outermost, _ = select_mentions(document, singletons="keep")
+    spans = {mention.span for mention in outermost}
+    inner = [
+        mention
+        for mention in document.mentions
+        if len(mention) == 1
+        and mention.span not in spans
+        and document.tokens[mention.start].lower() in POSSESSIVES
+    ]
+    return document.with_mentions([*outermost, *inner], document.entity_types)
+
+
+def choose_bias(pretrained: Pretrained, documents: Sequence[Document]) -> float:
+    """The mention bias with the best F1 of the outermost mentions, the smallest of several."""
+    proposal = choose_proposal(pretrained)
+    encoded = [pretrained.encoder.encode_words(document) for document in documents]
+    gold = [{m.span for m in select_mentions(d, singletons="keep")[0]} for d in documents]
+
+    def measure(bias: float) -> float:
+        hits = found = 0
+        for document, words, spans in zip(documents, encoded, gold, strict=True):
+            analysis = decode_greedy(proposal, words, mention_bias=bias)[0]
+            detected = {m.span for m in list_detected(pretrained, document, words, analysis)}
+            hits, found = hits + len(detected & spans), found + len(detected)
+        return 2 * hits / max(1, found + sum(map(len, gold)))
+
+    return max(BIASES, key=measure)
+
+
+def fit_gender_prior(texts: Iterable[Document]) -> GenderPrior:
+    """A gender prior from plain text and the packaged GloVe."""
+    return learn_gender_prior(count_pronouns(text.tokens for text in texts), *read_packaged(PRIOR_WORDS))
+
+
+def fit_linker(
+    pretrained: Pretrained,
+    documents: Sequence[Document],
+    gender_prior: GenderPrior,
+    settings: ComponentSettings,
+    report: Report,
+) -> Linker:
+    """The mean of several linkers, trained on given and on detected mentions of the same documents."""
+    total = len(documents) * (1 + len(MASKINGS))
+    examples: list[LinkerExample] = []
+    for document in documents:
+        report("examples", len(examples), total)
+        examples.append(make_given_example(pretrained, keep_linkable(document), gender_prior))
+    for masking, (masked, mask_scores) in enumerate(MASKINGS):
+        first_seed = 1000 * max(0, masking - 1)
+        for number, document in enumerate(documents):
+            report("examples", len(examples), total)
+            examples.append(
+                make_detected_example(
+                    pretrained,
+                    document,
+                    gender_prior,
+                    masked=masked,
+                    mask_scores=mask_scores,
+                    seed=first_seed + number,
+                )
+            )
+    linkers = [
+        train_linker(
+            examples,
+            proposal_weight=settings.proposal_weight,
+            gender_prior=gender_prior,
+            hidden=settings.hidden,
+            epochs=settings.epochs,
+            seed=settings.seed + number,
+            on_epoch=lambda epoch, loss: report(f"linker, loss {loss:.4f}", epoch, settings.epochs),
+        )
+        for number in range(settings.linkers)
+    ]
+    return join_linkers(linkers)
+
+
+def score_annotation(pretrained: Pretrained, documents: Sequence[Document]) -> CorpusCounts:
+    """Coreference scores of the model's own annotation of documents against theirs, singletons included."""
+    keys = [drop_repetitions(document) for document in documents]
+    return score_documents(keys, [annotate_document(pretrained, key.with_mentions(())) for key in keys])

@@ -1,0 +1,231 @@
+"""Training of a linker on annotated documents, with mentions as ``annotate`` finds them.
+
+A linker that has only seen annotated mentions trusts them: each entity has its first mention, and whatever is mentioned is an
+entity. Detected mentions are not like that, so most training examples are made of mentions that the proposal finds; and since it
+finds those of its own training documents better than others, some words are masked (decision 073 has what each brought).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.coref.linking.entity_memory import NEW_ENTITY
+from entitynlm.coref.linking.features import FEATURES, CandidateFeatures
+from entitynlm.coref.linking.gender_prior import GenderPrior
+from entitynlm.coref.linking.lexicon import HeadVectors, Lexicon
+from entitynlm.coref.linking.linker import HIDDEN, EntityScores, Linker, follow_mentions
+from entitynlm.coref.linking.proposal_scores import ProposalScorer
+from entitynlm.coref.mention_detection import (
+    DetectedMention,
+    add_possessives,
+    choose_proposal,
+    decode_mentions,
+    list_detected,
+    list_given,
+    predict_types,
+)
+from entitynlm.coref.ranker.syntax import guess_head
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document, Span
+
+
+@dataclass(frozen=True)
+class LinkerExample:
+    """The mentions of a document: feature rows of all candidates, the proposal's log-probabilities, and which row is right.
+
+    :param owners: the mention of each row.
+    :param chosen: the right row of each mention.
+    """
+
+    features: Tensor
+    log_probs: Tensor
+    owners: Tensor
+    chosen: Tensor
+
+
+@dataclass
+class _ExampleCollector:
+    """Chooses as the annotators did, and keeps the rows that the linker would have had to choose from."""
+
+    entities: Sequence[str]
+    proposal: EntityScores | None
+    numbers: dict[str, int] = field(default_factory=dict)
+    rows: list[np.ndarray] = field(default_factory=list)
+    log_probs: list[np.ndarray] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)
+
+    def choose(self, number: int, rows: CandidateFeatures, ahead: bool) -> int:
+        entity = self.numbers.get(self.entities[number], NEW_ENTITY)
+        candidates = rows.candidates
+        if not ahead and entity in candidates:
+            self.chosen.append(len(self.owners) + candidates.index(entity))
+            self.owners += [len(self.chosen) - 1] * len(candidates)
+            self.rows.append(rows.features)
+            no_scores = np.zeros(len(candidates))
+            self.log_probs.append(self.proposal.advise(number, candidates) if self.proposal else no_scores)
+        return entity
+
+    def note(self, number: int, entity: int) -> None:
+        self.numbers[self.entities[number]] = entity
+        if self.proposal:
+            self.proposal.note(number, entity)
+
+
+def make_example(
+    document: Document,
+    spans: Sequence[Span],
+    entities: Sequence[str],
+    *,
+    types: Sequence[str | None] | None = None,
+    lexicon: Lexicon | None = None,
+    proposal: EntityScores | None = None,
+) -> LinkerExample:
+    """Mentions (in text order, outer before inner) and their entities, as a linker meets them from left to right."""
+    collector = _ExampleCollector(entities, proposal)
+    follow_mentions(document, spans, collector.choose, types=types, lexicon=lexicon, on_link=collector.note)
+    rows = collector.rows or [np.zeros((0, len(FEATURES)), dtype=np.float32)]
+    return LinkerExample(
+        torch.from_numpy(np.concatenate(rows)),
+        torch.from_numpy(np.concatenate(collector.log_probs or [np.zeros(0)])).float(),
+        torch.tensor(collector.owners, dtype=torch.int64),
+        torch.tensor(collector.chosen, dtype=torch.int64),
+    )
+
+
+def make_given_example(
+    pretrained: Pretrained, document: Document, gender_prior: GenderPrior
+) -> LinkerExample:
+    """An example of the document's own mentions."""
+    given = list_given(pretrained, choose_proposal(pretrained), document)
+    encoded = pretrained.encoder.encode_words(document)
+    return _make_example(pretrained, document, encoded, given, gender_prior)
+
+
+def make_detected_example(
+    pretrained: Pretrained,
+    document: Document,
+    gender_prior: GenderPrior,
+    *,
+    masked: float = 0.0,
+    mask_scores: bool = False,
+    seed: int = 0,
+) -> LinkerExample:
+    """An example of mentions that the proposal finds in the document's words.
+
+    :param masked: the share of the words that the proposal reads as unknown while it looks for mentions.
+    :param mask_scores: also when it scores entities, which it too does better on its training documents than on others.
+    """
+    proposal, encoded = choose_proposal(pretrained), pretrained.encoder.encode_words(document)
+    seen = mask_words(pretrained, encoded, masked, np.random.default_rng(seed))
+    detected = list_detected(pretrained, document, seen, decode_mentions(pretrained, proposal, seen))
+    detected = add_possessives(document, predict_types(pretrained, proposal, seen, detected))
+    return _make_example(pretrained, document, seen if mask_scores else encoded, detected, gender_prior)
+
+
+def mask_words(
+    pretrained: Pretrained, encoded: EncodedDocument, share: float, generator: np.random.Generator
+) -> EncodedDocument:
+    """The document with some of its words unknown."""
+    vocabulary = pretrained.encoder.vocabulary
+    masked = (generator.random(len(encoded)) < share) & (encoded.x >= vocabulary.specials)
+    return dataclasses.replace(encoded, x=np.where(masked, vocabulary.unknown, encoded.x))
+
+
+def _make_example(
+    pretrained: Pretrained,
+    document: Document,
+    encoded: EncodedDocument,
+    detected: Sequence[DetectedMention],
+    gender_prior: GenderPrior,
+) -> LinkerExample:
+    proposal = choose_proposal(pretrained)
+    ordered = sorted(detected, key=lambda mention: mention.order)
+    return make_example(
+        document,
+        [mention.span for mention in ordered],
+        match_entities(document, ordered),
+        types=[mention.type for mention in ordered],
+        lexicon=Lexicon(gender_prior, HeadVectors(proposal, pretrained.encoder.vocabulary).find),
+        proposal=ProposalScorer(proposal, encoded, [mention.words for mention in ordered]),
+    )
+
+
+def match_entities(document: Document, detected: Sequence[DetectedMention]) -> list[str]:
+    """The annotated entity of each detected mention, by its span or else by its head; others are entities of their own."""
+    by_span = {mention.span: mention.entity for mention in document.mentions}
+    by_head: dict[int, str] = {}
+    for mention in sorted(document.mentions, key=len, reverse=True):
+        by_head[guess_head(document, *mention.span)] = mention.entity
+    names = []
+    for number, one in enumerate(detected):
+        entity = by_span.get(one.span) or by_head.get(guess_head(document, *one.span))
+        names.append(f"of {entity}" if entity is not None else f"mention {number}")
+    return names
+
+
+def train_linker(
+    examples: Sequence[LinkerExample],
+    *,
+    proposal_weight: float = 0.0,
+    gender_prior: GenderPrior | None = None,
+    hidden: int = HIDDEN,
+    epochs: int = 20,
+    rate: float = 0.003,
+    seed: int = 1,
+    on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
+) -> Linker:
+    """Maximum likelihood of the annotated entity among the candidates, document by document."""
+    torch.manual_seed(seed)
+    linker = Linker(hidden, proposal_weight=proposal_weight, gender_prior=gender_prior)
+    optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
+    useful = [example for example in examples if len(example.chosen)]
+    for epoch in range(epochs):
+        linker.train()
+        total = 0.0
+        for number in torch.randperm(len(useful)).tolist():
+            optimizer.zero_grad()
+            loss = -log_likelihood(linker, useful[number])
+            (loss / len(useful[number].chosen)).backward()
+            optimizer.step()
+            total += loss.item()
+        schedule.step()
+        on_epoch(epoch + 1, total / max(1, sum(len(example.chosen) for example in useful)))
+    return linker.eval()
+
+
+def log_likelihood(linker: Linker, example: LinkerExample) -> Tensor:
+    """Σ log p(annotated entity) over the mentions of a document."""
+    scores = linker(example.features, example.log_probs)
+    count = len(example.chosen)
+    largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, example.owners, scores.detach(), "amax")
+    sums = scores.new_zeros(count).index_add(0, example.owners, (scores - largest[example.owners]).exp())
+    return (scores[example.chosen] - largest - sums.log()).sum()
+
+
+def join_linkers(linkers: Sequence[Linker]) -> Linker:
+    """One linker whose scores are the mean of several: their hidden layers side by side."""
+    first = linkers[0]
+    joined = Linker(
+        sum(linker.hidden for linker in linkers),
+        proposal_weight=first.proposal_weight,
+        gender_prior=first.gender_prior,
+    )
+    states = [linker.state_dict() for linker in linkers]
+    joined.load_state_dict(
+        {
+            "layers.0.weight": torch.cat([state["layers.0.weight"] for state in states]),
+            "layers.0.bias": torch.cat([state["layers.0.bias"] for state in states]),
+            "layers.3.weight": torch.cat([state["layers.3.weight"] for state in states], dim=1) / len(states),
+            "layers.3.bias": torch.stack([state["layers.3.bias"] for state in states]).mean(dim=0),
+        }
+    )
+    return joined.eval()
