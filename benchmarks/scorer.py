@@ -22,7 +22,7 @@ from entitynlm.coref.metrics.filters import clean_key
 from entitynlm.coref.metrics.pairing import pair_documents
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats.conll2012.fast_reader import read_chains
+from entitynlm.text.formats.conll2012_chains import read_chains
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.conll2012.format import FORMAT
+from entitynlm.text.formats.conll2012 import FORMAT
 from support.strategies import documents, sorted_clusters, words
 
 GOLD = """\

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats import conll2012
 from entitynlm.text.formats.base import Format, Oddity, Source
-from entitynlm.text.formats.conll2012 import format as conll2012
 from entitynlm.text.formats.conllu.format import FORMAT
 from support.strategies import documents, sorted_clusters
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.conll2012.fast_reader import ChainedText
+from entitynlm.text.formats.conll2012_chains import ChainedText
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""

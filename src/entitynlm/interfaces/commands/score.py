@@ -120,7 +120,7 @@ def score(
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
-    from entitynlm.text.formats.conll2012.fast_reader import read_chains
+    from entitynlm.text.formats.conll2012_chains import read_chains
 
     quickly = format in (None, "conll2012")
     if quickly and split is None and (found := read_chains(path)) is not None:

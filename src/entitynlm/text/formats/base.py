@@ -1,8 +1,8 @@
-"""What a file format is: a name, a test of content, a reader that streams, a writer.
+"""What a file format is: a name, a test of content, a streaming reader, a writer.
 
-A reader is a generator over :class:`Source`; it yields documents one at a time and keeps no more than one of
-them. What it can live with but a person should know (an unclosed bracket that it closed, a row with a column
-too few) goes to ``source.report``; what it can't live with is a ``DataError`` with file and line.
+A reader is a generator over :class:`Source` that yields one document at a time and keeps no more than one. What it can
+repair but a person should know (an unclosed bracket, a row with too few columns) goes to ``source.report``; what it
+can't repair is raised as ``source.error``, a ``DataError`` with file and line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENDINGS = (
 
 @dataclass(frozen=True)
 class Oddity:
-    """Something in a file that was read all the same, and how."""
+    """An irregularity that did not stop the reader, and what the reader did about it."""
 
     path: str
     line: int | None
@@ -43,12 +43,12 @@ Report = Callable[[Oddity], None]
 
 
 def ignore(oddity: Oddity) -> None:
-    """The report of those who do not want to know."""
+    """The default report: oddities are not shown to anybody."""
 
 
 @dataclass
 class Source:
-    """An open file on its way into documents."""
+    """An open file with its name, its reading options and a place to report oddities to."""
 
     path: str
     stream: BinaryIO
@@ -65,7 +65,7 @@ class Source:
             while chunk := self.stream.read(size):
                 yield chunk
         except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
-            raise DataError(f"reading failed ({error})", path=self.path) from error
+            raise self.error(f"reading failed ({error})") from error
 
     def text_chunks(self) -> Iterator[str]:
         """The text in pieces, exactly as it stands in the file but for a byte-order mark."""
@@ -76,10 +76,9 @@ class Source:
                 text = decode(chunk or b"", chunk is None)
             except UnicodeDecodeError as error:
                 wide = line == 1 and error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-                raise DataError(
+                raise self.error(
                     "this is UTF-16 text, not UTF-8" if wide else "this is not UTF-8 text",
-                    path=self.path,
-                    line=line + error.object.count(b"\n", 0, error.start),
+                    line + error.object.count(b"\n", 0, error.start),
                     found=error.object[error.start : error.start + 12].decode("latin-1"),
                     hint=f"Convert the file first, say: iconv -f {'utf-16' if wide else 'latin1'} -t utf-8",
                 ) from error
@@ -90,22 +89,27 @@ class Source:
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))
 
+    def error(
+        self,
+        message: str,
+        line: int | None = None,
+        *,
+        found: str | None = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ) -> DataError:
+        """An error about this file, to be raised by the reader."""
+        return DataError(message, path=self.path, line=line, found=found, expected=expected, hint=hint)
+
     @contextlib.contextmanager
     def naming(self, line: int | None = None) -> Iterator[None]:
-        """Give errors about the content (of a document that breaks a rule, say) this file and line."""
+        """Give errors about the content (a document that breaks an invariant, say) this file and line."""
         try:
             yield
-        except DataError as error:
-            if error.path is not None:
+        except DataError as e:
+            if e.path is not None:
                 raise
-            raise DataError(
-                error.message,
-                path=self.path,
-                line=line,
-                found=error.found,
-                expected=error.expected,
-                hint=error.hint,
-            ) from error
+            raise self.error(e.message, line, found=e.found, expected=e.expected, hint=e.hint) from e
 
     def choose(self, option: str, choices: Sequence[str]) -> str:
         """The value of an option that has a few named choices; the first one is the default."""
@@ -133,11 +137,10 @@ FolderWriter = Callable[[Iterable[Document], Path], None]
 class Format:
     """One row of the table of formats.
 
-    ``recognise`` sees the path and the first 64 KiB and answers whether the content is of this format;
-    formats are asked in the registry's order, the strictest first. ``binary`` writers get a byte stream.
-    ``suffix`` is what a file of this format is called by default. A format of several files per document
-    (brat) has ``write_folder`` in place of ``write``. ``options`` are the reading options with what they
-    mean; others are refused.
+    ``recognise`` sees the path and the first 64 KiB and says whether they are of this format; formats are asked in the
+    registry's order, the strictest first. ``suffix`` is the default ending of a file's name. ``binary`` writers get a byte
+    stream. A format of several files per document (brat) has ``write_folder`` in place of ``write``. ``options`` are the
+    reading options with their meaning; others are refused.
     """
 
     name: str

@@ -1,9 +1,8 @@
 """What the two bracket formats (CoNLL-2012 and CoNLL-U) share: open brackets, crossing mentions, document names.
 
-Both write a mention as ``(12`` at its first and ``12)`` at its last word and pair them by the number alone: a closing
-bracket belongs to the bracket of the same number that was opened last. That says everything about nested mentions and
-is wrong about two mentions *of one entity* that cross; :func:`assign_layers` finds those, so that the writers can give
-them labels of their own.
+Both write a mention as ``(12`` at its first and ``12)`` at its last word; a closing bracket belongs to the bracket of the same
+number that was opened last. That is right for nested mentions and wrong for two mentions *of one entity* that cross;
+:func:`assign_layers` finds those, so that the writers can give them labels of their own.
 """
 
 from __future__ import annotations
@@ -77,8 +76,8 @@ class DocumentNames:
         return self.claim(unique, line) if unique in self._seen else unique
 
 
-class Tally:
-    """Oddities that come in hundreds, reported once per kind and document with their count and the first of them."""
+class OddityCounter:
+    """Counts oddities that come in hundreds; reports each kind once per document, with its count and first example."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

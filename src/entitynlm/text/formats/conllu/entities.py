@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from entitynlm.text.document import Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import OpenBrackets, Tally
+from entitynlm.text.formats.bracketed import OddityCounter, OpenBrackets
 
 DEFAULT_HEADER = "GRP-etype-head-other"  # GRP: ids are unique in a document, as ours are; eid: in a file
 ID_FIELDS = ("GRP", "eid")
@@ -66,7 +66,7 @@ class EntityReader:
     """Collects the mentions of one document from its ``Entity=`` cells."""
 
     source: Source
-    tally: Tally
+    counter: OddityCounter
     _declared: bool = False
     _header: list[str] = field(default_factory=lambda: DEFAULT_HEADER.split("-"))
     _id_field: int = 0
@@ -86,7 +86,7 @@ class EntityReader:
             if opens and body:
                 label, fields = self._read_fields(body, line)
                 if not label:
-                    self.tally.add("a mention without an entity was skipped", line, cell)
+                    self.counter.add("a mention without an entity was skipped", line, cell)
                     continue
                 self._brackets.open(label, _Opening(self._opened, node, line, fields))
                 self._opened += 1
@@ -95,11 +95,11 @@ class EntityReader:
             elif closes and body:
                 self._close(body, node, line)
             else:
-                self.tally.add("part of an Entity cell was skipped", line, cell)
+                self.counter.add("part of an Entity cell was skipped", line, cell)
 
     def _read_fields(self, body: str, line: int) -> tuple[str, list[str]]:
         if not self._declared and "-" in body:
-            self.tally.add(f"no '# global.Entity' names the fields; {DEFAULT_HEADER} was taken", line)
+            self.counter.add(f"no '# global.Entity' names the fields; {DEFAULT_HEADER} was taken", line)
         fields = body.split("-", len(self._header) - 1)
         return (fields[self._id_field] if self._id_field < len(fields) else body), fields
 
@@ -158,7 +158,7 @@ class EntityReader:
             nodes if words_before is None else [(words_before[a], words_before[b]) for a, b in nodes]
         )
         if not parts:
-            self.tally.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
+            self.counter.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
             return None
         head: int | None = None
         attributes: list[tuple[str, str]] = []
@@ -190,13 +190,13 @@ class EntityReader:
                     return node
                 if words_before[node] < words_before[node + 1]:
                     return words_before[node]
-                self.tally.add(
+                self.counter.add(
                     "the head of a mention is an empty node; it was left out", annotated.opening.line
                 )
                 return None
             left -= end - start
         if value != "_":
-            self.tally.add(
+            self.counter.add(
                 "the head of a mention is not one of its words; it was left out",
                 annotated.opening.line,
                 value,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import DocumentNames, Tally
+from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter
 from entitynlm.text.formats.conllu.entities import DEFAULT_HEADER, EntityReader, unescape
 from entitynlm.text.formats.conllu.spacing import TextBuilder, mark_group, unescape_misc
 
@@ -97,8 +97,8 @@ class _Draft:
     def __init__(self, source: Source, id: str) -> None:
         self._source = source
         self._id = id
-        self._tally = Tally(source)
-        self._entities = EntityReader(source, self._tally)
+        self._counter = OddityCounter(source)
+        self._entities = EntityReader(source, self._counter)
         self._text = TextBuilder()
         self._meta: dict[str, str] = {}
         self._tokens: list[str] = []
@@ -143,7 +143,7 @@ class _Draft:
             self._text.known = True
             if self._text.sentence_text() != " ".join(comments["text"].split()):
                 message = "'# text' is not what the words and their SpaceAfter give; the words count"
-                self._tally.add(message, rows[0][0])
+                self._counter.add(message, rows[0][0])
 
     def _read_rows(self, rows: list[Row]) -> None:
         start = len(self._tokens)
@@ -159,7 +159,7 @@ class _Draft:
                 self._read_special(word_id, form, items, number, line)
                 continue
             if not form:
-                self._tally.add("a word is empty; it was read as '_'", number)
+                self._counter.add("a word is empty; it was read as '_'", number)
                 form = "_"
             ids.append(int(word_id))
             heads.append(head)
@@ -182,7 +182,7 @@ class _Draft:
                 expected="ten columns separated by tabs",
                 hint="Spaces do not separate columns in CoNLL-U" if line[:1].isdigit() else None,
             )
-        self._tally.add(f"a row has {len(fields)} columns in place of ten", number)
+        self._counter.add(f"a row has {len(fields)} columns in place of ten", number)
         return (fields + ["_"] * 10)[:10]
 
     def _read_special(
@@ -191,13 +191,15 @@ class _Draft:
         """A row that is no word: a multiword token or an empty node."""
         if match := _RANGE.match(word_id):
             if items and "Entity" in items:
-                self._tally.add("'Entity' of a multiword token was skipped; it belongs to its words", number)
+                self._counter.add(
+                    "'Entity' of a multiword token was skipped; it belongs to its words", number
+                )
             self._close_group()
             self._group = _Group(int(match[1]), int(match[2]), form or "_", items, number)
         elif _EMPTY_NODE.match(word_id):
             self._words_before.append(len(self._tokens))
             if items and "Entity" in items:
-                self._tally.add("a bracket at an empty node was moved to the words beside it", number)
+                self._counter.add("a bracket at an empty node was moved to the words beside it", number)
                 self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
         else:
             raise DataError(
@@ -236,7 +238,7 @@ class _Draft:
         if group is None:
             return
         if len(group.words) != group.last - group.first + 1:
-            self._tally.add("a multiword token does not have all of its words after it", group.line)
+            self._counter.add("a multiword token does not have all of its words after it", group.line)
         if group.words:
             if len(group.words) > 1:
                 self._multiword.update(enumerate(mark_group(len(group.words)), start=group.start))
@@ -246,7 +248,7 @@ class _Draft:
     def _read_heads(self, ids: list[int], heads: list[str], start: int, line: int) -> None:
         place = {word_id: start + index for index, word_id in enumerate(ids)}
         if ids and (len(place) < len(ids) or ids[0] != 1 or ids[-1] != len(ids)):
-            self._tally.add("the ids of words do not count 1, 2, 3, … within their sentence", line)
+            self._counter.add("the ids of words do not count 1, 2, 3, … within their sentence", line)
         for head in heads:
             token = -1
             if head not in ("_", ""):
@@ -254,13 +256,13 @@ class _Draft:
                 if head != "0":
                     token = place.get(int(head), -1) if _WORD.match(head) else -1
                     if token < 0:
-                        self._tally.add("a head is not a word of its sentence; a root was made of it", line)
+                        self._counter.add("a head is not a word of its sentence; a root was made of it", line)
             self._heads.append(token)
 
     def finish(self) -> Document:
         all_words = len(self._words_before) == len(self._tokens) + 1
         mentions, types = self._entities.finish(None if all_words else self._words_before)
-        self._tally.send()
+        self._counter.send()
         text = self._text.finish()
         return Document(
             id=self._id,

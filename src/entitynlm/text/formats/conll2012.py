@@ -1,14 +1,23 @@
-"""The reader of CoNLL-2012; ``conll2012`` says what becomes of what."""
+"""CoNLL-2012: OntoNotes' columns with coreference brackets in the last one, and the official scorer's short form.
+
+``docs/formats.md`` describes what becomes of each column. In short: the coreference column is always the last, shorter rows
+have as many of the shared task's columns as there are, and a document's id is its name, with ``#part`` from the second part on.
+
+Brackets pair by number, the last opened first, so two mentions of *one* entity that cross can't be told apart: the writer
+gives the second a number of its own, and a line ``#entity 17 = 5`` before the document, which the official scorer skips, tells
+our reader that the two numbers are one entity.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import IO, Any
 
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import DocumentNames, OpenBrackets, Tally
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, OpenBrackets, assign_layers
 
 COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
@@ -19,15 +28,34 @@ _SAME_ENTITY = re.compile(r"#\s*entity\s+(\S+)\s*=\s*(\S+)\s*$")
 BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
 _BLANKS = re.compile(r"[ \t]+")
 
+_PLAIN_NUMBER = re.compile(r"(?:0|[1-9][0-9]*)\Z")
+HINT = "Is the file really in CoNLL-2012 format?"
+
 _NO_VALUE = frozenset(("-", "_", ""))
 NO_MENTION = frozenset(("-", "_", "*", ""))
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """``#begin document`` before any row; or, without it, a row of the full width with its two numbers."""
+    lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
+    for line in lines:
+        line = line.strip("\r")
+        if not line or line.isspace():
+            continue
+        if line.startswith("#"):
+            if BEGIN.match(line):
+                return True
+            continue
+        fields = split_row(line)
+        return is_row(fields) and len(fields) > ARGUMENTS
+    return False
 
 
 def read(source: Source) -> Iterator[Document]:
     """Stream the documents (parts) of one file."""
     names = DocumentNames(source)
     same_entity: dict[str, str] = {}
-    draft: _Draft | None = None
+    draft: _PartBuilder | None = None
     for number, line in source.lines():
         if not line or line.isspace():
             if draft is not None:
@@ -36,10 +64,10 @@ def read(source: Source) -> Iterator[Document]:
         if line[0] == "#" and not is_row(split_row(line)):
             if begin := BEGIN.match(line):
                 if draft is not None:
-                    if draft.has_header:
+                    if not draft.row_fields:
                         source.report(f"document {draft.name!r} has no '#end document'", number)
                     yield draft.finish()
-                draft = _Draft(source, names, *parse_header(begin[1]), number, same_entity)
+                draft = _PartBuilder(source, names, *parse_header(begin[1]), number, same_entity)
                 same_entity = {}
             elif END.match(line):
                 if draft is None:
@@ -54,17 +82,16 @@ def read(source: Source) -> Iterator[Document]:
             continue
         fields = split_row(line)
         _check_row(fields, source, number, line)
-        if draft is not None and not draft.has_header and draft.first_fields != fields[:2]:
+        if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
             yield draft.finish()
             draft = None
         if draft is None:
             source.report("rows without '#begin document' before them were read as a document", number)
-            draft = _Draft(source, names, fields[0], fields[1], number, same_entity)
-            draft.has_header, draft.first_fields = False, fields[:2]
+            draft = _PartBuilder(source, names, fields[0], fields[1], number, same_entity, fields[:2])
             same_entity = {}
         draft.rows.append((number, fields))
     if draft is not None:
-        if draft.has_header:
+        if not draft.row_fields:
             source.report(f"document {draft.name!r} has no '#end document'", None)
         yield draft.finish()
 
@@ -96,24 +123,14 @@ def is_row(fields: list[str]) -> bool:
 
 
 def _check_row(fields: list[str], source: Source, number: int, line: str) -> None:
+    columns = "document, part, word number and word, with the coreference column last"
     if len(fields) < FIRST_COLUMN:
-        raise DataError(
-            "this row has too few columns",
-            path=source.path,
-            line=number,
-            found=line,
-            expected="at least document, part, word number and word, with the coreference column last",
-            hint="Is the file really in CoNLL-2012 format?",
+        raise source.error(
+            "this row has too few columns", number, found=line, expected=f"at least {columns}", hint=HINT
         )
     if not is_number(fields[2]) and fields[2] not in NO_MENTION:
-        raise DataError(
-            "the third column is not a word number",
-            path=source.path,
-            line=number,
-            found=fields[2],
-            expected="document, part, word number, word, …, coreference",
-            hint="Is the file really in CoNLL-2012 format?",
-        )
+        message = "the third column is not a word number"
+        raise source.error(message, number, found=fields[2], expected=columns, hint=HINT)
 
 
 def make_id(name: str, part: str) -> str:
@@ -130,8 +147,11 @@ def _drop_stray_tabs(rows: list[list[str]]) -> None:
         width -= 1
 
 
-class _Draft:
-    """A document in the making; ``rows`` holds the sentence that is being read."""
+class _PartBuilder:
+    """Collects one document (a part); ``rows`` holds the sentence that is being read.
+
+    ``row_fields`` are the first two fields of its rows where no '#begin document' names it.
+    """
 
     def __init__(
         self,
@@ -141,11 +161,11 @@ class _Draft:
         part: str,
         line: int,
         same_entity: dict[str, str],
+        row_fields: Sequence[str] = (),
     ) -> None:
         self.name = name or source.stem
         self.part = part
-        self.has_header = True
-        self.first_fields: list[str] = []  # name and part in the rows of a document without a header
+        self.row_fields = row_fields
         self.rows: list[tuple[int, list[str]]] = []
         self._source = source
         self._id = names.claim(make_id(self.name, part), line)
@@ -155,7 +175,7 @@ class _Draft:
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*COLUMNS, "args")}
         self._mentions: list[Mention] = []
         self._brackets: OpenBrackets[tuple[int, int]] = OpenBrackets()  # token, line
-        self._tally = Tally(source)
+        self._counter = OddityCounter(source)
 
     def end_sentence(self) -> None:
         if not self.rows:
@@ -165,14 +185,13 @@ class _Draft:
         width = max(len(fields) for _, fields in self.rows)
         for index, (number, fields) in enumerate(self.rows):
             if len(fields) < width:
-                self._tally.add(
-                    "a row has fewer columns than others of its sentence; the last were missed", number
-                )
+                message = "a row has fewer columns than others of its sentence; the last were missed"
+                self._counter.add(message, number)
                 fields.extend([""] * (width - len(fields)))
             if fields[2] != str(index):
-                self._tally.add("a word number does not count 0, 1, 2, … within its sentence", number)
+                self._counter.add("a word number does not count 0, 1, 2, … within its sentence", number)
             if not fields[3]:
-                self._tally.add("a word is empty; it was read as '_'", number)
+                self._counter.add("a word is empty; it was read as '_'", number)
             self._tokens.append(fields[3] or "_")
             if width > FIRST_COLUMN and fields[-1] not in NO_MENTION:
                 self._read_brackets(fields[-1], start + index, number)
@@ -182,16 +201,12 @@ class _Draft:
 
     def _read_columns(self, rows: list[list[str]], width: int) -> None:
         for position, name in enumerate(COLUMNS, start=FIRST_COLUMN):
-            if position < width - 1:
-                values = [None if row[position] in _NO_VALUE else row[position] for row in rows]
-            else:
-                values = [None] * len(rows)
-            self._columns[name].extend(values)
-        arguments = (row[ARGUMENTS : width - 1] for row in rows)
-        self._columns["args"].extend(
-            None if _NO_VALUE.issuperset(values) else " ".join(value or "-" for value in values)
-            for values in arguments
-        )
+            cells = [row[position] if position < width - 1 else "" for row in rows]
+            self._columns[name].extend(None if cell in _NO_VALUE else cell for cell in cells)
+        for row in rows:
+            values = row[ARGUMENTS : width - 1]
+            joined = None if _NO_VALUE.issuperset(values) else " ".join(value or "-" for value in values)
+            self._columns["args"].append(joined)
 
     def _read_brackets(self, cell: str, token: int, line: int) -> None:
         """One cell, as the official scorer reads it: what opens here is opened before anything is closed."""
@@ -210,7 +225,7 @@ class _Draft:
             else:
                 self._add_mention(opening[0], token + 1, label)
         if BRACKET.sub("", cell).strip("| "):
-            self._tally.add("part of a coreference cell was skipped", line, cell)
+            self._counter.add("part of a coreference cell was skipped", line, cell)
 
     def _add_mention(self, start: int, end: int, label: str) -> None:
         entity = self._same_entity.get(label, label).strip()
@@ -221,7 +236,7 @@ class _Draft:
         self.end_sentence()
         for label, (_, line) in self._brackets.left_open():
             self._source.report(f"'({label}' is never closed; the mention was dropped", line)
-        self._tally.send()
+        self._counter.send()
         return Document(
             id=self._id,
             tokens=tuple(self._tokens),
@@ -246,3 +261,95 @@ def blank_parse(sentences: Iterable[Span]) -> list[str]:
     for start, end in sentences:
         bits += ["(TOP*)"] if end - start == 1 else ["(TOP*", *["*"] * (end - start - 2), "*)"]
     return bits
+
+
+def write(documents: Iterable[Document], stream: IO[Any]) -> None:
+    """Write documents one by one, each as a part with a name."""
+    for document in documents:
+        stream.writelines(_render(document))
+
+
+def _render(document: Document) -> Iterator[str]:
+    name, part = _find_header(document)
+    cells, same_entity = _make_cells(document)
+    for number, original in same_entity:
+        yield f"#entity {number} = {original}\n"
+    yield f"#begin document ({name});{f' part {part}' if part else ''}\n"
+    words = [_tidy(token) for token in document.tokens]
+    columns = _make_columns(document)
+    start_of_row = f"{_tidy(name)}\t{part.lstrip('0') or '0'}"
+    for start, end in document.sentences:
+        arguments = _make_arguments(document, start, end)
+        for index in range(start, end):
+            values = [column[index] for column in columns] + arguments[index - start]
+            row = [start_of_row, str(index - start), words[index], *values, cells.get(index, "-")]
+            yield "\t".join(row) + "\n"
+        yield "\n"
+    yield "#end document\n"
+
+
+def _find_header(document: Document) -> tuple[str, str]:
+    """Name and part as they were read, if the id still tells of them; else the id is the name of a single part."""
+    name, part = re.sub(r"[\r\n]", " ", document.meta.get("name", "")), document.meta.get("part", "")
+    known = make_id(name, part)
+    same = document.id == known or document.id.startswith(f"{known}~")
+    if name and same and (not part or is_number(part)):
+        return name, part
+    return re.sub(r"[\r\n]", " ", document.id), "000"
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\s", "_", text)
+
+
+def _make_columns(document: Document) -> list[list[str]]:
+    columns = []
+    for name in COLUMNS:
+        values = document.columns.get(name)
+        if values is not None and any(value is not None for value in values):
+            columns.append([_tidy(value) if value else "-" for value in values])
+        elif name == "parse":
+            columns.append(blank_parse(document.sentences))
+        else:
+            columns.append([{"pos": "XX", "ner": "*"}.get(name, "-")] * len(document))
+    return columns
+
+
+def _make_arguments(document: Document, start: int, end: int) -> list[list[str]]:
+    """The predicate columns of one sentence; every row has as many as the richest."""
+    rows = [value.split() if value else [] for value in document.column("args")[start:end]]
+    width = max(len(row) for row in rows)
+    return [row + ["*" if row else "-"] * (width - len(row)) for row in rows]
+
+
+def _make_cells(document: Document) -> tuple[dict[int, str], list[tuple[str, str]]]:
+    """The coreference cell of each token that has one, and the numbers that stand for the same entity as another."""
+    taken = {entity.id for entity in document.entities if _PLAIN_NUMBER.match(entity.id)}
+    free = (number for number in map(str, count()) if number not in taken)
+    same_entity: list[tuple[str, str]] = []
+    opening: dict[int, list[str]] = {}
+    closing: dict[int, list[tuple[int, str]]] = {}
+    labels: dict[tuple[str, int], str] = {}
+    layers = {e.id: iter(assign_layers([m.span for m in e.mentions])) for e in document.entities}
+    for mention in document.mentions:
+        layer = next(layers[mention.entity])
+        if (mention.entity, 0) not in labels:
+            labels[mention.entity, 0] = mention.entity if mention.entity in taken else next(free)
+        if (mention.entity, layer) not in labels:
+            labels[mention.entity, layer] = next(free)
+            same_entity.append((labels[mention.entity, layer], labels[mention.entity, 0]))
+        label = labels[mention.entity, layer]
+        single = len(mention) == 1
+        opening.setdefault(mention.start, []).append(f"({label})" if single else f"({label}")
+        if not single:
+            closing.setdefault(mention.end - 1, []).append((-mention.start, f"{label})"))
+    cells: dict[int, str] = {}
+    for token in opening.keys() | closing.keys():
+        closed = [text for _, text in sorted(closing.get(token, ()))]
+        cells[token] = "|".join(closed + opening.get(token, []))
+    return cells, same_entity
+
+
+FORMAT = Format(
+    "conll2012", "CoNLL-2012 columns: OntoNotes, LitBank, official scorer", ".conll", recognise, read, write
+)

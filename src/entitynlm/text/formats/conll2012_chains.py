@@ -1,9 +1,8 @@
-"""A quick way to read regular CoNLL-2012 files for scoring: words, sentences and coreference, and no other column.
+"""A fast reader of regular CoNLL-2012 files for scoring: words, sentences and coreference chains, and no other column.
 
-Scoring needs two of a file's dozen columns, and reading them all takes ten times as long as scoring. This reader finds the
-borders of all fields of a document at once, cuts out the words and the few coreference cells that say something, and gives up
-(None) at the first thing that is not plain: then ``conll2012_reader`` reads the file, with all of its care and all of its
-messages. What it does read is what that one would read (a test holds the two together).
+Scoring needs two of a file's dozen columns, and the full reader takes ten times as long as scoring does. This one gives up
+(``None``) at the first irregularity, and the full reader (``conll2012``) then reads the file with all of its checks and
+messages. What it does read is what the full reader would read; a test compares the two.
 """
 
 from __future__ import annotations
@@ -20,29 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.conll2012.reader import (
-    BEGIN,
-    BRACKET,
-    END,
-    FIRST_COLUMN,
-    make_id,
-    parse_header,
-)
+from entitynlm.text.formats.conll2012 import BEGIN, BRACKET, END, FIRST_COLUMN, make_id, parse_header
 
-Cell = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-Places = NDArray[np.intp]
+Labels = tuple[str, ...]
+Positions = NDArray[np.intp]
 NEWLINE, TAB, BLANK = b"\n\t "
-HYPHEN, UNDERLINE, STAR = b"-_*"  # each of them says "no mention"
+NO_MENTION = np.frombuffer(b"-_*", dtype=np.uint8)
 CONTROL = bytes(byte for byte in range(32) if byte not in b"\n\t")
 
 
-class _NotPlain(Exception):
-    """Something that the careful reader has to look at."""
+class _Irregular(Exception):
+    """Something that the full reader has to look at."""
 
 
 @dataclass(frozen=True)
 class ChainedText:
-    """What a scorer wants of a document.
+    """What a scorer needs of a document.
 
     :param chains: by entity, the spans of its mentions in the order in which they end (of those that end together, the one that
         starts last comes first).
@@ -69,95 +61,80 @@ class ChainedText:
 
 
 def read_chains(path: str | Path) -> list[ChainedText] | None:
-    """The texts of a file, or None if it is not plain CoNLL-2012."""
+    """The texts of a file, or ``None`` if it is not regular CoNLL-2012."""
     path = Path(path)
     try:
         data = path.read_bytes()
         if path.suffix == ".gz":
             data = gzip.decompress(data)
         data.decode("utf-8")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        return None
-    if not data.startswith(b"#"):
-        return None
-    try:
-        texts = [_read_text(header, rows) for header, rows in _cut_documents(data)]
-    except _NotPlain:
+        texts = [_read_text(header, rows) for header, rows in _split_documents(data)]
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, _Irregular):
         return None
     return texts if len({text.id for text in texts}) == len(texts) else None
 
 
-def read_quickly(path: str | Path) -> list[Document] | None:
-    """The same as documents."""
-    texts = read_chains(path)
-    return None if texts is None else [text.to_document() for text in texts]
-
-
-def _cut_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
+def _split_documents(data: bytes) -> Iterator[tuple[str, bytes]]:
     """The first line and the rows of each document; nothing may stand between documents."""
     pieces = data[1:].split(b"\n#")  # 'begin document …', 'end document', 'begin document …', …
-    if len(pieces) % 2:
-        raise _NotPlain
+    if not data.startswith(b"#") or len(pieces) % 2:
+        raise _Irregular
     for begin, end in zip(pieces[::2], pieces[1::2], strict=True):
         last = end.decode().rstrip()
         header, _, rows = begin.partition(b"\n")
         if not END.match("#" + last) or "\n" in last or b"\r" in header:
-            raise _NotPlain
+            raise _Irregular
         yield "#" + header.decode(), rows
 
 
 def _read_text(header: str, rows: bytes) -> ChainedText:
     begin = BEGIN.match(header)
-    if begin is None:
-        raise _NotPlain
-    name, part = parse_header(begin[1])
+    name, part = parse_header(begin[1]) if begin else ("", "")
     if not name:
-        raise _NotPlain
+        raise _Irregular
     table = _find_fields(rows if BLANK not in rows else _set_tabs(rows))
-    chains = _read_chains(_cut_cells(table))
+    chains = _find_chains(_cut_cells(table))
     return ChainedText(make_id(name, part), _cut_words(table), table.sentences, chains, name, part)
 
 
 def _set_tabs(rows: bytes) -> bytes:
-    """Rows between whose fields are runs of blanks, with tabs in their place."""
+    """Rows whose columns are separated by runs of blanks, with tabs in their place."""
     if TAB in rows or len(rows.translate(None, CONTROL)) != len(rows):
-        raise _NotPlain
+        raise _Irregular
     return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Where the fields of a document's rows lie.
+    """The fields of a document's rows.
 
-    :param ends: where every field ends, and every blank line.
-    :param first: of every row, the place in ``ends`` of its first field; ``last``, of its last one.
+    :param ends: the end of every field and of every blank line.
+    :param first: for each row, the index in ``ends`` of its first field; ``last``: of its last one.
     """
 
     data: bytes
     codes: NDArray[np.uint8]
-    ends: Places
-    first: Places
-    last: Places
+    ends: Positions
+    first: Positions
+    last: Positions
     sentences: tuple[Span, ...]
 
 
 def _find_fields(data: bytes) -> _Table:
-    """Fields between tabs, of which none may be empty; rows of a sentence have one width."""
+    """Find all fields at once; none may be empty, and the rows of a sentence must have the same width."""
     data += b"\n"
     codes = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(codes <= BLANK)
     kinds = codes[ends]
     breaks = kinds == NEWLINE
     last = np.flatnonzero(breaks)
-    first = np.empty_like(last)
-    first[0] = 0
-    np.add(last[:-1], 1, out=first[1:])
+    first = np.concatenate([[0], last[:-1] + 1])
     blank = ends[first] == np.concatenate([[0], ends[last[:-1]] + 1])  # lines that end where they start
     empty = np.count_nonzero(ends[1:] == ends[:-1] + 1) + int(ends[0] == 0)
     if empty != np.count_nonzero(blank) or not (first == last)[blank].all():
-        raise _NotPlain  # a field is empty
-    if np.count_nonzero(breaks) + np.count_nonzero(kinds == TAB) != len(kinds):
-        raise _NotPlain  # some other control character
+        raise _Irregular  # a field is empty
+    if not (breaks | (kinds == TAB)).all():
+        raise _Irregular  # some other control character
     filled = ~blank
     before = np.cumsum(filled)[blank].tolist()  # rows before each blank line
     first, last = first[filled], last[filled]
@@ -166,21 +143,21 @@ def _find_fields(data: bytes) -> _Table:
     return _Table(data, codes, ends, first, last, sentences)
 
 
-def _check_widths(widths: Places, sentences: Sequence[Span]) -> None:
+def _check_widths(widths: Positions, sentences: Sequence[Span]) -> None:
     if not len(widths):
         return
     narrow, wide = widths.min(), widths.max()
     if narrow <= FIRST_COLUMN:
-        raise _NotPlain
+        raise _Irregular
     if narrow < wide:
         opening = np.array([start for start, _ in sentences])
         wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
         if not np.array_equal(widths, wanted):
-            raise _NotPlain
+            raise _Irregular
 
 
-def _cut_out(table: _Table, fields: Places) -> bytes:
-    """Some fields (none of which is a row's first), each with a line break behind it."""
+def _cut_out(table: _Table, fields: Positions) -> bytes:
+    """The bytes of some fields (none of them the first of its row), each followed by a line break."""
     starts = table.ends[fields - 1] + 1
     lengths = table.ends[fields] - starts + 1
     behind = np.cumsum(lengths)
@@ -194,22 +171,20 @@ def _cut_out(table: _Table, fields: Places) -> bytes:
 def _cut_words(table: _Table) -> tuple[str, ...]:
     numbers = _cut_out(table, table.first + 2)
     if numbers and not numbers.translate(None, b"\n").isdigit():
-        raise _NotPlain
+        raise _Irregular
     return tuple(_cut_out(table, table.first + 3).decode().split("\n")[:-1])
 
 
 def _cut_cells(table: _Table) -> Iterable[tuple[int, str]]:
-    """(word, cell) wherever the coreference column says something."""
+    """(token, cell) wherever the coreference column is not empty."""
     starts = table.ends[table.last - 1] + 1
-    letters = table.codes[starts]
-    nothing = (letters == HYPHEN) | (letters == UNDERLINE) | (letters == STAR)
-    nothing &= table.ends[table.last] - starts == 1
-    words = np.flatnonzero(~nothing)
+    empty = np.isin(table.codes[starts], NO_MENTION) & (table.ends[table.last] - starts == 1)
+    words = np.flatnonzero(~empty)
     return zip(words.tolist(), _cut_out(table, table.last[words]).decode().split("\n"), strict=False)
 
 
 @lru_cache(maxsize=1 << 16)
-def _parse_cell(cell: str) -> Cell:
+def _parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
     """Labels of one-word mentions, of those that open, and of those that close."""
     found = BRACKET.findall(cell)
     return (
@@ -219,8 +194,8 @@ def _parse_cell(cell: str) -> Cell:
     )
 
 
-def _read_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
-    """Mentions from the coreference column: what opens at a word is opened before anything is closed."""
+def _find_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
+    """Mentions from the coreference column; the brackets that open at a word are opened before any is closed."""
     chains: dict[str, list[Span]] = {}
     stacks: dict[str, list[int]] = {}
     for token, cell in cells:
@@ -230,8 +205,7 @@ def _read_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
         for label in opened:
             stacks.setdefault(label, []).append(token)
         for label in closed:
-            stack = stacks.get(label)
-            if stack:
+            if stack := stacks.get(label):
                 start = stack.pop()
                 if label:
                     chains.setdefault(label, []).append((start, token + 1))
