@@ -16,7 +16,7 @@ from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats import conll2012
 from entitynlm.text.formats.base import Format, Oddity, Source
-from entitynlm.text.formats.conllu.format import FORMAT
+from entitynlm.text.formats.conllu import FORMAT
 from support.strategies import documents, sorted_clusters
 
 BARE = """\

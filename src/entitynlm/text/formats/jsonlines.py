@@ -27,14 +27,13 @@ from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.json_records import (
     OURS,
-    Record,
+    JsonObject,
     find_spans,
     make_record,
     restore_document,
+    take,
     take_clusters,
-    take_number,
     take_sentences,
-    take_text,
     take_values,
 )
 from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text
@@ -74,7 +73,7 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
         stream.write(json.dumps(make_record(document), ensure_ascii=False) + "\n")
 
 
-def _parse(line: str) -> Record:
+def _parse(line: str) -> JsonObject:
     try:
         record = json.loads(line)
         if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
@@ -96,7 +95,7 @@ def _parse(line: str) -> Record:
     return record
 
 
-def _read_record(record: Record, source: Source, number: int, count: int) -> Document:
+def _read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
     def report(message: str) -> None:
         source.report(message, number)
 
@@ -120,13 +119,13 @@ def _read_record(record: Record, source: Source, number: int, count: int) -> Doc
         )
     if convention in ("inclusive", "exclusive"):
         raise DataError("spans of tokens make no sense with raw text", hint="Leave the option spans away")
-    text = take_text(record["text"], "text")
+    text = take(record["text"], str, "text")
     cut = segment_text(text)
     document = Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
     return _add_character_spans(document, clusters, report)
 
 
-def _find_name(record: Record) -> str | None:
+def _find_name(record: JsonObject) -> str | None:
     for key in NAMES:
         value = record.get(key)
         if isinstance(value, str | int) and str(value).strip():
@@ -145,7 +144,7 @@ class _Words:
     def keep(self, values: Sequence[str | None]) -> tuple[str | None, ...]:
         return tuple(v for v, (a, b) in zip(values, pairwise(self.before), strict=True) if a < b)
 
-    def make_document(self, record: Record, name: str, report: Complain) -> Document:
+    def make_document(self, record: JsonObject, name: str, report: Complain) -> Document:
         tokens = tuple(word for sentence in self.sentences for word in sentence)
         columns = {}
         for key, column in (("speakers", "speaker"), ("pos", "pos")):
@@ -186,7 +185,7 @@ class _Words:
         return document.with_mentions(mentions)
 
 
-def _take_words(record: Record, report: Complain) -> _Words:
+def _take_words(record: JsonObject, report: Complain) -> _Words:
     if record.get("sentences") is not None:
         sentences = take_sentences(record["sentences"], "sentences")
     else:
@@ -206,7 +205,7 @@ def _take_words(record: Record, report: Complain) -> _Words:
 
 def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
     if isinstance(sentence_map, list) and len(sentence_map) == len(tokens):
-        numbers = [take_number(number, "sentence_map") for number in sentence_map]
+        numbers = [take(number, int, "sentence_map") for number in sentence_map]
         pairs = groupby(zip(numbers, tokens, strict=True), key=lambda pair: pair[0])
         return [[word for _, word in pair] for _, pair in pairs]
     if tokens:

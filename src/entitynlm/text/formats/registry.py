@@ -13,10 +13,17 @@ from typing import Any, BinaryIO, cast
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, as_text, open_binary, write_atomically
 from entitynlm.text.document import Document
-from entitynlm.text.formats import conll2012, inscript, inscript_xml, jsonlines, plain_text, spacy_docs
+from entitynlm.text.formats import (
+    conll2012,
+    conllu,
+    inscript,
+    inscript_xml,
+    jsonlines,
+    plain_text,
+    spacy_docs,
+)
 from entitynlm.text.formats.base import Format, Report, Source, ignore
 from entitynlm.text.formats.brat import reader as brat
-from entitynlm.text.formats.conllu import format as conllu
 
 SAMPLE_BYTES = 65536
 

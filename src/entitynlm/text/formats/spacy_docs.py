@@ -22,13 +22,12 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.json_records import (
     OURS,
-    Record,
+    JsonObject,
     describe_mention,
     describe_text,
     restore_mentions,
     restore_text,
-    take_object,
-    take_text,
+    take,
 )
 from entitynlm.text.formats.spacy_tokens import make_doc, read_tokens
 
@@ -94,7 +93,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
         spans = [
             spacy.tokens.Span(doc, *mention.span, label=entity.type or "") for mention in entity.mentions
         ]
-        described: Record = {
+        described: JsonObject = {
             "id": entity.id,
             "spans": [list(mention.span) for mention in entity.mentions],
             "mentions": [describe_mention(mention) for mention in entity.mentions],
@@ -124,17 +123,17 @@ def from_spacy(
         if len(doc) and not doc.has_annotation("SENT_START"):
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
         return Document(name or "document", mentions=mentions, entity_types=types, **arguments)
-    changes = restore_text(take_object(rest.get("set"), "set"))
+    changes = restore_text(take(rest.get("set"), dict, "set"))
     for key, values in {**arguments["columns"], **changes.pop("columns", {})}.items():
         arguments["columns"][key] = values
     for key in rest.get("unset") or ():
         arguments["columns"].pop(key, None)
         arguments.pop(str(key), None)
-    identifier = take_text(rest.get("id"), "id")
+    identifier = take(rest.get("id"), str, "id")
     return Document(identifier, mentions=mentions, entity_types=types, **{**arguments, **changes})
 
 
-def _describe_rest(document: Document, doc: Any) -> Record:
+def _describe_rest(document: Document, doc: Any) -> JsonObject:
     """What spaCy would not give back: where the document differs from what is read out of ``doc``."""
     native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True).arguments))
     wanted = describe_text(document)
@@ -147,7 +146,7 @@ def _describe_rest(document: Document, doc: Any) -> Record:
     return {"id": document.id, "words": len(document), "set": changes, "unset": unset}
 
 
-def _take_rest(doc: Any, report: Complain) -> Record | None:
+def _take_rest(doc: Any, report: Complain) -> JsonObject | None:
     found = doc.user_data.get(OURS)
     if not isinstance(found, str):
         return None
@@ -158,9 +157,9 @@ def _take_rest(doc: Any, report: Complain) -> Record | None:
     return rest
 
 
-def _parse(text: str) -> Record:
+def _parse(text: str) -> JsonObject:
     try:
-        return take_object(json.loads(text), OURS)
+        return take(json.loads(text), dict, OURS)
     except (ValueError, RecursionError) as error:
         raise DataError(f"what was kept under {OURS!r} is damaged") from error
 
@@ -171,7 +170,7 @@ def _read_groups(
     pattern = re.compile(rf"{re.escape(prefix)}_(\d+)")
     keys = sorted((int(match[1][:18]), key) for key in doc.spans if (match := pattern.fullmatch(str(key))))
     clusters = []
-    described: list[Record] = []
+    described: list[JsonObject] = []
     for number, key in keys:
         group = doc.spans[key]
         spans = []

@@ -36,12 +36,11 @@ from entitynlm.text.formats.brat.annotations import (
 from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text, write_folder
 from entitynlm.text.formats.json_records import (
     OURS,
-    Record,
+    JsonObject,
     restore_document,
     restore_mention,
-    take_object,
+    take,
     take_spans,
-    take_text,
 )
 from entitynlm.text.segmentation import align_span, segment_text, segment_whitespace
 
@@ -53,7 +52,7 @@ class _Kept:
     document: Document
     text: str
     places: Sequence[Span]
-    details: dict[str, Record]
+    details: dict[str, JsonObject]
 
 
 LINE = re.compile(
@@ -160,8 +159,8 @@ def _read_sidecar(source: Source, readings: list[str]) -> _Kept | None:
     if source.path == STANDARD or not path.is_file():
         return None
     try:
-        record = take_object(json.loads(path.read_text("utf-8")), "record")
-        extras = take_object(record.get(OURS), OURS)
+        record = take(json.loads(path.read_text("utf-8")), dict, "record")
+        extras = take(record.get(OURS), dict, OURS)
         text = next((text for text in readings if hash_text(text) == extras.get("hash")), None)
         if text is None:
             source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
@@ -172,8 +171,8 @@ def _read_sidecar(source: Source, readings: list[str]) -> _Kept | None:
         places = take_spans(extras.get("places"), "places")
         if len(places) != len(document):
             raise DataError(f"{len(places)} places for {len(document)} words")
-        details = take_object(extras.get("annotations"), "annotations")
-        return _Kept(document, text, places, {key: take_object(each, key) for key, each in details.items()})
+        details = take(extras.get("annotations"), dict, "annotations")
+        return _Kept(document, text, places, {key: take(each, dict, key) for key, each in details.items()})
     except (OSError, ValueError, RecursionError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
         return None
@@ -183,14 +182,14 @@ def _add_mentions(kept: _Kept, found: Annotations, source: Source) -> Document:
     mentions: dict[str, Mention] = {}
     for key, each in found.mentions.items():
         known = kept.details.get(key, {})
-        name = take_text(known.get("entity", each.chain or key), "entity")
+        name = take(known.get("entity", each.chain or key), str, "entity")
         if (
             known.get("ranges") == [list(range_) for range_ in each.ranges]
             and known.get("label") == each.label
         ):
             (span,) = take_spans([known.get("span")], "span")
             mentions[key] = restore_mention(span, name, known)
-            each.type = None if known.get("type") is None else take_text(known["type"], "type")
+            each.type = None if known.get("type") is None else take(known["type"], str, "type")
         elif parts := _find_parts(each, kept.places, source):
             split = tuple(parts) if len(parts) > 1 else ()
             attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()

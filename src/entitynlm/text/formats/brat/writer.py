@@ -18,7 +18,7 @@ from pathlib import Path
 from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.json_records import OURS, Record, describe_mention, make_record
+from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
 UNTYPED = "Mention"
@@ -82,7 +82,7 @@ def _write_document(document: Document, base: Path) -> set[str]:
     text, places = _choose_text(document)
     lines: list[str] = []
     labels: set[str] = set()
-    described: Record = {}
+    described: JsonObject = {}
     for entity in document.entities:
         keys = []
         for mention in entity.mentions:

@@ -1,11 +1,11 @@
-"""The ``Entity=`` notation of CoNLL-U files: brackets with fields, in GUM's and CorefUD's way.
+"""The ``Entity=`` notation of GUM and CorefUD: mentions as brackets with fields, read and written.
 
-``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the
-closing one has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``. Characters
-that mean something in this notation are written as ``%28`` and the like and are read back.
+``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the closing one
+has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``. Characters that the notation
+needs for itself are written as ``%28`` and the like.
 
-Spans are counted in *nodes* while reading, words and empty nodes alike, because that is how the ``head`` field counts
-them; :meth:`EntityReader.finish` turns them into words.
+While reading, spans count *nodes* (words and empty nodes), because the ``head`` field does; :meth:`EntityReader.finish`
+turns them into words.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from entitynlm.text.document import Mention, Span
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import OddityCounter, OpenBrackets
+from entitynlm.text.formats.bracketed import OddityCounter, OpenBrackets, assign_layers
 
 DEFAULT_HEADER = "GRP-etype-head-other"  # GRP: ids are unique in a document, as ours are; eid: in a file
 ID_FIELDS = ("GRP", "eid")
@@ -27,6 +27,7 @@ _BRACKET = re.compile(r"(\(?)([^()]+)(\)?)|[()]")
 _PART = re.compile(r"(.+)\[([0-9]{1,9})/([0-9]{1,9})\]\Z", re.DOTALL)
 _ESCAPED = re.compile(r"%([0-7][0-9A-Fa-f])")
 _TO_ESCAPE = re.compile(r"[%()|\-\[\]\s]")
+_TO_ESCAPE_IN_OTHER = re.compile(r"[%()|\-\[\]\s,:]")
 
 
 def unescape(text: str) -> str:
@@ -54,7 +55,7 @@ class _Opening:
 
 @dataclass
 class _Annotated:
-    """A mention as it stands in the file: parts in nodes, what its first bracket says."""
+    """A mention as it stands in the file: the parts as spans of nodes, and the opening bracket of the first."""
 
     entity: str
     opening: _Opening
@@ -129,14 +130,12 @@ class EntityReader:
 
     def _give_up(self, key: tuple[str, str]) -> None:
         mention = self._unfinished.pop(key)
-        found = f"{len(mention.parts)} of its {key[1]} parts"
-        self.source.report(
-            f"a mention of {key[0]!r} has only {found}; it was read with these", mention.opening.line
-        )
+        message = f"a mention of {key[0]!r} has only {len(mention.parts)} of its {key[1]} parts; it was read with these"
+        self.source.report(message, mention.opening.line)
         self._annotated.append(mention)
 
-    def finish(self, words_before: Sequence[int] | None) -> tuple[list[Mention], dict[str, str]]:
-        """Mentions and entity types. ``words_before`` counts the words before each node; ``None``: all are words."""
+    def finish(self, words_before: Sequence[int]) -> tuple[list[Mention], dict[str, str]]:
+        """Mentions and entity types; ``words_before`` counts the words before each node."""
         for label, opening in self._brackets.left_open():
             self.source.report(f"'({label}' is never closed; the mention was dropped", opening.line)
         for key in list(self._unfinished):
@@ -146,17 +145,14 @@ class EntityReader:
             mention = self._make_mention(annotated, words_before)
             if mention is not None:
                 values = dict(zip(self._header, annotated.opening.fields, strict=False))
-                etype = next(
-                    (values[name] for name in TYPE_FIELDS if values.get(name, "_") not in ("", "_")), None
-                )
-                found.append((mention, unescape(etype) if etype else None, annotated.opening.line))
+                etypes = [
+                    unescape(values[name]) for name in TYPE_FIELDS if values.get(name, "_") not in ("", "_")
+                ]
+                found.append((mention, etypes[0] if etypes else None, annotated.opening.line))
         return self._settle_types(found)
 
-    def _make_mention(self, annotated: _Annotated, words_before: Sequence[int] | None) -> Mention | None:
-        nodes = annotated.parts
-        parts = _join_touching(
-            nodes if words_before is None else [(words_before[a], words_before[b]) for a, b in nodes]
-        )
+    def _make_mention(self, annotated: _Annotated, words_before: Sequence[int]) -> Mention | None:
+        parts = _join_touching([(words_before[a], words_before[b]) for a, b in annotated.parts])
         if not parts:
             self.counter.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
             return None
@@ -171,36 +167,24 @@ class EntityReader:
                 attributes.extend(_read_other(value))
             else:
                 attributes.append((name, unescape(value)))
-        return Mention(
-            parts[0][0],
-            parts[-1][1],
-            unescape(annotated.entity),
-            parts if len(parts) > 1 else (),
-            head,
-            tuple(attributes),
-        )
+        several = parts if len(parts) > 1 else ()
+        entity = unescape(annotated.entity)
+        return Mention(parts[0][0], parts[-1][1], entity, several, head, tuple(attributes))
 
-    def _find_head(self, value: str, annotated: _Annotated, words_before: Sequence[int] | None) -> int | None:
-        """The token at this place (from 1) among the nodes of the mention."""
+    def _find_head(self, value: str, annotated: _Annotated, words_before: Sequence[int]) -> int | None:
+        """The token at this position (from 1) among the nodes of the mention."""
+        line = annotated.opening.line
         left = int(value) - 1 if value.isascii() and value.isdecimal() and len(value) < 10 else -1
         for start, end in annotated.parts:
             if 0 <= left < end - start:
                 node = start + left
-                if words_before is None:
-                    return node
                 if words_before[node] < words_before[node + 1]:
                     return words_before[node]
-                self.counter.add(
-                    "the head of a mention is an empty node; it was left out", annotated.opening.line
-                )
+                self.counter.add("the head of a mention is an empty node; it was left out", line)
                 return None
             left -= end - start
         if value != "_":
-            self.counter.add(
-                "the head of a mention is not one of its words; it was left out",
-                annotated.opening.line,
-                value,
-            )
+            self.counter.add("the head of a mention is not one of its words; it was left out", line, value)
         return None
 
     def _settle_types(
@@ -222,18 +206,13 @@ class EntityReader:
         mentions = []
         for mention, etype, _ in found:
             if etype is not None and etype != types[mention.entity]:
-                attributes = (("etype", etype), *mention.attributes)
-                mention = Mention(
-                    mention.start, mention.end, mention.entity, mention.parts, mention.head, attributes
-                )
+                mention = replace(mention, attributes=(("etype", etype), *mention.attributes))
             mentions.append(mention)
         return mentions, types
 
 
 def _join_touching(spans: Sequence[Span]) -> tuple[Span, ...]:
     """Parts in order, without empty ones, and those that touch or overlap made one."""
-    if len(spans) == 1:
-        return tuple(span for span in spans if span[0] < span[1])
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -249,3 +228,124 @@ def _read_other(text: str) -> list[tuple[str, str]]:
         key, colon, value = item.partition(":")
         pairs.append((unescape(key), unescape(value)) if colon else ("other", unescape(key)))
     return pairs
+
+
+# -- writing -------------------------------------------------------------------------------------------------
+
+
+def choose_header(document: Document) -> list[str]:
+    """The fields to write: those the document was read with, and the others that its mentions need."""
+    header = [name for name in document.meta.get("global.Entity", DEFAULT_HEADER).split("-") if name.strip()]
+    header = header or DEFAULT_HEADER.split("-")
+    names_of = [[name for name, _ in mention.attributes] for mention in document.mentions]
+    attributes = {name for names in names_of for name in names}
+    named = set(header) - {header[find_id_field(header)], "head", "other", *TYPE_FIELDS}
+    repeated = any(len(set(names)) < len(names) for names in names_of)  # a field holds one value of its name
+    if set(header).isdisjoint(TYPE_FIELDS) and (document.entity_types or "etype" in attributes):
+        header.append("etype")
+    if "head" not in header and any(mention.head is not None for mention in document.mentions):
+        header.append("head")
+    if "other" not in header and (repeated or not attributes - {"etype"} <= named):
+        header.append("other")
+    return header
+
+
+def make_cells(document: Document, header: Sequence[str]) -> dict[int, str]:
+    """The value of ``Entity=`` for each token that has one.
+
+    Order at a token as in CorefUD: closing brackets, opening ones, mentions of one word; but the last go first where
+    nothing opens, so that nesting shows.
+    """
+    opening: dict[int, list[str]] = {}
+    closing: dict[int, list[tuple[int, int, str]]] = {}
+    singles: dict[int, list[str]] = {}
+    labels = _make_labels(document)
+    for order, (mention, label) in enumerate(zip(document.mentions, labels, strict=True)):
+        parts = mention.parts or (mention.span,)
+        for index, (start, end) in enumerate(parts, start=1):
+            part_label = label.format(index)
+            bracket = f"({_join_fields(document, mention, part_label, header)}"
+            if end - start == 1:
+                singles.setdefault(start, []).append(f"{bracket})")
+            else:
+                opening.setdefault(start, []).append(bracket)
+                closing.setdefault(end - 1, []).append((-start, -order, f"{part_label})"))
+    cells: dict[int, str] = {}
+    for token in opening.keys() | closing.keys() | singles.keys():
+        closed = "".join(text for *_, text in sorted(closing.get(token, ())))
+        opened, single = "".join(opening.get(token, ())), "".join(singles.get(token, ()))
+        cells[token] = closed + opened + single if opened else single + closed
+    return cells
+
+
+def _make_labels(document: Document) -> list[str]:
+    """A label for each mention with room (``{}``) for the number of the part.
+
+    Parts have ``[1/2]``; mentions of one entity that brackets could not tell apart (because they cross, or are
+    discontinuous and overlap) get ``[1/1]``, ``[1/01]``, … which are different labels with the same meaning.
+    """
+    groups: dict[tuple[str, int], list[int]] = {}
+    for index, mention in enumerate(document.mentions):
+        groups.setdefault((mention.entity, len(mention.parts)), []).append(index)
+    labels = [""] * len(document.mentions)
+    for (entity, size), members in groups.items():
+        spans = [document.mentions[index].span for index in members]
+        name = escape(entity).replace("{", "{{").replace("}", "}}")
+        for index, layer in zip(members, assign_layers(spans) if not size else _spread(spans), strict=True):
+            if size:
+                labels[index] = f"{name}[{{}}/{'0' * layer}{size}]"
+            else:
+                labels[index] = f"{name}[1/{'0' * (layer - 1)}1]" if layer else name
+    return labels
+
+
+def _spread(spans: Sequence[Span]) -> list[int]:
+    """A layer for each span such that spans of one layer do not overlap at all."""
+    ends: list[int] = []
+    layers = []
+    for start, end in spans:
+        layer = next((i for i, last in enumerate(ends) if last <= start), len(ends))
+        ends[layer : layer + 1] = [end]
+        layers.append(layer)
+    return layers
+
+
+def _join_fields(document: Document, mention: Mention, label: str, header: Sequence[str]) -> str:
+    attributes = list(mention.attributes)
+    own_type = _take(attributes, "etype") or document.entity_types.get(mention.entity, "")
+    fixed = {"head": _count_head(mention), "other": "", **dict.fromkeys(TYPE_FIELDS, escape(own_type))}
+    id_field = find_id_field(header)
+    values = []
+    for position, name in enumerate(header):
+        if position == id_field:
+            values.append(label)
+        else:
+            values.append(fixed[name] if name in fixed else escape(_take(attributes, name) or ""))
+    if "other" in header:
+        values[header.index("other")] = ",".join(
+            (f"{escape(key, _TO_ESCAPE_IN_OTHER)}:" if key != "other" else "")
+            + escape(value, _TO_ESCAPE_IN_OTHER)
+            for key, value in attributes
+        )
+    return "-".join(values).rstrip("-")
+
+
+def _take(attributes: list[tuple[str, str]], name: str) -> str | None:
+    """The value of the first attribute of this name, which is removed."""
+    for index, (key, value) in enumerate(attributes):
+        if key == name:
+            del attributes[index]
+            return value
+    return None
+
+
+def _count_head(mention: Mention) -> str:
+    """The head as its place among the words of the mention, from 1."""
+    if mention.head is None:
+        return ""
+    place = 1
+    for start, end in mention.parts or (mention.span,):
+        if start <= mention.head < end:
+            return str(place + mention.head - start)
+        place += end - start
+    return ""

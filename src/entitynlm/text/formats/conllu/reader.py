@@ -1,4 +1,4 @@
-"""The reader of CoNLL-U; ``conllu`` says what becomes of what."""
+"""The reader of CoNLL-U with coreference; ``docs/formats.md`` describes what becomes of what."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter
@@ -20,15 +19,40 @@ _WORD = re.compile(r"[0-9]{1,9}\Z")
 _RANGE = re.compile(r"([0-9]{1,9})-([0-9]{1,9})\Z")
 _EMPTY_NODE = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 
+_ROW = re.compile(r"[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){9}\Z")
+_CUT_ROW = re.compile(r"[0-9]+(?:[-.][0-9]+)?(?:\t[^\t]*){0,9}\Z")
+_COMMENT = re.compile(r"#\s*(?:newdoc\b|sent_id\s*=|global\.Entity\s*=|text\s*=\s)")
+
+NOT_A_ROW = "this is not a row of CoNLL-U"
+
 Row = tuple[int, str]
 Comments = dict[str, str]
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """The first line that is neither blank nor a comment is a row of ten columns.
+
+    Where the sample holds no whole row, comments that only CoNLL-U has are enough.
+    """
+    *lines, last = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
+    typical = False
+    for line in lines:
+        line = line.rstrip("\r")
+        if line.startswith("#"):
+            typical = typical or _COMMENT.match(line) is not None
+        elif line and not line.isspace():
+            return _ROW.match(line) is not None
+    last = last.rstrip("\r")
+    if not last or last.startswith("#"):
+        return typical or _COMMENT.match(last) is not None
+    return _ROW.match(last) is not None or (typical and _CUT_ROW.match(last) is not None)
 
 
 def read(source: Source) -> Iterator[Document]:
     """Stream the documents of one file."""
     names = DocumentNames(source)
     header: list[str] | None = None
-    draft: _Draft | None = None
+    draft: _ConlluBuilder | None = None
     unnamed = 0
     for line, comments, rows in _read_blocks(source):
         if comments.get("global.Entity"):
@@ -40,7 +64,7 @@ def read(source: Source) -> Iterator[Document]:
             if not name:
                 unnamed += 1
                 name = source.stem if unnamed == 1 else f"{source.stem}-{unnamed}"
-            draft = _Draft(source, names.claim(name, line))
+            draft = _ConlluBuilder(source, names.claim(name, line))
         if draft is not None:
             draft.add_comments(comments, header)
             draft.add_sentence(comments, rows)
@@ -56,9 +80,8 @@ def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
     for number, line in source.lines():
         if line.startswith("#"):
             if rows:
-                source.report(
-                    "a comment after the rows of a sentence was read as the start of the next", number
-                )
+                message = "a comment after the rows of a sentence was read as the start of the next"
+                source.report(message, number)
                 yield first, comments, rows
                 first, comments, rows = 0, {}, []
             key, _, value = line[1:].partition("=")
@@ -91,8 +114,8 @@ class _Group:
     words: list[str] = field(default_factory=list)
 
 
-class _Draft:
-    """A document in the making."""
+class _ConlluBuilder:
+    """Collects one document, sentence by sentence."""
 
     def __init__(self, source: Source, id: str) -> None:
         self._source = source
@@ -109,9 +132,7 @@ class _Draft:
         self._by_sentence: dict[str, list[str | None]] = {name: [] for name in SENTENCE_COLUMNS}
         self._multiword: dict[int, str] = {}
         self._extra: dict[str, dict[int, str]] = {}  # MISC key of a column → token → value
-        self._words_before: list[int] = [
-            0
-        ]  # words before each node (word or empty node), and before the next
+        self._words_before = [0]  # for each node (word or empty node) and for the next one
         self._group: _Group | None = None
 
     def add_comments(self, comments: Comments, header: list[str] | None) -> None:
@@ -174,14 +195,9 @@ class _Draft:
 
     def _mend_row(self, fields: list[str], number: int, line: str) -> list[str]:
         if len(fields) < 2:
-            raise DataError(
-                "this is not a row of CoNLL-U",
-                path=self._source.path,
-                line=number,
-                found=line,
-                expected="ten columns separated by tabs",
-                hint="Spaces do not separate columns in CoNLL-U" if line[:1].isdigit() else None,
-            )
+            hint = "Spaces do not separate columns in CoNLL-U" if line[:1].isdigit() else None
+            expected = "ten columns separated by tabs"
+            raise self._source.error(NOT_A_ROW, number, found=line, expected=expected, hint=hint)
         self._counter.add(f"a row has {len(fields)} columns in place of ten", number)
         return (fields + ["_"] * 10)[:10]
 
@@ -202,13 +218,8 @@ class _Draft:
                 self._counter.add("a bracket at an empty node was moved to the words beside it", number)
                 self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
         else:
-            raise DataError(
-                "this is not a row of CoNLL-U",
-                path=self._source.path,
-                line=number,
-                found=line,
-                expected="a word id such as 3, 3-4 or 3.1 in the first of ten columns",
-            )
+            expected = "a word id such as 3, 3-4 or 3.1 in the first of ten columns"
+            raise self._source.error(NOT_A_ROW, number, found=line, expected=expected)
 
     def _read_items(self, items: dict[str, str], number: int) -> None:
         if "Entity" in items:
@@ -228,10 +239,7 @@ class _Draft:
             return
         if group is not None and group.words:
             self._close_group()
-        surface = form
-        if items is not None and "Surface" in items:
-            surface = unescape_misc(items["Surface"])
-        self._text.add(surface, items)
+        self._text.add(unescape_misc(items["Surface"]) if items and "Surface" in items else form, items)
 
     def _close_group(self) -> None:
         group, self._group = self._group, None
@@ -260,8 +268,7 @@ class _Draft:
             self._heads.append(token)
 
     def finish(self) -> Document:
-        all_words = len(self._words_before) == len(self._tokens) + 1
-        mentions, types = self._entities.finish(None if all_words else self._words_before)
+        mentions, types = self._entities.finish(self._words_before)
         self._counter.send()
         text = self._text.finish()
         return Document(

@@ -1,4 +1,8 @@
-"""The writer of CoNLL-U; ``conllu`` says what becomes of what."""
+"""The writer of CoNLL-U with coreference.
+
+Entity fields are those the document was read with, else GRP, etype, head and other. Columns without a place of their own in
+CoNLL-U are MISC items that a comment ``# entitynlm.columns`` lists.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
 from entitynlm.text.document import Document
-from entitynlm.text.formats.conllu.brackets import choose_header, make_cells
-from entitynlm.text.formats.conllu.entities import escape
+from entitynlm.text.formats.conllu.entities import choose_header, escape, make_cells
 from entitynlm.text.formats.conllu.reader import FIELD_COLUMNS, SENTENCE_COLUMNS
 from entitynlm.text.formats.conllu.spacing import TEXT_KEYS, TextNotes, describe_text, escape_misc, flatten
 
@@ -25,14 +28,12 @@ def _render(document: Document) -> Iterator[str]:
     header = choose_header(document)
     notes = describe_text(document, forms)
     commented = [name for name in SENTENCE_COLUMNS if _fits_comments(document, name)]
-    extra = [
-        name
-        for name, values in document.columns.items()
-        if name not in _OWN_PLACE and name not in commented and any(value is not None for value in values)
-    ]
+    elsewhere = _OWN_PLACE.union(commented)
+    columns = document.columns.items()
+    extra = [name for name, values in columns if name not in elsewhere and any(v is not None for v in values)]
     yield from _render_document_comments(document, header, extra)
     misc = _make_misc(document, header, notes, extra)
-    fields = [_make_field(document, name) for name in FIELD_COLUMNS]
+    fields = [[flatten(value) if value else "_" for value in document.column(name)] for name in FIELD_COLUMNS]
     for number, (start, end) in enumerate(document.sentences, start=1):
         yield from _render_sentence_comments(document, number, notes, commented)
         for token in range(start, end):
@@ -41,19 +42,9 @@ def _render(document: Document) -> Iterator[str]:
                 together = "|".join(group.misc) or "_"
                 place = f"{token - start + 1}-{group.end - start}"
                 yield f"{place}\t{group.surface}\t_\t_\t_\t_\t_\t_\t_\t{together}\n"
-            lemma, upos, pos, feats, deprel = (column[token] for column in fields)
-            row = (
-                str(token - start + 1),
-                forms[token],
-                lemma,
-                upos,
-                pos,
-                feats,
-                _find_head(document, token, start, end),
-                deprel,
-                "_",
-                misc[token],
-            )
+            *before, deprel = (column[token] for column in fields)
+            head = _find_head(document, token, start, end)
+            row = (str(token - start + 1), forms[token], *before, head, deprel, "_", misc[token])
             yield "\t".join(row) + "\n"
         yield "\n"
     if not document.sentences:
@@ -90,23 +81,14 @@ def _render_sentence_comments(
 def _fits_comments(document: Document, name: str) -> bool:
     """Whether a column has one value per sentence, and all of them fit on the line of a comment."""
     values = document.columns.get(name)
-    return values is not None and all(
-        len(set(values[start:end])) == 1 and (values[start] is None or _fits_line(values[start] or ""))
-        for start, end in document.sentences
-    )
+    if values is None or any(len(set(values[start:end])) > 1 for start, end in document.sentences):
+        return False
+    return all(value is None or (value and value == flatten(value).strip()) for value in values)
 
 
 def _quote(name: str) -> str:
     """The name of a column as a key in MISC."""
     return escape(name).replace("=", "%3D")
-
-
-def _fits_line(text: str) -> bool:
-    return bool(text) and text == flatten(text).strip()
-
-
-def _make_field(document: Document, name: str) -> list[str]:
-    return [flatten(value) if value else "_" for value in document.column(name)]
 
 
 def _find_head(document: Document, token: int, start: int, end: int) -> str:
