@@ -24,7 +24,7 @@ from spacy.tokens import Doc, Span, Token
 from entitynlm.interfaces.api import EntityNLM
 from entitynlm.text.document import Document
 from entitynlm.text.english import PRONOUNS
-from entitynlm.text.formats.spacy_tokens import read_tokens
+from entitynlm.text.formats.spacy_docs import read_tokens
 from entitynlm.text.segmentation import segment_text
 
 PREFIX = "coref_clusters"

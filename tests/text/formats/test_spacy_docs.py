@@ -172,3 +172,14 @@ def test_damaged_content_is_refused_or_read(data: st.DataObject) -> None:
     except EntityNLMError as error:
         assert "tale.spacy" in str(error)
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("deprel", [("it", None, "\\s"), ("x", None, None), (None, "a", None)])
+@pytest.mark.parametrize("heads", [(-1, -1, -1), (-1, -1, 1), (-1, 2, -1)])
+def test_a_root_without_a_label_moves_no_sentence_end(
+    deprel: tuple[str | None, ...], heads: tuple[int, ...]
+) -> None:
+    """spaCy starts a sentence at the tree of a root only where the root has a dependency label."""
+    sentences = ((0, 1), (1, 2), (2, 3)) if max(heads) < 0 else ((0, 1), (1, 3))
+    document = Document("d", ("a", "b", "c"), sentences, columns={"deprel": deprel}, heads=heads)
+    assert from_spacy(to_spacy(document)) == document

@@ -1,10 +1,9 @@
 """spaCy ``Doc`` objects and DocBin files (``.spacy``), with entities as span groups ``coref_clusters_1``, …
 
-What spaCy can hold stands where its users look for it: words and spaces, sentence starts, tags, lemmas,
-morphology, dependencies, span groups (with the entity's id and type in their attributes). The rest of a
-document (its id, raw text that spaces can't tell, other columns) travels in ``doc.user_data["entitynlm"]``.
-What is changed in spaCy is read back changed. A DocBin is one packed block, so such a file has to fit in
-memory, unlike those of other formats.
+What spaCy can hold is where its users look for it: words and spaces, sentence starts, tags, lemmas, morphology,
+dependencies, span groups (with the entity's id and type in their attributes). The rest of a document (its id, raw text that is
+not words and single spaces, other columns) is kept in ``doc.user_data["entitynlm"]``. Changes made in spaCy are read back. A
+DocBin is one packed block, so such a file has to fit in memory, unlike those of other formats.
 """
 
 from __future__ import annotations
@@ -14,11 +13,13 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO, Any
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.extras import require
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.json_records import (
     OURS,
@@ -29,9 +30,10 @@ from entitynlm.text.formats.json_records import (
     restore_text,
     take,
 )
-from entitynlm.text.formats.spacy_tokens import make_doc, read_tokens
 
 PREFIX = "coref_clusters"
+COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
+FEATURES = re.compile(r"[^\s|=]+=[^\s|=]+(?:\|[^\s|=]+=[^\s|=]+)*")
 ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
 
 Complain = Callable[[str], None]
@@ -53,8 +55,8 @@ def read(source: Source) -> Iterator[Document]:
     try:
         docs = list(spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab()))
     except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
-        raise DataError(
-            f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})", path=source.path
+        raise source.error(
+            f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
         ) from error
     finally:
         if collecting:
@@ -90,9 +92,8 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
     doc = make_doc(document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
         key = f"{PREFIX}_{number}"
-        spans = [
-            spacy.tokens.Span(doc, *mention.span, label=entity.type or "") for mention in entity.mentions
-        ]
+        label = entity.type or ""
+        spans = [spacy.tokens.Span(doc, *mention.span, label=label) for mention in entity.mentions]
         described: JsonObject = {
             "id": entity.id,
             "spans": [list(mention.span) for mention in entity.mentions],
@@ -124,8 +125,7 @@ def from_spacy(
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
         return Document(name or "document", mentions=mentions, entity_types=types, **arguments)
     changes = restore_text(take(rest.get("set"), dict, "set"))
-    for key, values in {**arguments["columns"], **changes.pop("columns", {})}.items():
-        arguments["columns"][key] = values
+    arguments["columns"] |= changes.pop("columns", {})
     for key in rest.get("unset") or ():
         arguments["columns"].pop(key, None)
         arguments.pop(str(key), None)
@@ -182,9 +182,7 @@ def _read_groups(
                 report(f"a mention in {key!r} has no words and was left out")
         entity = _parse(group.attrs[OURS]) if isinstance(group.attrs.get(OURS), str) else {"id": str(number)}
         if entity.get("spans") != [list(span) for span in spans]:
-            entity.pop(
-                "mentions", None
-            )  # the group was changed, so that its details belong to other mentions
+            entity.pop("mentions", None)  # the group was changed, so these details are of other mentions
         if any(entity.get("id") == other["id"] for other in described):
             entity["id"] = key
         clusters.append(spans)
@@ -192,13 +190,107 @@ def _read_groups(
     return restore_mentions(clusters, described, report)
 
 
+@dataclass
+class Tokens:
+    """The tokens of a ``Doc`` as arguments of ``Document``; ``before`` counts the tokens kept before each and before the end."""
+
+    arguments: dict[str, Any]
+    before: list[int]
+
+
+def make_doc(document: Document, vocab: Any) -> Any:
+    """A ``Doc`` with the words, spaces, sentences and syntax of a document, as far as spaCy can hold them."""
+    spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
+    words = list(document.tokens)
+    columns = {name: [value or "" for value in values] for name, values in document.columns.items()}
+    arguments: dict[str, Any] = {
+        "spaces": _find_spaces(document),
+        "tags": columns.get("pos"),
+        "lemmas": columns.get("lemma"),
+    }
+    if all(value in spacy.parts_of_speech.IDS for value in columns.get("upos", ())):
+        arguments["pos"] = columns.get("upos")
+    if all(not value or FEATURES.fullmatch(value) for value in columns.get("feats", ())):
+        arguments["morphs"] = columns.get("feats")
+    if _has_tree_per_sentence(document):
+        arguments["deps"] = columns["deprel"]
+        arguments["heads"] = [i if head < 0 else head for i, head in enumerate(document.heads or ())]
+    else:
+        starts = {start for start, _ in document.sentences}
+        arguments["sent_starts"] = [index in starts for index in range(len(words))]
+    return spacy.tokens.Doc(vocab, words=words, **arguments)
+
+
+def read_tokens(doc: Any, *, keep_spaces: bool) -> Tokens:
+    """Words, offsets, sentences and columns of a ``Doc``, with or without its white-space tokens."""
+    before = [0]
+    for token in doc:
+        before.append(before[-1] + (keep_spaces or not token.text.isspace()))
+    kept = [token for token in doc if before[token.i] < before[token.i + 1]]
+    columns = {}
+    for name, attribute in COLUMNS.items():
+        values = tuple(str(getattr(token, attribute)) or None for token in kept)
+        if any(value is not None for value in values):
+            columns[name] = values
+    arguments: dict[str, Any] = {
+        "tokens": tuple(token.text for token in kept),
+        "sentences": _find_sentences(doc, before),
+        "columns": columns,
+        "text": doc.text,
+        "offsets": tuple((token.idx, token.idx + len(token)) for token in kept),
+    }
+    if kept and doc.has_annotation("DEP"):
+        arguments["heads"] = tuple(_find_head(token, before) for token in kept)
+    return Tokens(arguments, before)
+
+
+def _find_spaces(document: Document) -> list[bool]:
+    if document.offsets is None or document.text is None:
+        return [index < len(document) - 1 for index in range(len(document))]
+    starts = [start for start, _ in document.offsets[1:]] + [len(document.text)]
+    return [start > end for start, (_, end) in zip(starts, document.offsets, strict=True)]
+
+
+def _has_tree_per_sentence(document: Document) -> bool:
+    """Whether spaCy finds the same sentences in the parse: it makes one of every tree whose root has a label."""
+    if document.heads is None or not document.tokens:
+        return False
+    labels = document.column("deprel")
+    for start, end in document.sentences:
+        roots = [index for index in range(start, end) if document.heads[index] < 0]
+        if len(roots) != 1 or not labels[roots[0]]:
+            return False
+        connected = set(roots)
+        for index in range(start, end):
+            path: list[int] = []
+            while index not in connected:
+                if index in path[-1:] or not start <= index < end or len(path) > end - start:
+                    return False
+                path.append(index)
+                index = document.heads[index]
+            connected.update(path)
+    return True
+
+
+def _find_sentences(doc: Any, before: list[int]) -> tuple[Span, ...]:
+    edges = sorted({before[token.i] for token in doc if token.is_sent_start} | {0, before[-1]})
+    return tuple(pairwise(edges))
+
+
+def _find_head(token: Any, before: list[int]) -> int:
+    """The index of the head, or -1; where the head is a white-space token, that of its head."""
+    while token.head.i != token.i:
+        token = token.head
+        if before[token.i] < before[token.i + 1]:
+            return before[token.i]
+    return -1
+
+
 FORMAT = Format(
-    name="spacy",
-    description="spaCy DocBin files with coref_clusters_N span groups",
-    suffix=".spacy",
-    recognise=recognise,
-    read=read,
-    write=write,
+    "spacy",
+    "spaCy DocBin files with coref_clusters_N span groups",
+    ".spacy",
+    *(recognise, read, write),
     binary=True,
     options={"prefix": f"span groups called this and a number are the entities ({PREFIX})"},
 )
