@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from entitynlm.interfaces.cli import main
-from entitynlm.text.corpora.catalogue import CATALOGUE, Offer
+from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
 from entitynlm.text.corpora.download import hash_file
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.document import Document, Mention
@@ -254,7 +254,7 @@ def test_get_takes_a_checked_copy(
     run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = {path.name: hash_file(path) for path in corpus.iterdir()}
-    offer = Offer("tiny", "three files", 3, "none", "nowhere")
+    offer = CatalogueEntry("tiny", "three files", 3, "none", "nowhere")
     offer.__dict__["files"] = files
     monkeypatch.setattr("entitynlm.text.corpora.catalogue.CATALOGUE", {"tiny": offer})
     result = run("data", "get", "tiny", "--from", corpus, "--out", tmp_path / "tiny", "--json", "-")

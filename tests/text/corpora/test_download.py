@@ -17,9 +17,8 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.corpora import download
-from entitynlm.text.corpora.acquisition import check_corpus, get_corpus
-from entitynlm.text.corpora.catalogue import Offer
-from entitynlm.text.corpora.download import download_file
+from entitynlm.text.corpora.catalogue import CatalogueEntry
+from entitynlm.text.corpora.download import check_corpus, download_file, get_corpus
 
 FILES = {
     "conll/anna.conll": b"Anna sleeps .\n" * 40,
@@ -87,9 +86,9 @@ def server() -> Iterator[tuple[Behaviour, str]]:
 
 
 @pytest.fixture
-def offer(monkeypatch: pytest.MonkeyPatch) -> Offer:
+def offer(monkeypatch: pytest.MonkeyPatch) -> CatalogueEntry:
     """A corpus of three invented files, at its source under ``texts/``."""
-    offer = Offer(
+    offer = CatalogueEntry(
         name="tiny",
         description="three files",
         documents=2,
@@ -227,7 +226,7 @@ def test_local_files_are_not_addresses(tmp_path: Path) -> None:
 
 
 def test_a_corpus_is_assembled_from_its_public_layout(
-    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path
 ) -> None:
     behaviour, url = server
     serve(behaviour)
@@ -240,7 +239,7 @@ def test_a_corpus_is_assembled_from_its_public_layout(
 
 
 def test_a_second_try_fetches_only_what_is_missing(
-    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path
 ) -> None:
     behaviour, url = server
     serve(behaviour)
@@ -255,7 +254,9 @@ def test_a_second_try_fetches_only_what_is_missing(
     assert list(check_corpus(offer, tmp_path / "tiny")) == []
 
 
-def test_optional_files_may_be_missing(server: tuple[Behaviour, str], offer: Offer, tmp_path: Path) -> None:
+def test_optional_files_may_be_missing(
+    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path
+) -> None:
     behaviour, url = server
     serve(behaviour)
     del behaviour.files["notes.txt"]
@@ -264,7 +265,7 @@ def test_optional_files_may_be_missing(server: tuple[Behaviour, str], offer: Off
 
 
 def test_a_full_disk_is_said_and_leaves_no_half_corpus(
-    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behaviour, url = server
     serve(behaviour)
@@ -282,14 +283,14 @@ def test_a_full_disk_is_said_and_leaves_no_half_corpus(
     monkeypatch.undo()
 
 
-def test_a_folder_that_holds_something_is_never_overwritten(offer: Offer, tmp_path: Path) -> None:
+def test_a_folder_that_holds_something_is_never_overwritten(offer: CatalogueEntry, tmp_path: Path) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "mine.txt").write_text("mine")
     with pytest.raises(ConfigError, match="exists already and is not a whole copy"):
         get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/")
 
 
-def test_a_whole_copy_is_left_as_it_is(offer: Offer, tmp_path: Path) -> None:
+def test_a_whole_copy_is_left_as_it_is(offer: CatalogueEntry, tmp_path: Path) -> None:
     write_tree(tmp_path / "tiny", public=False)
     (tmp_path / "tiny" / "notes.txt").unlink()
     assert get_corpus(offer, tmp_path / "tiny", url="http://127.0.0.1:9/") == ["notes.txt"]
@@ -305,14 +306,14 @@ def write_tree(folder: Path, *, public: bool) -> Path:
 
 @pytest.mark.parametrize("public", [True, False])
 def test_a_copy_is_taken_from_a_folder_laid_out_either_way(
-    offer: Offer, tmp_path: Path, public: bool
+    offer: CatalogueEntry, tmp_path: Path, public: bool
 ) -> None:
     source = write_tree(tmp_path / "clone" / "inner", public=public)
     assert get_corpus(offer, tmp_path / "tiny", source=source.parent) == []
     assert list(check_corpus(offer, tmp_path / "tiny")) == []
 
 
-def test_a_damaged_copy_is_refused(offer: Offer, tmp_path: Path) -> None:
+def test_a_damaged_copy_is_refused(offer: CatalogueEntry, tmp_path: Path) -> None:
     source = write_tree(tmp_path / "copy", public=False)
     (source / "conll" / "anna.conll").write_bytes(b"Anna wakes .\n")
     with pytest.raises(DataError, match=r"conll/anna\.conll: the content is not what this package knows"):
@@ -339,7 +340,9 @@ def tar_bytes() -> bytes:
 
 
 @pytest.mark.parametrize(("ending", "content"), [(".zip", zip_bytes()), (".tar.gz", tar_bytes())])
-def test_a_corpus_comes_out_of_an_archive(offer: Offer, tmp_path: Path, ending: str, content: bytes) -> None:
+def test_a_corpus_comes_out_of_an_archive(
+    offer: CatalogueEntry, tmp_path: Path, ending: str, content: bytes
+) -> None:
     archive = tmp_path / f"archive{ending}"
     archive.write_bytes(content)
     assert get_corpus(offer, tmp_path / "tiny", source=archive) == []
@@ -348,7 +351,7 @@ def test_a_corpus_comes_out_of_an_archive(offer: Offer, tmp_path: Path, ending: 
 
 
 def test_an_archive_is_fetched_unpacked_and_removed(
-    server: tuple[Behaviour, str], offer: Offer, tmp_path: Path
+    server: tuple[Behaviour, str], offer: CatalogueEntry, tmp_path: Path
 ) -> None:
     behaviour, url = server
     behaviour.files = {"tiny.zip": zip_bytes()}
@@ -357,13 +360,13 @@ def test_an_archive_is_fetched_unpacked_and_removed(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
 
 
-def test_a_file_that_is_no_archive_is_refused(offer: Offer, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(offer: CatalogueEntry, tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"not packed")
     with pytest.raises(DataError, match="no folder and no zip or tar archive"):
         get_corpus(offer, tmp_path / "tiny", source=tmp_path / "a.zip")
 
 
-def test_check_corpus_names_what_is_missing_or_changed(offer: Offer, tmp_path: Path) -> None:
+def test_check_corpus_names_what_is_missing_or_changed(offer: CatalogueEntry, tmp_path: Path) -> None:
     folder = write_tree(tmp_path / "copy", public=False)
     (folder / "conll" / "anna.conll").write_bytes(b"changed")
     (folder / "conll" / "bert.conll").unlink()
@@ -375,7 +378,7 @@ def test_check_corpus_names_what_is_missing_or_changed(offer: Offer, tmp_path: P
 
 
 def test_what_only_a_person_can_fetch_says_how(tmp_path: Path) -> None:
-    licensed = Offer("conll2012", "OntoNotes", 1, "LDC", "https://example.org/licence")
+    licensed = CatalogueEntry("conll2012", "OntoNotes", 1, "LDC", "https://example.org/licence")
     with pytest.raises(ConfigError, match=r"licensed, see https://example\.org/licence"):
         get_corpus(licensed, tmp_path / "x")
 

@@ -14,7 +14,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
-    from entitynlm.text.corpora.catalogue import Offer
+    from entitynlm.text.corpora.catalogue import CatalogueEntry
 
 DataFolderOption = Annotated[
     Path,
@@ -54,7 +54,7 @@ def list_corpora(
     terminal.write_json(rows)
 
 
-def _describe_presence(offer: Offer, folder: Path) -> str:
+def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
     if not offer.files:
         return "yes" if folder.is_dir() else "no"
     present, needed = offer.count_present(folder), len(offer.files) - len(offer.optional)
@@ -87,9 +87,9 @@ def get_corpus(
 ) -> None:
     """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
     terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.text.corpora.catalogue import get_offer
+    from entitynlm.text.corpora.catalogue import get_entry
 
-    offer = get_offer(name)
+    offer = get_entry(name)
     target = out or data / name
     if offer.generated:
         if source is not None or url is not None:
@@ -101,12 +101,14 @@ def get_corpus(
     _fetch(terminal, offer, target, url, source)
 
 
-def _fetch(terminal: Terminal, offer: Offer, target: Path, url: str | None, source: Path | None) -> None:
-    from entitynlm.text.corpora import acquisition
+def _fetch(
+    terminal: Terminal, offer: CatalogueEntry, target: Path, url: str | None, source: Path | None
+) -> None:
+    from entitynlm.text.corpora import download
 
     with terminal.progress() as progress:
         task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
-        missing = acquisition.get_corpus(
+        missing = download.get_corpus(
             offer,
             target,
             url=url,

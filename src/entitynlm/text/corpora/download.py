@@ -1,22 +1,211 @@
-"""One file from the web: continued where it was cut, checked by its SHA-256, and then put in its place."""
+"""Fetching corpora from their public source, a folder or an archive, each file checked by its SHA-256.
+
+A corpus is assembled in a hidden folder beside its target and renamed when the last file is checked, so a folder of that name
+is always complete. Files fetched before a failure stay there for the next try, and a file that was cut off is continued where
+the server allows it (``Range``).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import http.client
+import shutil
+import tarfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
-from pathlib import Path
-from typing import IO
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.corpora.catalogue import CatalogueEntry
+from entitynlm.text.corpora.splits import find_split_list
 
 CHUNK = 1 << 16
 ATTEMPTS = 4  # for one file whose connection breaks
 TIMEOUT = 30.0  # seconds without a byte
+WORKERS = 4  # files at a time
+ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+
+OnFile = Callable[[str], None]
+Fetch = Callable[[str, Path], None]  # bring the named file of the corpus to this place
+
+
+def get_corpus(
+    offer: CatalogueEntry,
+    target: Path,
+    *,
+    url: str | None = None,
+    source: Path | None = None,
+    on_file: OnFile = lambda name: None,
+) -> list[str]:
+    """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
+
+    ``source`` is a folder or an archive with the corpus; otherwise the files come from ``url`` (the address above the files, or
+    that of an archive), by default the catalogue's.
+    """
+    if not offer.files:
+        raise ConfigError(f"{offer.name} can't be fetched: {offer.how_to_get}")
+    address = url or offer.url
+    if source is None and address is None:
+        raise ConfigError(f"{offer.name} has no direct download: {offer.how_to_get}")
+    if _is_here_already(offer, target):
+        return [name for name in offer.optional if not (target / name).is_file()]
+    parts = target.with_name(f".{target.name}.part")
+    with _readable_write_errors(target):
+        parts.mkdir(parents=True, exist_ok=True)
+        if source is not None:
+            missing = _copy_files(offer, parts, source, on_file)
+        elif address is not None and address.endswith(ARCHIVES):
+            archive = target.with_name(f".{target.name}.archive")
+            download_file(address, archive)
+            try:
+                missing = _copy_files(offer, parts, archive, on_file)
+            finally:
+                archive.unlink()
+        else:
+            base = (address or "").rstrip("/") + "/"
+
+            def fetch(name: str, path: Path) -> None:
+                url = base + urllib.parse.quote(offer.remote_path(name))
+                download_file(url, path, sha256=offer.files[name])
+
+            missing = _assemble(offer, parts, fetch, on_file, workers=WORKERS)
+        if target.is_dir():
+            target.rmdir()  # it is empty, see above
+        parts.rename(target)
+    return missing
+
+
+def _copy_files(offer: CatalogueEntry, parts: Path, source: Path, on_file: OnFile) -> list[str]:
+    try:
+        with _open_source(source) as fetch:
+            return _assemble(offer, parts, fetch, on_file, workers=1)
+    except BaseException:
+        shutil.rmtree(parts)  # a copy is quickly made again, a half one is only in the way
+        raise
+
+
+def check_corpus(offer: CatalogueEntry, folder: Path) -> Iterator[tuple[str, str]]:
+    """The files of ``folder`` that differ from the catalogue's: name and what is wrong."""
+    for name, digest in offer.files.items():
+        path = folder / name
+        if not path.is_file():
+            if name not in offer.optional:
+                yield name, "missing"
+        elif hash_file(path) != digest:
+            yield name, "other content"
+
+
+def _assemble(
+    offer: CatalogueEntry, parts: Path, fetch: Fetch, on_file: OnFile, *, workers: int
+) -> list[str]:
+    def bring(name: str) -> str | None:
+        path = parts / name
+        if not (path.is_file() and hash_file(path) == offer.files[name]):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                fetch(name, path)
+            except DataError:
+                if name in offer.optional:
+                    return name
+                raise
+            verify_file(path, offer.files[name], origin=name)
+        on_file(name)
+        return None
+
+    pool = ThreadPoolExecutor(max_workers=workers)
+    try:
+        return [name for name in pool.map(bring, offer.files) if name is not None]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _is_here_already(offer: CatalogueEntry, target: Path) -> bool:
+    """Whether a complete copy is at ``target``; anything else there is an error, because it is not ours to overwrite."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return False
+    wrong = list(check_corpus(offer, target))
+    if wrong:
+        name, trouble = wrong[0]
+        raise ConfigError(
+            f"{target} exists already and is not a whole copy of {offer.name} ({len(wrong)} of {len(offer.files)} "
+            f"files, the first is {name}: {trouble}); remove it or name another place with --out"
+        )
+    return True
+
+
+# -- where the files come from ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _open_source(source: Path) -> Iterator[Fetch]:
+    if source.is_dir():
+        files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
+        split_list = find_split_list(source)  # GUM's may lie beside it
+        if split_list is not None:
+            files.setdefault(split_list.name, split_list)
+        yield _from_members(source, {name: partial(path.open, "rb") for name, path in files.items()})
+    elif zipfile.is_zipfile(source):
+        with zipfile.ZipFile(source) as archive:
+            infos = (info for info in archive.infolist() if not info.is_dir())
+            yield _from_members(source, {info.filename: partial(archive.open, info) for info in infos})
+    elif source.is_file() and tarfile.is_tarfile(source):
+        with tarfile.open(source) as tar:
+            entries = (entry for entry in tar.getmembers() if entry.isfile())
+            yield _from_members(source, {entry.name: partial(tar.extractfile, entry) for entry in entries})
+    else:
+        raise DataError("this is no folder and no zip or tar archive", path=source)
+
+
+def _from_members(source: Path, members: Mapping[str, Callable[[], Any]]) -> Fetch:
+    """Find ``data/a.txt`` also as ``download/data/a.txt``, since archives and clones wrap a corpus in folders.
+
+    The member that shares the longest tail with the wanted path is taken, of several the one with the shortest path; only the
+    file name has to match, because the hash will tell whether it is the right one.
+    """
+    by_name: dict[str, list[str]] = {}
+    for member in members:
+        by_name.setdefault(PurePosixPath(member).name, []).append(member)
+
+    def fetch(name: str, path: Path) -> None:
+        candidates = by_name.get(PurePosixPath(name).name, [])
+        if not candidates:
+            raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
+        best = max(candidates, key=lambda member: (_common_tail(member, name), -len(member), member))
+        with members[best]() as stream, path.open("wb") as copy:
+            shutil.copyfileobj(stream, copy, CHUNK)
+
+    return fetch
+
+
+def _common_tail(one: str, other: str) -> int:
+    """How many last parts two paths share."""
+    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+@contextlib.contextmanager
+def _readable_write_errors(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+        raise DataError(f"the archive is damaged ({error})", path=target) from error
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        hint = "Free some space and repeat the command: it goes on from here" if full else None
+        raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
+
+
+# -- one file from the web -----------------------------------------------------------------------------------
 
 
 def download_file(
@@ -27,11 +216,10 @@ def download_file(
     attempts: int = ATTEMPTS,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Fetch ``url`` to ``path``, which is there when it is whole and right, and not before.
+    """Fetch ``url`` to ``path``, which exists only once it is complete and right.
 
-    What was fetched is kept in ``path.part`` when the connection fails for good, so that a later call goes
-    on. A wrong hash is fatal, except that a part from an earlier call is not trusted: it is fetched anew
-    once.
+    When the connection fails for good, ``path.part`` keeps what was fetched, and a later call continues it. A wrong hash is
+    fatal, except that a file continued from an earlier call is fetched anew once.
     """
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise ConfigError(f"only http and https addresses can be fetched, not {url!r}")
@@ -95,7 +283,7 @@ def _fetch_once(url: str, part: Path) -> None:
 
 
 def _receive(response: IO[bytes]) -> bytes:
-    """The next bytes; whatever goes wrong here is the connection's fault, not the disk's."""
+    """The next bytes; an ``OSError`` here is the connection's, not the disk's."""
     try:
         return response.read(CHUNK)
     except OSError as error:
