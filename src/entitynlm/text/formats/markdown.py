@@ -1,20 +1,25 @@
-"""Markdown as its reader sees it: the words without the syntax, and the way back to every character of the
-file.
+"""Markdown without its syntax, and the way back from every character to the file.
 
-What a rendered page would show stays (link texts, code, table cells), what it would not show goes (marks,
-addresses, comments, front matter). Blocks that a page would set apart (headings, list items, table rows) are
-parted by blank lines here, so that no sentence runs across them.
+What a rendered page would show stays (link texts, code, table cells), what it would not show goes (marks, addresses,
+comments, front matter). Headings, list items and table rows are set apart by blank lines, so that no sentence runs across them.
+
+Inside of a paragraph this follows CommonMark where a reader would notice (flanking rules of ``*`` and ``_``, code spans,
+links, entities). It is linear in the length of the text: every search either succeeds, and its range is never looked at
+again, or is remembered as hopeless.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from entitynlm.text.document import Span
-from entitynlm.text.formats.markdown_inline import find_syntax, normalise_label
 
 DEFINITION = re.compile(r" {0,3}\[([^\[\]\n]{1,999})\]:[ \t]*(?=\S)")
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`\n]*)$")
@@ -25,41 +30,68 @@ QUOTE = re.compile(r"(?: {0,3}> ?)+")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|(\d{1,9})[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?")
 TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 HIDDEN = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
+LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
+FRONT_MATTER = re.compile(
+    r"---[^\S\n]*\n(?:(?!---[^\S\n]*\n|\.\.\.[^\S\n]*\n)[^\n]*\S[^\n]*\n){0,198}(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)"
+)
+
+Edit = tuple[int, int, str]
+"""A range of characters and what replaces it."""
+
+SPECIAL = re.compile(
+    r"(?P<escape>\\[!-/:-@\[-`{-~]|\\\n)"
+    r"|(?P<code>`+)"
+    r"|(?P<autolink><(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@/]{1,64}@[^<>\s]*)>)"
+    r"|(?P<tag></?[A-Za-z][^<>]*>)"
+    r"|(?P<entity>&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
+    r"|(?P<open>!?\[)"
+    r"|(?P<close>\])"
+    r"|(?P<mark>\*+|_+|~~)"
+)
+DESTINATION = re.compile(
+    r"\(\s{0,9}(?:<[^<>\n]{0,2000}>|[^\s()<>]{0,2000}(?:\([^\s()]{0,2000}\)[^\s()]{0,2000}){0,8})"
+    r"(?:\s{1,9}(?:\"[^\"]{0,2000}\"|'[^']{0,2000}'|\([^()]{0,2000}\)))?\s{0,9}\)"
+)
+REFERENCE = re.compile(r"\[([^\[\]]{0,999})\]")
+# Tags that stand within a word or sentence; any other one parts what is before it from what is after it.
+WITHIN = frozenset(
+    "a abbr b bdi bdo cite code del dfn em font i ins kbd mark q s samp small span strong sub sup u".split()
+)
 
 
 @dataclass
 class View:
-    """A text made of pieces of another one, able to say where each of its characters comes from."""
+    """A text made of characters of another one, with the range of the original that each of them stands for."""
 
     pieces: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    """Where each piece begins in the view."""
-    origins: list[tuple[int, int, bool]] = field(default_factory=list)
-    """Where each piece comes from, and whether it was copied character by character."""
-    length: int = 0
+    starts: array[int] = field(default_factory=lambda: array("q"))
+    ends: array[int] = field(default_factory=lambda: array("q"))
 
     @property
     def text(self) -> str:
         return "".join(self.pieces)
 
     def add(self, piece: str, start: int, end: int) -> None:
-        """Append ``piece``, which stands for the characters from ``start`` to ``end`` of the original."""
-        if piece:
-            self.pieces.append(piece)
-            self.places.append(self.length)
-            self.origins.append((start, end, len(piece) == end - start))
-            self.length += len(piece)
+        """Append ``piece``; each of its characters stands for the characters ``start`` to ``end`` of the original."""
+        self.pieces.append(piece)
+        self.starts.extend([start] * len(piece))
+        self.ends.extend([end] * len(piece))
+
+    def copy(self, source: str, start: int, end: int) -> None:
+        """Append a range of the original as it is."""
+        self.pieces.append(source[start:end])
+        self.starts.extend(range(start, end))
+        self.ends.extend(range(start + 1, end + 1))
+
+    def copy_view(self, other: View, text: str, start: int, end: int) -> None:
+        """Append a range of another view, whose text is ``text``."""
+        self.pieces.append(text[start:end])
+        self.starts.extend(other.starts[start:end])
+        self.ends.extend(other.ends[start:end])
 
     def locate(self, start: int, end: int) -> Span:
         """The range of the original that holds the characters from ``start`` to ``end`` of the view."""
-        return self._locate(start, 0), self._locate(end - 1, 1)
-
-    def _locate(self, at: int, side: int) -> int:
-        index = bisect_right(self.places, at) - 1
-        start, end, copied = self.origins[index]
-        if copied:
-            return start + at - self.places[index] + side
-        return end if side else start
+        return self.starts[start], self.ends[end - 1]
 
 
 @dataclass
@@ -94,57 +126,31 @@ def _hide_invisible(text: str) -> str:
 
 
 def _add_block(view: View, work: str, block: _Block, labels: set[str]) -> None:
-    if view.length:
+    if view.starts:
         view.add("\n\n", block.ranges[0][0], block.ranges[0][0])
-    joined = "\n".join(work[start:end] for start, end in block.ranges)
-    source = View()
-    for index, (start, end) in enumerate(block.ranges):
-        if index:
-            source.add("\n", start, start)
-        source.add(work[start:end], start, end)
+    lines = View()
+    for start, end in block.ranges:
+        if lines.starts:
+            lines.add("\n", start, start)
+        lines.copy(work, start, end)
+    text = lines.text
     at = 0
-    for start, end, replacement in [] if block.raw else find_syntax(joined, labels):
-        _copy(view, source, joined, at, start)
-        if replacement:
-            view.add(replacement, *source.locate(start, end))
+    for start, end, replacement in [] if block.raw else find_syntax(text, labels):
+        view.copy_view(lines, text, at, start)
+        view.add(replacement, *lines.locate(start, end))
         at = end
-    _copy(view, source, joined, at, len(joined))
+    view.copy_view(lines, text, at, len(text))
 
 
-def _copy(view: View, source: View, joined: str, start: int, end: int) -> None:
-    """Carry characters over, line by line because line ends need not be neighbours in the file."""
-    while start < end:
-        stop = joined.find("\n", start, end)
-        stop = end if stop < 0 else max(stop, start + 1)
-        view.add(joined[start:stop], *source.locate(start, stop))
-        start = stop
-
-
-def _find_lines(work: str) -> Iterator[Span]:
-    start = 0
-    while start < len(work):
-        end = work.find("\n", start)
-        end = len(work) if end < 0 else end
-        yield start, end
-        start = end + 1
-
-
-def _skip_front_matter(work: str, lines: list[Span]) -> int:
-    """The number of lines of a YAML head at the beginning of the file."""
-    if not lines or work[slice(*lines[0])].rstrip() != "---":
-        return 0
-    for number, (start, end) in enumerate(lines[1:200], start=1):
-        line = work[start:end].rstrip()
-        if line in ("---", "..."):
-            return number + 1
-        if not line:
-            return 0
-    return 0
+def _find_lines(work: str) -> list[Span]:
+    front = FRONT_MATTER.match(work)
+    start = front.end() if front else 0
+    return [line.span(1) for line in LINE.finditer(work, start)]
 
 
 def _find_blocks(work: str) -> Iterator[_Block]:
-    lines = list(_find_lines(work))
-    number = _skip_front_matter(work, lines)
+    lines = _find_lines(work)
+    number = 0
     block = _Block()
     while number < len(lines):
         start, end = lines[number]
@@ -224,3 +230,141 @@ def _take_table(work: str, lines: list[Span], number: int) -> tuple[list[_Block]
             rows.append(row)
         number += 1
     return rows, number
+
+
+# -- inside of a paragraph ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Marks:
+    """A run of ``*``, ``_`` or ``~``: where what is left of it begins and ends."""
+
+    sign: str
+    start: int
+    end: int
+    opens: bool
+    closes: bool
+
+
+@dataclass
+class _Scan:
+    """What one paragraph has shown so far."""
+
+    text: str
+    labels: Set[str]
+    edits: list[Edit] = field(default_factory=list)
+    marks: list[_Marks] = field(default_factory=list)
+    brackets: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """Open brackets: begin, end, and how many edits and marks there were before them."""
+
+
+def find_syntax(text: str, labels: Set[str] = frozenset()) -> list[Edit]:
+    """The syntax in one paragraph as edits in order; ``labels`` are the link definitions of the document."""
+    scan = _Scan(text, labels)
+    fences: dict[int, list[int]] = {}
+    for run in re.finditer(r"`+", text):
+        fences.setdefault(len(run[0]), []).append(run.start())
+    at = 0
+    while match := SPECIAL.search(text, at):
+        start, at = match.span()
+        if match.lastgroup == "escape":
+            scan.edits.append((start, start + 1, ""))
+        elif match.lastgroup == "code":
+            at = _close_code(scan, start, at, fences)
+        elif match.lastgroup == "autolink":
+            scan.edits += [(start, start + 1, ""), (at - 1, at, "")]
+        elif match.lastgroup == "tag":
+            name = re.match(r"</?([A-Za-z]+)", match[0])
+            scan.edits.append((start, at, "" if name and name[1].lower() in WITHIN else " "))
+        elif match.lastgroup == "entity":
+            if (character := html.unescape(match[0])) != match[0]:
+                scan.edits.append((start, at, character))
+        elif match.lastgroup == "open":
+            scan.brackets.append((start, at, len(scan.edits), len(scan.marks)))
+        elif match.lastgroup == "close":
+            at = _close_bracket(scan, start)
+        else:
+            scan.marks.append(_judge_marks(text, start, at))
+    scan.edits += _pair_marks(scan.marks)
+    return sorted(scan.edits)
+
+
+def _close_code(scan: _Scan, start: int, end: int, fences: dict[int, list[int]]) -> int:
+    same = fences.get(end - start, [])
+    index = bisect_right(same, start)
+    if index == len(same):
+        return end
+    close = same[index]
+    scan.edits += [(start, end, ""), (close, close + end - start, "")]
+    return close + end - start
+
+
+def _close_bracket(scan: _Scan, start: int) -> int:
+    """Decide what a ``]`` ends: a link, an image, a footnote mark, or nothing."""
+    end = start + 1
+    if not scan.brackets:
+        return end
+    open_start, open_end, edits, marks = scan.brackets.pop()
+    label = normalise_label(scan.text[open_end:start]) if start - open_end <= 999 else ""
+    if target := DESTINATION.match(scan.text, end):
+        end = target.end()
+    elif (reference := REFERENCE.match(scan.text, end)) and (
+        (normalise_label(reference[1]) or label) in scan.labels
+    ):
+        end = reference.end()
+    elif label not in scan.labels:
+        return end
+    if scan.text[open_start] == "!" or label.startswith("^"):
+        del scan.edits[edits:], scan.marks[marks:]
+        scan.edits.append((open_start, end, ""))
+    else:
+        scan.edits += [(open_start, open_end, ""), (start, end, "")]
+    return end
+
+
+def normalise_label(label: str) -> str:
+    """Link labels are the same if they differ in case and white space only."""
+    return " ".join(label.casefold().split())
+
+
+def _judge_marks(text: str, start: int, end: int) -> _Marks:
+    """CommonMark's flanking rules: can this run begin emphasis, can it end it?"""
+    before = text[start - 1] if start else " "
+    after = text[end] if end < len(text) else " "
+    left = not after.isspace() and (not _is_punctuation(after) or before.isspace() or _is_punctuation(before))
+    right = not before.isspace() and (
+        not _is_punctuation(before) or after.isspace() or _is_punctuation(after)
+    )
+    sign = text[start]
+    if sign == "_":
+        opens = left and (not right or _is_punctuation(before))
+        closes = right and (not left or _is_punctuation(after))
+        return _Marks(sign, start, end, opens, closes)
+    return _Marks(sign, start, end, left, right)
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _pair_marks(marks: list[_Marks]) -> list[Edit]:
+    edits: list[Edit] = []
+    openers: list[_Marks] = []
+    waiting: Counter[str] = Counter()
+    for mark in marks:
+        while mark.closes and mark.start < mark.end and waiting[mark.sign]:
+            opener = openers.pop()
+            waiting[opener.sign] -= 1
+            if opener.sign != mark.sign:
+                continue
+            size = min(opener.end - opener.start, mark.end - mark.start)
+            edits += [(opener.end - size, opener.end, ""), (mark.start, mark.start + size, "")]
+            opener.end -= size
+            mark.start += size
+            if opener.start < opener.end:
+                openers.append(opener)
+                waiting[opener.sign] += 1
+        if mark.opens and mark.start < mark.end:
+            openers.append(mark)
+            waiting[mark.sign] += 1
+    return edits
