@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.lstm import draw_mask, initialise
+from entitynlm.model.backbones.base import draw_mask, initialise
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import make_softmax

@@ -29,13 +29,16 @@ class ModelConfig:
     :param mode: ``generative`` is the paper's P; ``causal`` is its proposal Q, which reads a word before it decides about the
         word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document; ``rnnlm`` is the
         baseline, a language model with the same LSTM and softmax and without entities.
-    :param hidden_size: D, the one size of h, e and r (the convex update of equation 8 makes them one).
+    :param backbone: the language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's.
+    :param hidden_size: the size of h.
+    :param entity_size: the size of e and r; 0 makes it that of h, as in the paper (the convex update of equation 8 adds the two).
+        Where they differ, h is projected.
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).
     :param max_length: the longest mention, 25 in the paper.
     :param mention_types: how many values of R mean "in a mention": 1 as in the paper, or the number of entity types.
     :param new_entity: new entities near r (``noise``, equation 7) or at zero (the paper's ablation).
-    :param sigma: the standard deviation of the birth noise.
+    :param sigma: the standard deviation of a new entity's noise.
     :param features: the set of distance features f(e), see ``model.features``.
     :param mention_positions: tell the word where in a mention it stands, by a vector added in equation 6 for each R and each
         number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L
@@ -52,7 +55,9 @@ class ModelConfig:
     """
 
     mode: Mode = "generative"
+    backbone: str = "lstm"
     hidden_size: int = 128
+    entity_size: int = 0
     embedding_size: int = 128
     layers: int = 1
     max_length: int = 25
@@ -73,10 +78,8 @@ class ModelConfig:
         _check_types(self)
         for name in ("hidden_size", "embedding_size", "layers", "max_length", "mention_types"):
             _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
-        _require(
-            self.mention_positions >= 0,
-            f"mention_positions must not be negative, but is {self.mention_positions}",
-        )
+        for name in ("mention_positions", "entity_size"):
+            _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
         _require(
             not self.copying or self.mention_positions > 0,
             "copying needs mention_positions: a word must know whether it is in a mention",
@@ -89,6 +92,11 @@ class ModelConfig:
             "tied embeddings need embedding_size = hidden_size, "
             f"but these are {self.embedding_size} and {self.hidden_size}",
         )
+
+    @property
+    def entity_dim(self) -> int:
+        """The size of e and r."""
+        return self.entity_size or self.hidden_size
 
 
 @dataclass(frozen=True)

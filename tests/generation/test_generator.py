@@ -42,7 +42,7 @@ def test_what_is_told_obeys_the_story(options: dict[str, object]) -> None:
     generated = generator.tell(generator.listen(None), 60, Constraints(banned=(1,)))
     analysis = Analysis(*(np.array(values) for values in (generated.r, generated.e, generated.l)))
     assert len(analysis) == len(generated.x) >= 60
-    assert 1 not in generated.x and generator.network.reader.start not in generated.x
+    assert 1 not in generated.x and generator.network.backbone.start_word not in generated.x
     assert max(generated.e) >= 2
 
 
@@ -57,7 +57,7 @@ def test_listening_gives_the_state_of_having_told() -> None:
     heard = generator.listen(as_document(generated))
     assert torch.allclose(story.entities, heard.entities)
     assert torch.allclose(story.e_current, heard.e_current)
-    assert torch.allclose(story.lstm[0], heard.lstm[0])
+    assert torch.allclose(story.carry[0], heard.carry[0])
     assert story.sentence == heard.sentence
     for name in ("mention_types", "last_token", "last_sentence", "last_mention", "counts"):
         assert np.array_equal(getattr(story.past, name), getattr(heard.past, name)), name

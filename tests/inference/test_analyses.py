@@ -138,9 +138,8 @@ def test_greedy_decoding_takes_the_best_choice_every_time() -> None:
         best = float("-inf")
         story = twin.begin()
         for t in range(len(document)):
-            values = [
-                int(a[t]) for a in (analysis.mention_type, analysis.entity, analysis.remaining, document.x)
-            ]
+            word = document.words[t : t + 1]
+            r, e, l = (int(a[t]) for a in (analysis.mention_type, analysis.entity, analysis.remaining))
             starts = story.remaining == 0
             known = len(story.entities)
             options = []
@@ -153,15 +152,16 @@ def test_greedy_decoding_takes_the_best_choice_every_time() -> None:
                     ):
                         continue
                     for length in range(1, min(3, len(document) - t) + 1) if mention_type else (1,):
-                        outcome = (mention_type, entity, length, values[3])
-                        score = twin.step(story.copy(), t, outcome, int(document.sentence[t]), t_end=40)
-                        options.append((float(score.r), float(score.e), float(score.l), *outcome[:3]))
+                        outcome = (mention_type, entity, length)
+                        sentence = int(document.sentence[t])
+                        score = twin.step(story.copy(), t, (*outcome, word), sentence, t_end=40)
+                        options.append((float(score.r), float(score.e), float(score.l), *outcome))
             if starts:  # the best R, then the best E given it, then the best L
                 best = max(option[0] for option in options)
                 options = [option for option in options if option[0] == best]
                 options = [o for o in options if o[1] == max(other[1] for other in options)]
-                assert tuple(values[:3]) == max(options, key=lambda o: o[2])[3:]
-            twin.step(story, t, tuple(values), int(document.sentence[t]), t_end=40)  # type: ignore[arg-type]
+                assert (r, e, l) == max(options, key=lambda o: o[2])[3:]
+            twin.step(story, t, (r, e, l, word), int(document.sentence[t]), t_end=40)
     assert len(analysis.spans()) > 3
 
 

@@ -27,8 +27,7 @@ def walk_in_chunks(
     )
     found = []
     for chunk in read_chunks(model, proposal, document, size=size):
-        part = slice(chunk.start, chunk.stop)
-        found.append(particle_filter.advance(chunk, document.x[part], document.sentence[part], end=length))
+        found.append(particle_filter.advance(chunk, end=length))
     return particle_filter, np.concatenate(found)
 
 
@@ -52,7 +51,7 @@ def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
     )
     for chunk in read_chunks(model, proposal, document, size=2):
         part = slice(chunk.start, chunk.stop)
-        particle_filter.advance(chunk, document.x[part], document.sentence[part], end=5, forced=forced[part])
+        particle_filter.advance(chunk, end=5, forced=forced[part])
     assert float(log_sum_exp(particle_filter.log_q)) == pytest.approx(0, abs=1e-10)
 
 

@@ -92,5 +92,5 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
         )
         particle_filter._words = scorer
         (chunk,) = read_chunks(model, proposal, document)
-        found.append(particle_filter.advance(chunk, document.x, document.sentence, end=200))
+        found.append(particle_filter.advance(chunk, end=200))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)

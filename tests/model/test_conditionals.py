@@ -76,17 +76,17 @@ def test_one_class_and_classes_of_one_word_are_the_full_softmax() -> None:
     full = make_network(softmax="full")
     for classes in [(-1, *[0] * 7), (-1, 3, 2, 0, 1, 6, 5, 4)]:
         factored = make_network(classes=classes)
-        words = factored.words
-        slots = words.slot_of[1:]  # type: ignore[union-attr]
+        words = factored.backbone.softmax
+        slots = words.slot_of[1:]  # type: ignore[union-attr, index, operator]
         with torch.no_grad():
-            for parameter in words.parameters():  # type: ignore[union-attr]
+            for parameter in words.parameters():  # type: ignore[union-attr, index, operator]
                 parameter.zero_()
             if max(classes) == 0:
-                words.word_weight[slots] = full.words.weight[1:]  # type: ignore[union-attr]
-                words.word_bias[slots] = full.words.bias[1:]  # type: ignore[union-attr]
+                words.word_weight[slots] = full.backbone.softmax.weight[1:]  # type: ignore[union-attr, index, operator]
+                words.word_bias[slots] = full.backbone.softmax.bias[1:]  # type: ignore[union-attr, index, operator]
             else:
-                words.class_weight[list(classes[1:])] = full.words.weight[1:]  # type: ignore[union-attr]
-                words.class_bias[list(classes[1:])] = full.words.bias[1:]  # type: ignore[union-attr]
+                words.class_weight[list(classes[1:])] = full.backbone.softmax.weight[1:]  # type: ignore[union-attr, index, operator]
+                words.class_bias[list(classes[1:])] = full.backbone.softmax.bias[1:]  # type: ignore[union-attr, index, operator]
         assert_close(factored.log_prob_words(h, We), full.log_prob_words(h, We))
 
 
@@ -102,17 +102,17 @@ def test_entities(new_entity: str, document: EncodedDocument, seed: int) -> None
     with torch.no_grad():
         story = twin.begin()
         for t in range(len(document)):
-            r, e, l, x = (int(v[t]) for v in (document.r, document.e, document.l, document.x))
+            r, e, l = (int(v[t]) for v in (document.r, document.e, document.l))
             if story.remaining == 0 and r > 0:
-                candidates, log_probs = twin.entity_log_probs(
-                    story, story.h[-1], t, r, int(document.sentence[t])
-                )
+                candidates, log_probs = twin.entity_log_probs(story, story.h, t, r, int(document.sentence[t]))
                 assert_close(log_probs.exp().sum(), ONES[0])
                 assert len(candidates) == 1 + sum(mention_type == r for mention_type in born.values())
                 mention = int(np.flatnonzero(index.starts == t)[0])
                 assert int((index.pair_mentions == mention).sum()) == len(candidates)
                 born.setdefault(e, r)
-            twin.step(story, t, (r, e, l, x), int(document.sentence[t]), t_end=len(document))
+            twin.step(
+                story, t, (r, e, l, document.words[t : t + 1]), int(document.sentence[t]), t_end=len(document)
+            )
 
 
 @given(sizes=st.lists(st.integers(1, 6), max_size=5), scale=st.sampled_from([1.0, 1e3, 1e-3]))

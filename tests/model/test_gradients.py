@@ -10,7 +10,7 @@ import torch
 from torch.autograd import gradcheck
 
 from entitynlm.model import softmax as softmax_module
-from entitynlm.model.batch.entity_choice import Pairs, log_prob_chosen, segment_log_softmax
+from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen, segment_log_softmax
 from entitynlm.model.batch.rows import add_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
 from entitynlm.model.batch.scores import score_documents
@@ -73,7 +73,7 @@ def test_scan_survives_a_state_that_vanishes(compiled: bool) -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("width", [0, 2])
 def test_pairs(compiled: bool, width: int) -> None:
-    pairs = Pairs(
+    pairs = CandidatePairs(
         bounds=np.array([0, 2, 3, 6]),
         rows=np.array([3, 1, 1, 0, 3, 2]),
         features=np.array([[0, 2], [1, 3], [4, 4], [0, 3], [1, 2], [4, 4]])[:, :width],

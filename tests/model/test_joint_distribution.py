@@ -12,8 +12,9 @@ import torch
 
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin, _Story
+from entitynlm.model.reference import SlowTwin, _StoryState
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
@@ -54,7 +55,7 @@ def test_the_enumeration_is_complete() -> None:
     assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
 
 
-def sum_stories(twin: SlowTwin, story: _Story, t: int, size: int, before: tuple[int, int, int]) -> float:
+def sum_stories(twin: SlowTwin, story: _StoryState, t: int, size: int, before: tuple[int, int, int]) -> float:
     """Σ P of all that may happen from word ``t`` on; ``before`` is (r, e, l) of the word before."""
     if t == size:
         return 1.0
@@ -72,9 +73,16 @@ def sum_stories(twin: SlowTwin, story: _Story, t: int, size: int, before: tuple[
     total = 0.0
     new_sentence = t > 0 and bool(SENTENCES[t] != SENTENCES[t - 1])
     for outcome in outcomes:
-        for x in range(1, len(twin.network.reader.embedding.weight)):
+        for x in range(1, twin.network.backbone.vocabulary_size):
             after = story.copy()
-            s = twin.step(after, t, (*outcome, x), int(SENTENCES[t]), t_end=size, new_sentence=new_sentence)
+            s = twin.step(
+                after,
+                t,
+                (*outcome, EncodedWords.of_ids([x])),
+                int(SENTENCES[t]),
+                t_end=size,
+                new_sentence=new_sentence,
+            )
             p = float((s.r + s.e + s.l + s.x).exp())
             total += p * sum_stories(twin, after, t + 1, size, outcome)
     return total

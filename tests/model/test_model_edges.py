@@ -65,7 +65,7 @@ def test_a_document_without_mentions(mode: str, options: dict[str, Any]) -> None
 def test_tables_of_short_documents(mode: str) -> None:
     network = make_network(mode=mode)
     for x in ([], [2], [1, 2, 3, 4, 5, 6]):
-        tables = make_tables(network, network.reader([make_document(x).x]))
+        tables = make_tables(network, network.backbone.read([make_document(x).words]))
         assert tables.tokens == len(x)
         assert tables.length_scores.shape == (len(x), 4)
 
@@ -94,7 +94,7 @@ def test_proposals_predict_no_words() -> None:
     document = make_document([1, 2, 3], [(0, 1, 1, 1)])
     for mode in MODES[1:]:
         network = make_network(mode=mode)
-        assert network.words is None
+        assert network.backbone.softmax is None
         assert bool((score_documents(network, [document], noise=None).x == 0).all())
 
 
@@ -112,9 +112,9 @@ def test_initialisation() -> None:
     assert float(weight.abs().max()) <= bound
     assert float(weight.std()) == pytest.approx(bound / 3**0.5, rel=0.05)
     assert not network.w_dist.any()
-    bias = network.reader.lstm.bias_ih_l0.detach()
+    bias = network.backbone.lstm.bias_ih_l0.detach()
     assert bias[64:128].tolist() == [1.0] * 64
-    assert not torch.cat([bias[:64], bias[128:], network.reader.lstm.bias_hh_l0]).any()
+    assert not torch.cat([bias[:64], bias[128:], network.backbone.lstm.bias_hh_l0]).any()
 
 
 def test_dropout_only_while_training() -> None:
@@ -148,7 +148,7 @@ def test_other_kinds_of_dropout(options: dict[str, Any]) -> None:
 def test_one_mask_per_document_with_variational_dropout() -> None:
     network = make_network(dropout=0.5, variational=True, hidden_size=32, embedding_size=32).train()
     torch.manual_seed(0)
-    table = network.reader([make_document([1, 2, 3, 4]).x]).table
+    table = network.backbone.read([make_document([1, 2, 3, 4]).words]).table
     dropped = table == 0
     assert 0 < int(dropped[0].sum()) < 32
     assert bool((dropped == dropped[0]).all()), "the same units are off at every word"

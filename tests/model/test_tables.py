@@ -15,6 +15,7 @@ from entitynlm.inference.word_tables import WordTables, make_tables
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import EDGES, SETS, find_bucket
 from entitynlm.model.noise import FixedNoise
@@ -102,7 +103,7 @@ def test_tables_agree_with_the_batched_path(options: dict[str, Any], data: st.Da
     documents = data.draw(
         st.lists(encoded_documents(mention_types=options["mention_types"]), min_size=1, max_size=3)
     )
-    reading = network.reader([d.x for d in documents], sentences=[d.sentence for d in documents])
+    reading = network.backbone.read([d.words for d in documents])
     with torch.no_grad():
         scores = score_documents(network, documents, noise=NOISE)
     for number, document in enumerate(documents):
@@ -117,7 +118,7 @@ def test_contexts_predict_words(softmax: str) -> None:
     """Before any mention e_current is zero, so a word's probability is that of its context alone."""
     network = make_network(softmax=softmax)
     document = data_without_mentions()
-    tables = make_tables(network, network.reader([document.x]))
+    tables = make_tables(network, network.backbone.read([document.words]))
     contexts = torch.from_numpy(tables.contexts)
     with torch.no_grad():
         expected = network.log_prob_word(contexts, torch.zeros_like(contexts), torch.from_numpy(document.x))
@@ -135,7 +136,7 @@ def data_without_mentions() -> EncodedDocument:
 
 def test_tables_have_the_precision_of_the_network() -> None:
     network = make_network().float()
-    tables = make_tables(network, network.reader([np.array([1, 2, 3])]))
+    tables = make_tables(network, network.backbone.read([EncodedWords.of_ids([1, 2, 3])]))
     assert {getattr(tables, name).dtype for name in ("log_types", "queries", "states", "means")} == {
         np.dtype("f4")
     }

@@ -50,7 +50,7 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
             past=past,
             string_matches=compare_mentions(document, network),
         )
-        windows.append(Window(document.x[start:end], document.sentence[start:end], index))
+        windows.append(Window(document.words[start:end], index))
     return windows
 
 
@@ -61,7 +61,7 @@ def score_in_windows(
     parts: dict[str, list[torch.Tensor]] = {variable: [] for variable in VARIABLES}
     for (window,) in columns:
         result = score_windows(network, [window], noise=NOISE, carried=carried)
-        carried = result.carried.select([0])
+        carried = result.carried.select(network.backbone, [0])
         for variable in VARIABLES:
             parts[variable].append(getattr(result.scores, variable))
     return {variable: torch.cat(values) for variable, values in parts.items()}
@@ -101,7 +101,7 @@ def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: 
         for step in range(max(len(column) for column in windows)):
             going_on = [i for i in alive if step < len(windows[i])]
             if carried is not None:
-                carried = carried.select([alive.index(i) for i in going_on])
+                carried = carried.select(network.backbone, [alive.index(i) for i in going_on])
             alive = going_on
             result = score_windows(network, [windows[i][step] for i in alive], noise=NOISE, carried=carried)
             carried = result.carried
@@ -135,9 +135,9 @@ def test_carried_states_are_cut_off_from_the_gradient() -> None:
     document = make_document([1, 2, 3, 4], [(0, 1, 1, 1), (2, 3, 1, 1)])
     result = score_windows(network, cut_windows(document, network, 2)[:1], noise=NOISE)
     assert result.carried.entities[0].requires_grad
-    carried = result.carried.select([0])
-    assert carried.lstm is not None
-    assert not any(t.requires_grad for t in (*carried.lstm, *carried.entities))
+    carried = result.carried.select(network.backbone, [0])
+    assert carried.backbone is not None
+    assert not any(t.requires_grad for t in (*carried.backbone, *carried.entities))
 
 
 def test_the_work_per_window_does_not_grow_with_the_text() -> None:
@@ -156,6 +156,6 @@ def test_windows_cover_a_document(size: int) -> None:
     network = make_network()
     document = make_document([1, 2, 3, 4, 5, 6, 7], [(1, 5, 1, 1)])
     windows = cut_windows(document, network, size)
-    assert np.concatenate([window.x for window in windows]).tolist() == document.x.tolist()
-    assert max(len(window.x) for window in windows) <= size
-    assert [len(window.x) for window in cut_windows(make_document([]), network, size)] == [0]
+    assert np.concatenate([window.words.x for window in windows]).tolist() == document.x.tolist()
+    assert max(len(window.words) for window in windows) <= size
+    assert [len(window.words) for window in cut_windows(make_document([]), network, size)] == [0]

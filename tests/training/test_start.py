@@ -20,9 +20,8 @@ from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import choose_documents
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
-from entitynlm.training.start import copy_word_side
 
-EMBEDDINGS = "reader.embedding.weight"
+EMBEDDINGS = "backbone.embedding.weight"
 
 
 def make_settings(**training: object) -> Settings:
@@ -63,17 +62,17 @@ def test_the_word_side_is_taken_over(words: Pretrained, mode: str) -> None:
     source = words.get_language_model()
     config = ModelConfig(mode=mode, hidden_size=8, embedding_size=8, tied=mode == "generative")  # type: ignore[arg-type]
     network = words.make(config)
-    taken = copy_word_side(source, network)
+    taken = [f"backbone.{name}" for name in network.backbone.copy_from(source.backbone)]
     given, own = source.state_dict(), network.state_dict()
-    assert EMBEDDINGS in taken and "reader.lstm.weight_hh_l0" in taken
-    assert ("words.class_weight" in taken) == (mode == "generative")
+    assert EMBEDDINGS in taken and "backbone.lstm.weight_hh_l0" in taken
+    assert ("backbone.softmax.class_weight" in taken) == (mode == "generative")
     assert all(torch.equal(own[name], given[name.replace("backward_lstm", "lstm")]) for name in taken)
 
 
 def test_another_size_is_refused(words: Pretrained) -> None:
     network = words.make(ModelConfig(hidden_size=6, embedding_size=6))
     with pytest.raises(ConfigError, match="hidden_size"):
-        copy_word_side(words.get_language_model(), network)
+        network.backbone.copy_from(words.get_language_model().backbone)
 
 
 def test_frozen_embeddings_stay_and_the_rest_learns(stories: list[Document], words: Pretrained) -> None:
@@ -87,7 +86,7 @@ def test_frozen_embeddings_stay_and_the_rest_learns(stories: list[Document], wor
     for part in ("generative", "causal"):
         after = pretrained.get(part).state_dict()
         assert torch.equal(after[EMBEDDINGS], before[EMBEDDINGS])
-        assert not torch.equal(after["reader.lstm.weight_hh_l0"], before["reader.lstm.weight_hh_l0"])
+        assert not torch.equal(after["backbone.lstm.weight_hh_l0"], before["backbone.lstm.weight_hh_l0"])
 
 
 def test_a_compact_model_keeps_common_weights_once_and_loads_again(

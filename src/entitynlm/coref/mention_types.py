@@ -61,14 +61,14 @@ def read_chunks(proposal: EntityNetwork, document: EncodedDocument) -> Iterator[
     """The proposal's tables of a document, chunk by chunk, each with its first word."""
     reader = ChunkReader(proposal)
     for start, stop in cut(document.sentence, CHUNK, aligned=proposal.config.restart_sentences):
-        yield start, reader.read(document.x, document.sentence, start, stop)
+        yield start, reader.read(document.words, start, stop)
 
 
 def read_boundary_states(
     proposal: EntityNetwork, document: EncodedDocument, spans: Sequence[Span]
 ) -> np.ndarray:
     """(M, 2 D + 1) the states at the first and the last word of each mention, and a one."""
-    size = proposal.config.hidden_size
+    size = proposal.config.entity_dim
     table = np.ones((len(spans), 2 * size + 1), dtype=np.float32)
     firsts = np.array([start for start, _ in spans], dtype=np.int64)
     lasts = np.array([end - 1 for _, end in spans], dtype=np.int64)

@@ -144,14 +144,14 @@ class Stage:
         mention_types = torch.arange(1, network.config.mention_types + 1)
         if len(mention_types) == 1:
             return 1
-        h = self.story.lstm[0][-1][0]
+        h = network.backbone.state(self.story.carry)[0]
         new_entities = network.create_entity(mention_types, None)
         places = (
             1 + (mention_types - 1) * 2 * network.config.mention_positions + network.config.mention_positions
         )
         contexts = h.expand(len(mention_types), -1)
         words = network.log_prob_words(contexts, network.project_entity(new_entities), places)
-        scores = network.log_prob_types(h)[1:] + words[:, ids[0]]
+        scores = network.log_prob_types(network.project_state(h))[1:] + words[:, ids[0]]
         return int(mention_types[int(scores.argmax())])
 
     def _encode(self, words: Sequence[str]) -> list[int]:

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.backbones.lstm import LstmState
+from entitynlm.model.backbones.base import Carry
 from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.batch.scores import Carried, cut_windows, score_windows
 from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import QUANTITIES, FeatureSet, find_bucket, find_mention_positions
 from entitynlm.model.noise import DrawnNoise
@@ -67,7 +68,7 @@ class GenerationState:
     ``past.current`` belong to the mention that has ``past.remaining`` words to come, ``spoken`` is what mentions may repeat.
     """
 
-    lstm: LstmState
+    carry: Carry
     entities: Tensor
     past: EntityHistory
     e_current: Tensor
@@ -106,27 +107,28 @@ class Generator:
         """The state after a prompt with its mentions (None: before the first word)."""
         net = self.network
         if prompt is None or len(prompt) == 0:
-            reading = net.reader([np.zeros(0, dtype=np.int64)])
-            assert reading.state is not None
-            zero = net.W_r.new_zeros(net.config.hidden_size)
-            return GenerationState(reading.state, net.W_r.new_zeros(0, len(zero)), EntityHistory(), zero)
+            zero = net.W_r.new_zeros(net.config.entity_dim)
+            return GenerationState(
+                net.backbone.start(), net.W_r.new_zeros(0, len(zero)), EntityHistory(), zero
+            )
         carried: Carried | None = None
         windows = cut_windows(prompt, net, READ_AT_ONCE)
         for window in windows:
-            carried = score_windows(net, [window], noise=self.noise, carried=carried).carried.select([0])
-        assert carried is not None and carried.lstm is not None and windows[-1].index is not None
+            after = score_windows(net, [window], noise=self.noise, carried=carried).carried
+            carried = after.select(net.backbone, [0])
+        assert carried is not None and windows[-1].index is not None
         past = windows[-1].index.future
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
         past = replace(past, remaining=0)
         entities = carried.entities[0]
-        zero = net.W_r.new_zeros(net.config.hidden_size)
+        zero = net.W_r.new_zeros(net.config.entity_dim)
         e_current = entities[past.current - 1] if past.current else zero
         ended = prompt.x[-1] == self.sentence_end
         spoken = EntityWords()
         for x, entity in zip(prompt.x.tolist(), prompt.e.tolist(), strict=True):
             spoken.read(x, entity)
         sentence = int(prompt.sentence[-1]) + int(ended)
-        return GenerationState(carried.lstm, entities, past, e_current, sentence, spoken=spoken)
+        return GenerationState(carried.backbone, entities, past, e_current, sentence, spoken=spoken)
 
     @torch.no_grad()
     def introduce(
@@ -134,12 +136,12 @@ class Generator:
     ) -> GenerationState:
         """A member of the cast: an entity whose vector has read its name, though the story's words have not."""
         net = self.network
-        reading = net.reader([np.asarray(words, dtype=np.int64)])
+        reading = net.backbone.read([EncodedWords.of_ids(words)])
         vector = net.create_entity(
-            torch.tensor([mention_type]), self.noise.draw(np.zeros(1), net.config.hidden_size)
+            torch.tensor([mention_type]), self.noise.draw(np.zeros(1), net.config.entity_dim)
         )[0]
         for row in reading.after[0]:
-            vector = net.update(vector, reading.table[int(row)])
+            vector = net.update(vector, net.project_state(reading.table[int(row)]))
         past = story.past
         far = -64  # as if last mentioned some time before the story
         spoken = story.spoken.copy()
@@ -175,7 +177,8 @@ class Generator:
     ) -> tuple[GenerationState, tuple[int, int, int, int]]:
         """One step of the generative story of section 2.2; returns the new state and (r, e, l, x)."""
         net, past = self.network, story.past
-        h = story.lstm[0][-1][0]
+        state = net.backbone.state(story.carry)[0]
+        h = net.project_state(state)
         entities, e_current = story.entities, story.e_current
         if past.remaining:  # 2. inside a mention everything but the word is settled
             r, e, l = story.open_type, past.current, past.remaining
@@ -193,13 +196,12 @@ class Generator:
                 past = _start_mention(past, e, r)
         first = not story.past.remaining
         place = find_mention_positions(net.config, np.array([r]), np.array([l]), np.array([first]))
-        x = self._choose_word(h, e_current, e, place, story.spoken, constraints)  # 3.
+        x = self._choose_word(state, e_current, e, place, story.spoken, constraints)  # 3.
         if constraints.names.get(e):
             x = constraints.names[e][-l]
-        embedded = net.reader.embedding(torch.tensor([[x]], device=h.device))
-        _, lstm = net.reader.lstm(embedded, story.lstm)  # 4.
+        carry = net.backbone.step(story.carry, torch.tensor([x], device=h.device))  # 4.
         if r:  # 5.
-            e_current = net.update(entities[e - 1], lstm[0][-1][0])
+            e_current = net.update(entities[e - 1], net.project_state(net.backbone.state(carry)[0]))
             entities = entities.clone()
             entities[e - 1] = e_current
             past.last_token[e - 1], past.last_sentence[e - 1] = past.position, story.sentence
@@ -209,7 +211,7 @@ class Generator:
         sentence = story.sentence + int(x == self.sentence_end)
         spoken = story.spoken.copy()
         spoken.read(x, e)
-        return GenerationState(lstm, entities, past, e_current, sentence, r, spoken), (r, e, l, x)
+        return GenerationState(carry, entities, past, e_current, sentence, r, spoken), (r, e, l, x)
 
     # -- choices -----------------------------------------------------------------------------------------------------
 

@@ -18,8 +18,9 @@ import torch
 
 from entitynlm.errors import ConfigError
 from entitynlm.inference.word_tables import WordTables, make_tables
-from entitynlm.model.backbones.lstm import LstmState
+from entitynlm.model.backbones.base import Carry
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 
 CHUNK = 8_192
@@ -45,22 +46,22 @@ class ChunkReader:
                 "a network that is used for inference must be in evaluation mode (network.eval())"
             )
         self.network = network
-        self._state: LstmState | None = None
+        self._carry: Carry | None = None
 
     @torch.no_grad()
-    def read(self, x: np.ndarray, sentence: np.ndarray, start: int, stop: int) -> WordTables:
-        """Tables of ``x[start:stop]``; each call goes on where the last one ended."""
+    def read(self, words: EncodedWords, start: int, stop: int) -> WordTables:
+        """Tables of ``words[start:stop]``; each call goes on where the last one ended."""
         if self.network.config.mode == "lookahead":
-            return self._look_around(x, start, stop)
-        reading = self.network.reader([x[start:stop]], sentences=[sentence[start:stop]], state=self._state)
-        self._state = reading.state
+            return self._look_around(words, start, stop)
+        reading = self.network.backbone.read([words[start:stop]], self._carry)
+        self._carry = reading.carry
         return make_tables(self.network, reading)
 
-    def _look_around(self, x: np.ndarray, start: int, stop: int) -> WordTables:
+    def _look_around(self, words: EncodedWords, start: int, stop: int) -> WordTables:
         low = max(0, start - MARGIN)
         # A span may end max_length - 1 words after the chunk.
-        high = min(len(x), stop + max(MARGIN, self.network.config.max_length))
-        tables = make_tables(self.network, self.network.reader([x[low:high]]))
+        high = min(len(words), stop + max(MARGIN, self.network.config.max_length))
+        tables = make_tables(self.network, self.network.backbone.read([words[low:high]]))
         return slice_tables(tables, start - low, stop - low)
 
 
@@ -68,7 +69,7 @@ def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:
     """The tables of some of the words."""
     if start == 0 and stop == tables.tokens:
         return tables
-    per_word = ("log_types", "queries", "length_scores", "gates", "states", "contexts")
+    per_word = ("log_types", "queries", "length_scores", "gates", "states", "contexts", "words")
     return dataclasses.replace(tables, **{name: getattr(tables, name)[start:stop] for name in per_word})
 
 
@@ -79,7 +80,7 @@ def read_chunks(
     readers = ChunkReader(model), ChunkReader(proposal)
     aligned = model.config.restart_sentences or proposal.config.restart_sentences
     for start, stop in cut(document.sentence, size, aligned=aligned):
-        tables = [reader.read(document.x, document.sentence, start, stop) for reader in readers]
+        tables = [reader.read(document.words, start, stop) for reader in readers]
         yield Chunk(start, stop, *tables)
 
 

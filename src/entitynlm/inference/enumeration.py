@@ -134,9 +134,7 @@ def weigh_analyses(
     )
     for chunk in read_chunks(model, proposal, document):
         part = slice(chunk.start, chunk.stop)
-        particle_filter.advance(
-            chunk, document.x[part], document.sentence[part], end=len(document), forced=forced[part]
-        )
+        particle_filter.advance(chunk, end=len(document), forced=forced[part])
     return particle_filter.log_p, particle_filter.log_q
 
 

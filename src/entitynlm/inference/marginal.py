@@ -118,9 +118,7 @@ def estimate_log_prob(
     for chunk in read_chunks(model, proposal, document):
         part = slice(chunk.start, chunk.stop)
         for row, particle_filter in enumerate(filters):
-            log_evidence[row, part] = particle_filter.advance(
-                chunk, document.x[part], document.sentence[part], end=len(document)
-            )
+            log_evidence[row, part] = particle_filter.advance(chunk, end=len(document))
     pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
     return _combine(filters, log_evidence, method, words_only=pure)
 
@@ -198,7 +196,7 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
                 f"the proposal's {what} go to {getattr(Q, name)} and the model's to {getattr(P, name)}; "
                 "its support must be the model's"
             )
-    sizes = [network.reader.embedding.weight.shape[0] for network in (model, proposal)]
+    sizes = [network.backbone.vocabulary_size for network in (model, proposal)]
     if sizes[0] != sizes[1]:
         raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
 

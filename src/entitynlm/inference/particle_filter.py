@@ -32,7 +32,8 @@ from entitynlm.inference.weights import (
 )
 from entitynlm.inference.word_cache import WordCache
 from entitynlm.inference.word_scorer import make_word_scorer
-from entitynlm.model.encoding.copying import AHEAD, OPENING
+from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
+from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork
 
 NEVER = 2**31 - 2
@@ -111,15 +112,12 @@ class ParticleFilter:
     def advance(
         self,
         chunk: Chunk,
-        x: np.ndarray,
-        sentence: np.ndarray,
         *,
         end: int = NEVER,
         forced: np.ndarray | None = None,
     ) -> FloatArray:
         """Walk through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
 
-        :param x: (T,) words and :param sentence: (T,) sentences of the chunk.
         :param end: number of words of the whole text, where that is known.
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
@@ -128,8 +126,11 @@ class ParticleFilter:
             self._population = Population(chunk.model, chunk.proposal, self.count, copying=copying)
         P = make_network_arrays(chunk.model, self.model.feature_set, noisy=True)
         Q = make_network_arrays(chunk.proposal, self.proposal.feature_set, noisy=False)
+        words = chunk.model.words
+        x, sentence = words.x, words.sentence
         log_evidence = np.empty(len(x))
         known = np.append(x, np.full(AHEAD, OPENING)).astype(np.int64)
+        rarity = np.append(get_rarity(words), np.full(AHEAD, FREQUENT)).astype(np.int64)
         for start in range(0, len(x), self.filter_config.words):
             stop = min(start + self.filter_config.words, len(x))
             choices = make_choices(stop - start, self.count)
@@ -142,6 +143,7 @@ class ParticleFilter:
                 np.ascontiguousarray(x[start:stop], dtype=np.int64),
                 self._last_word,
                 known[start : stop + AHEAD],
+                rarity[start : stop + AHEAD],
             )
             advance(
                 self._population.particles,
@@ -166,8 +168,7 @@ class ParticleFilter:
         if self._words is None:
             return np.zeros((len(segment.x), self.count))
         assert self._population is not None
-        contexts = chunk.model.contexts[segment.first : segment.first + len(segment.x)]
-        log_words = self._words.score(self._population.model_states, contexts, segment, choices)
+        log_words = self._words.score(self._population.model_states, chunk.model, segment, choices)
         return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:

@@ -37,6 +37,7 @@ class Segment(NamedTuple):
     ahead: (
         np.ndarray
     )  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1 beyond what is known
+    rarity: np.ndarray  # (S + AHEAD,) how frequent these are
 
 
 class Choices(NamedTuple):

@@ -226,8 +226,7 @@ def _walk_through(
                 model=add_mention_bias(chunk.model, mention_bias),
                 proposal=add_mention_bias(chunk.proposal, mention_bias),
             )
-        part = slice(chunk.start, chunk.stop)
-        particle_filter.advance(chunk, document.x[part], document.sentence[part], end=len(document))
+        particle_filter.advance(chunk, end=len(document))
 
 
 def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:

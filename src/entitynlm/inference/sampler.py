@@ -204,14 +204,14 @@ def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):
     """How like the present words are to those of each candidate; once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
     previous = segment.x[s - 1] if s > 0 else segment.before
-    following = segment.ahead[s + 1 : s + 1 + ahead]
+    following, rarity = segment.ahead[s : s + 1 + ahead], segment.rarity[s : s + 1 + ahead]
     for c in range(count):
         row = memory[i, candidates[0, c], MODEL_ROW]
         if rows.compared_at[row] != stamp:
             rows.compared_at[row] = stamp
             rows.string_match[row] = compare_words(
                 rows.copy_words[row], rows.copy_before[row], rows.copy_seen[row], rows.copy_last[row],
-                position, previous, segment.x[s], following,
+                position, previous, following, rarity,
             )  # fmt: skip
         candidates[5, c] = rows.string_match[row]
 

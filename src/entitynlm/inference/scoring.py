@@ -63,7 +63,7 @@ def score_document(
     pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
     for part in iterate_windows(document, network, 0 if whole else window):
         result = score_windows(network, [part], noise=noise, carried=carried)
-        carried = result.carried.select([0])
+        carried = result.carried.select(network.backbone, [0])
         for name in "relx":
             pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
     joined = {name: np.concatenate(values) for name, values in pieces.items()}

@@ -23,9 +23,10 @@ from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import count_mention_positions, find_mention_positions
-from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
@@ -63,28 +64,29 @@ class WordScorer:
         self._copies = make_copy_mixer(network)
 
     @torch.no_grad()
-    def score(
-        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
-    ) -> FloatArray:
-        """(S, N) log-probabilities of a segment's words, for every particle.
-
-        :param contexts: (S, D) h_{t-1}.
-        """
+    def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
+        """(S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
         self._project(states)
-        x = segment.x
         pairs = list_pairs(self.network.config, choices)
-        words = pairs.words[pairs.contexts]
-        columns = (words, pairs.rows, x[words], pairs.places[pairs.contexts])
-        words, rows, ids, places = (torch.from_numpy(a.astype(np.int64)).to(self.device) for a in columns)
-        h = torch.from_numpy(contexts).to(self.device)
+        columns = (pairs.rows, pairs.places[pairs.contexts])
+        rows, places = (torch.from_numpy(a.astype(np.int64)).to(self.device) for a in columns)
+        words = segment.first + pairs.words[pairs.contexts].astype(np.int64)
+        piece_states = torch.from_numpy(tables.piece_states).to(self.device)
         scores = np.empty(len(rows))
-        batch = max(1, LARGEST_BATCH // self.network.reader.embedding.weight.shape[0])
+        batch = max(1, LARGEST_BATCH // self.network.backbone.vocabulary_size)
         for start in range(0, len(rows), batch):
             some = slice(start, start + batch)
-            We = self._projected[rows[some]]
-            found = self.network.log_prob_word(h[words[some]], We, ids[some], places[some])
+            found = log_prob_chosen_words(
+                self.network,
+                piece_states,
+                tables.words,
+                words[some],
+                self._projected[rows[some]],
+                places[some],
+            )
             scores[some] = found.double().cpu().numpy()
         if self._copies:
+            contexts = tables.contexts[segment.first : segment.first + len(segment.x)]
             self._copies.mix(states.rows, pairs, contexts, segment, scores)
         result: FloatArray = scores[pairs.pair]
         return result
@@ -112,20 +114,19 @@ class ClassWordScorer:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
-        softmax = network.words
-        assert isinstance(softmax, ClassSoftmax)
+        softmax = network.backbone.class_factors()
+        assert softmax is not None
 
         def array(tensor: Tensor) -> np.ndarray:
             return np.ascontiguousarray(tensor.detach().numpy())
 
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
-        self.weight = array(softmax.weights(network.reader.embedding.weight))
-        self.bias = array(softmax.word_bias)
-        self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
+        self.weight, self.bias = array(softmax.weight), array(softmax.bias)
+        self.classes, self.slots, self.offsets = softmax.class_of, array(softmax.slot_of), softmax.offsets
         if network.config.mention_positions:
             self._place_vectors = array(network.position_embeddings)
         projection = network.W_e.detach().t()
-        self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (D, D + C)
+        self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (d, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
         self._known = 0
@@ -133,13 +134,12 @@ class ClassWordScorer:
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
     @torch.no_grad()
-    def score(
-        self, states: StateTable, contexts: np.ndarray, segment: Segment, choices: Choices
-    ) -> FloatArray:
+    def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
         """As :meth:`WordScorer.score`."""
         self._project(states)
         pairs = list_pairs(self.network.config, choices)
-        before, contexts, x = contexts, contexts[pairs.words], segment.x[pairs.words]
+        before = tables.contexts[segment.first : segment.first + len(segment.x)]
+        contexts, x = before[pairs.words], segment.x[pairs.words]
         if self.network.config.mention_positions:
             contexts = contexts + self._place_vectors[pairs.places]
         of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
@@ -186,7 +186,7 @@ class ClassWordScorer:
             torch.from_numpy(states.rows.vectors[known:used]), self._projection, out=self._rows[known:used]
         )
         shift_and_exponentiate(
-            self._rows.numpy(), known, used, len(self._projection), self._exponentials, self._bits
+            self._rows.numpy(), known, used, self.network.W_e.shape[0], self._exponentials, self._bits
         )
         self._known = used
 
@@ -268,6 +268,6 @@ def _add_words(  # type: ignore[no-untyped-def]
 
 def make_word_scorer(network: EntityNetwork) -> WordScorer | ClassWordScorer:
     """The quickest scorer for a network."""
-    if isinstance(network.words, ClassSoftmax) and network.W_e.device.type == "cpu":
+    if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
         return ClassWordScorer(network)
     return WordScorer(network)

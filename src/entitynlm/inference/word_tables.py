@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.backbones.lstm import HiddenStates
+from entitynlm.model.backbones.base import HiddenStates
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 
 
@@ -26,7 +27,8 @@ class WordTables:
     :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the look-ahead proposal's span ends);
         the entity's part is ``length_weights @ vector``.
     :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
-    :param contexts: (T, D) the h that predictions are made from.
+    :param contexts: (T, D) the h that predictions are made from, in its own size.
+    :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; those of P only.
     :param length_weights: (max_length, D).  :param distance_weights: (F + 1,) with a zero for "none" at the end.
     :param means: (1 + kinds, D) r of each kind (eq. 7); ``sigma`` as configured, with ``zero_birth`` newborns are zero.
     :param echo_weights: (LIKENESSES,) of a proposal that compares words, else (0,); it looks at ``words_ahead`` words to come.
@@ -45,6 +47,8 @@ class WordTables:
     zero_new_entities: bool
     string_match_weights: np.ndarray
     words_ahead: int
+    words: EncodedWords
+    piece_states: np.ndarray
 
     @property
     def tokens(self) -> int:
@@ -59,19 +63,21 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     contexts = after
     if config.mode == "generative":
         contexts = reading.table[torch.from_numpy(reading.before[document])]
-    D = config.hidden_size
-    length_scores = contexts @ network.W_length[:, :D].t()
+    d = config.entity_dim
+    updating = network.project_state(after)
+    choosing = updating if contexts is after else network.project_state(contexts)
+    length_scores = choosing @ network.W_length[:, :d].t()
     if config.mode == "lookahead":
-        length_scores = length_scores + score_ends(network, after)
+        length_scores = length_scores + score_ends(network, updating)
     w_dist = torch.cat([network.w_dist, network.w_dist.new_zeros(1)])
     return WordTables(
-        log_types=_array(network.log_prob_types(contexts)),
-        queries=_array(network.entity_query(contexts)),
+        log_types=_array(network.log_prob_types(choosing)),
+        queries=_array(network.entity_query(choosing)),
         length_scores=_array(length_scores),
-        gates=_array(network.gate_query(after)),
-        states=_array(after),
-        contexts=_array(contexts),
-        length_weights=_array(network.W_length[:, D:]),
+        gates=_array(network.gate_query(updating)),
+        states=_array(updating),
+        contexts=(whole := _array(contexts)),
+        length_weights=_array(network.W_length[:, d:]),
         distance_weights=_array(w_dist),
         means=_array(network.type_embeddings),
         sigma=config.sigma,
@@ -80,6 +86,10 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         if network.string_match_weights is None
         else _array(network.string_match_weights),
         words_ahead=network.words_ahead or 0,
+        words=reading.words[document],
+        piece_states=whole
+        if reading.pieces is None
+        else _array(reading.table[torch.from_numpy(reading.pieces[document])]),
     )
 
 

@@ -27,9 +27,9 @@ def score_words(
     carried: Carried | None = None
     pieces = [np.zeros(0)]
     for part in network.cut(document, 0 if network.config.restart_sentences else window):
-        if len(part.x) == 0:
+        if len(part.words) == 0:
             continue
         result = network.score([part], None, carried)
-        carried = result.carried.select([0])
+        carried = result.carried.select(network.backbone, [0])
         pieces.append(result.scores.x.double().cpu().numpy())
     return np.concatenate(pieces)

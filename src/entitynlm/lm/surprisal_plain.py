@@ -41,7 +41,7 @@ def score_with_zero_entities(
     reader, chain = ChunkReader(network), Chain(network)
     pieces: list[FloatArray] = [np.zeros(0)]
     for start, stop in cut(document.sentence, chunk, aligned=network.config.restart_sentences):
-        tables = reader.read(document.x, document.sentence, start, stop)
+        tables = reader.read(document.words, start, stop)
         pieces.append(chain.read(tables, document.x[start:stop]))
     return np.concatenate(pieces)
 
@@ -57,7 +57,7 @@ class Chain:
         mention_types, longest = network.config.mention_types, network.config.max_length
         self.open = np.zeros((mention_types, longest))
         self.places = self._number_places(mention_types, longest)
-        self.zero = np.zeros(network.config.hidden_size)
+        self.zero = np.zeros(network.config.entity_dim)
 
     def _number_places(self, mention_types: int, longest: int) -> np.ndarray:
         """(2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come."""

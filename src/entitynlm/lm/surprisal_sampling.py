@@ -104,9 +104,7 @@ def estimate_words(
         starts = 1 - np.exp(chunk.model.log_types[:, 0].astype(np.float64))
         for row, particle_filter in enumerate(filters):
             particle_filter.start_watching()
-            log_evidence[row, part] = particle_filter.advance(
-                chunk, document.x[part], document.sentence[part], end=length
-            )
+            log_evidence[row, part] = particle_filter.advance(chunk, end=length)
             free, inside = particle_filter.take()
             expected[row, part] = free * starts + (1 - free)
             found[row, part] = inside

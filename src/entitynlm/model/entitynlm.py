@@ -1,10 +1,10 @@
 """EntityNLM on one page: the parameters and every equation of the paper's section 2, in the paper's order.
 
-A word x_t comes with R_t (``kind``: 0 outside of mentions, else in one; with types, of which type), E_t (``entity``) and L_t
-(``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
+A word x_t comes with R_t (``mention_type``: 0 outside of mentions, else in one; with types, of which type), E_t (``entity``) and
+L_t (``remaining`` words of the mention, counting this one). One step of the generative story (section 2.2):
 
     1. if the last mention is finished (l_{t-1} = 1): choose r_t (eq. 3); if it is not 0, choose e_t among the entities so far
-       and a newborn one (eq. 4, 7), set e_current to the entity's vector, choose the length l_t (eq. 5);
+       and a new one (eq. 4, 7), set e_current to the entity's vector, choose the length l_t (eq. 5);
     2. otherwise continue: l_t = l_{t-1} - 1, r_t = r_{t-1}, e_t = e_{t-1};
     3. choose the word x_t from h_{t-1} and e_current (eq. 6);
     4. read it: h_t (eq. 2);
@@ -17,7 +17,10 @@ samplers; the slow twin (``reference``, the executable specification) writes the
 takes the place of h_{t-1}. With ``mode = "lookahead"`` h_t has moreover read the words to come, and a length is scored by the
 two ends of its span besides equation 5 (ours, not the paper's).
 
-B documents · T words · M mentions · K candidates · D size of h, e and r.
+Equations 1 and 2 are the language model's (``backbones``). Its h may have another size than e and r (ours; in the paper they have
+one): then equations 3, 4, 5, 7 and 8 are about :meth:`project_state` of h, and W_e of equation 6 leads back to the size of h.
+
+N positions · M mentions · D size of h · d size of e and r, D = d unless ``entity_size`` is set.
 """
 
 from __future__ import annotations
@@ -27,60 +30,61 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.lstm import WordReader, initialise
+from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.features import count_mention_positions, make_feature_set
-from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
 COPY_EDGES = (1, 2, 3, 5, 9)
-SMALLEST_SHARE = 1e-9  # below any echoes / chances that is not zero
 
 
 class EntityNetwork(nn.Module):
     """The parameters θ and the equations that use them."""
 
     def __init__(
-        self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None
+        self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
     ) -> None:
-        """``words`` is the size of the vocabulary, ``start`` the id of its start symbol."""
+        """``pieces`` is how many the tokenizer has (with a vocabulary: its words), ``start`` the one read before any word."""
         super().__init__()
-        D = config.hidden_size
+        D, d = config.hidden_size, config.entity_dim
         self.config = config
         self.feature_set = make_feature_set(config.features)
-        self.reader = WordReader(config, words, start)  # eq. 2
-        self.type_embeddings = nn.Parameter(torch.empty(config.mention_types + 1, D))  # r of eq. 3 and 7
-        self.W_r = nn.Parameter(torch.empty(D, D))
-        self.W_entity = nn.Parameter(torch.empty(D, D))
+        self.backbone: Backbone = make_backbone(config, pieces, start, classes)  # eq. 1 and 2
+        self.type_embeddings = nn.Parameter(torch.empty(config.mention_types + 1, d))  # r of eq. 3 and 7
+        self.W_r = nn.Parameter(torch.empty(d, d))
+        self.W_entity = nn.Parameter(torch.empty(d, d))
         self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
-        self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * D))
-        self.W_delta = nn.Parameter(torch.empty(D, D))
-        self.W_ends = nn.Parameter(torch.empty(D, D)) if config.mode == "lookahead" else None
+        self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * d))
+        self.W_delta = nn.Parameter(torch.empty(d, d))
+        self.W_ends = nn.Parameter(torch.empty(d, d)) if config.mode == "lookahead" else None
         self.string_match_weights: nn.Parameter | None = None
         if config.copying and config.mode != "generative":
             self.string_match_weights = nn.Parameter(torch.empty(STRING_MATCHES))
-        self.words: ClassSoftmax | FullSoftmax | None = None
         if config.mode == "generative":
-            self.W_e = nn.Parameter(torch.empty(D, D))
+            self.W_e = nn.Parameter(torch.empty(D, d))
             if config.mention_positions:
                 self.position_embeddings = nn.Parameter(torch.empty(count_mention_positions(config), D))
             if config.copying:
                 self.w_copy = nn.Parameter(torch.empty(2, D))
                 self.copy_bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
-            self.words = make_softmax(config, words, start, classes)
+        self.W_state = nn.Parameter(torch.empty(d, D)) if d != D else None
         initialise(self)
+
+    def project_state(self, h: Tensor) -> Tensor:
+        """h in the size of e: (…, D) → (…, d); h itself where they have one size."""
+        return h if self.W_state is None else F.linear(h, self.W_state)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
 
     def log_prob_types(self, h: Tensor) -> Tensor:
-        """log p(R_t = r | h) ∝ hᵀ W_r r for every r: (…, D) → (…, 1 + kinds)."""
+        """log p(R_t = r | h) ∝ hᵀ W_r r for every r: (…, d) → (…, 1 + mention types)."""
         return F.log_softmax(F.linear(h, self.type_embeddings @ self.W_r.t()), dim=-1)
 
     # -- eq. 4: which entity? --------------------------------------------------------------------------------------
 
     def entity_query(self, h: Tensor) -> Tensor:
-        """hᵀ W_entity, to be multiplied with entity vectors: (…, D) → (…, D)."""
+        """hᵀ W_entity, to be multiplied with entity vectors: (…, d) → (…, d)."""
         return h @ self.W_entity
 
     def score_distance(self, hot: Tensor) -> Tensor:
@@ -88,7 +92,7 @@ class EntityNetwork(nn.Module):
         return self.distance_weights()[hot.long()].sum(-1)
 
     def distance_weights(self) -> Tensor:
-        """w_dist and, for the bucket "none", zero; then, in a proposal that compares words (ours), the weights of likenesses."""
+        """w_dist and, for the bucket "none", zero; then, where a proposal compares words (ours), weights of string matches."""
         parts = [self.w_dist, self.w_dist.new_zeros(1)]
         return torch.cat(parts if self.string_match_weights is None else [*parts, self.string_match_weights])
 
@@ -105,7 +109,7 @@ class EntityNetwork(nn.Module):
         """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length).
 
         The look-ahead proposal adds hᵀ W_ends h_end for the state at the last word of each possible span, ``ends``
-        (…, max_length, D).
+        (…, max_length, d).
         """
         scores = torch.cat([h, e], dim=-1) @ self.W_length.t()
         if ends is not None:
@@ -115,71 +119,68 @@ class EntityNetwork(nn.Module):
 
     # -- eq. 6: which word? ----------------------------------------------------------------------------------------
 
-    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor, states: Tensor | None = None) -> Tensor:
+    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor, positions: Tensor | None = None) -> Tensor:
         """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,).
 
-        With ``word_states`` (ours, not the paper's) a vector for the word's place in its mention is added, ``states`` (N,).
+        With ``mention_positions`` (ours, not the paper's) a vector for the word's place in its mention is added, ``positions``
+        (N,). Where words have several pieces these are pieces, and p(word) is the product over those of a word.
         """
-        return self.log_prob_word_at(h + We, x, states)
+        return self.log_prob_piece(h + We, x, positions)
 
-    def log_prob_word_at(self, u: Tensor, x: Tensor, states: Tensor | None = None) -> Tensor:
-        """The same, with u = h + W_e e_current (N, D) added up before."""
-        assert self.words is not None
-        result: Tensor = self.words(self._add_states(u, states), x, self._tied())
-        return result
+    def log_prob_piece(
+        self, u: Tensor, pieces: Tensor, positions: Tensor | None = None, places: Tensor | None = None
+    ) -> Tensor:
+        """The same with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' places in their words."""
+        return self.backbone.log_prob(self._add_positions(u, positions), pieces, places)
 
-    def log_prob_words(self, h: Tensor, We: Tensor, states: Tensor | None = None) -> Tensor:
-        """The whole distribution over words: (N, V)."""
-        assert self.words is not None
-        return self.words.log_probs(self._add_states(h + We, states), self._tied())
+    def log_prob_words(
+        self, h: Tensor, We: Tensor, positions: Tensor | None = None, place: int = 0
+    ) -> Tensor:
+        """The whole distribution over words, or over the pieces at a place of a word: (N, V)."""
+        return self.backbone.log_probs(self._add_positions(h + We, positions), place)
 
-    def _add_states(self, u: Tensor, states: Tensor | None) -> Tensor:
+    def _add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
         if not self.config.mention_positions:
             return u
-        assert states is not None
-        return u + F.embedding(states, self.position_embeddings)
+        assert positions is not None
+        return u + F.embedding(positions, self.position_embeddings)
+
+    def project_entity(self, e: Tensor) -> Tensor:
+        """W_e e: (…, d) → (…, D)."""
+        return e @ self.W_e.t()
 
     # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
 
     def score_copying(self, h: Tensor) -> Tensor:
-        """w · h for words that go on and for words that open a stretch of the entity's words: (…, D) → (…, 2)."""
+        """w · h for words that continue and for words that open a stretch of the entity's words: (…, D) → (…, 2)."""
         return F.linear(h, self.w_copy)
 
     def mix_copies(
         self, log_x: Tensor, scores: Tensor, opens: Tensor, copy_candidates: Tensor, copies: Tensor
     ) -> Tensor:
-        """log((1-λ) p(x) + λ · echoes / chances) where there is a chance, log p(x) (N,) elsewhere.
+        """log((1-λ) p(x) + λ · copies / copy candidates) where there are candidates, log p(x) (N,) elsewhere.
 
-        λ = σ(w · h + b), with w · h from :meth:`score_echoes` (N, 2); there is a w and a row of b for each value of ``opens``
-        (N,), and in that row a b for each number of ``chances`` (N,), in buckets. ``data.echoes`` says what is counted.
+        λ = σ(w · h + b), with w · h from :meth:`score_copying` (N, 2); there is a w and a row of b for each value of ``opens``
+        (N,), and in that row a b for each number of ``copy_candidates`` (N,), in buckets. ``encoding.copying`` counts them.
         """
         spots = copy_candidates.nonzero().squeeze(1)
         if not len(spots):
             return log_x
         opens, copy_candidates, copies = opens[spots].long(), copy_candidates[spots], copies[spots]
-        buckets = (
-            torch.bucketize(
-                copy_candidates, torch.tensor(COPY_EDGES, device=copy_candidates.device), right=True
-            )
-            - 1
-        )
+        edges = torch.tensor(COPY_EDGES, device=copy_candidates.device)
+        buckets = torch.bucketize(copy_candidates, edges, right=True) - 1
         z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.copy_bias[opens, buckets]
         plain = F.logsigmoid(-z) + log_x[spots]
-        share = (copies / copy_candidates).clamp_min(SMALLEST_SHARE).log().to(plain)
+        share = (
+            (copies.double().clamp_min(0.5) / copy_candidates.double()).log().to(plain)
+        )  # 0.5: any, not used
         repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
         return log_x.index_copy(0, spots, torch.where(copies > 0, repeated, plain))
-
-    def project_entity(self, e: Tensor) -> Tensor:
-        """W_e e."""
-        return e @ self.W_e.t()
-
-    def _tied(self) -> Tensor | None:
-        return self.reader.embedding.weight if self.config.tied else None
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
 
     def create_entity(self, mention_types: Tensor, noise: Tensor | None) -> Tensor:
-        """u ~ N(r, σ²I) put on the unit ball: kinds (M,), standard normal noise (M, D) → (M, D)."""
+        """u ~ N(r, σ²I) put on the unit ball: mention types (M,), standard normal noise (M, d) → (M, d)."""
         means = F.embedding(mention_types, self.type_embeddings)
         if self.config.new_entity == "zero":
             return torch.zeros_like(means)
@@ -189,11 +190,11 @@ class EntityNetwork(nn.Module):
     # -- eq. 8: an entity changes with every word of its mentions --------------------------------------------------
 
     def gate_query(self, h: Tensor) -> Tensor:
-        """hᵀ W_δ, to be multiplied with the entity's vector: (…, D) → (…, D)."""
+        """hᵀ W_δ, to be multiplied with the entity's vector: (…, d) → (…, d)."""
         return h @ self.W_delta
 
     def update(self, e: Tensor, h: Tensor) -> Tensor:
-        """e' = (δ e + (1-δ) h) / ‖…‖ with δ = σ(hᵀ W_δ e): (…, D). The scan does the same for whole chains."""
+        """e' = (δ e + (1-δ) h) / ‖…‖ with δ = σ(hᵀ W_δ e): (…, d). The scan does the same for whole chains."""
         delta = torch.sigmoid((self.gate_query(h) * e).sum(-1, keepdim=True))
         u = delta * e + (1 - delta) * h
         return u / u.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)

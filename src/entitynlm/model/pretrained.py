@@ -75,12 +75,12 @@ class Pretrained:
         return self.language_model
 
     def make(self, config: ModelConfig) -> EntityNetwork:
-        vocabulary = self.encoder.vocabulary
-        return EntityNetwork(config, len(vocabulary), vocabulary.start, self.classes)
+        tokenizer = self.encoder.tokenizer
+        return EntityNetwork(config, len(tokenizer), tokenizer.start, self.classes)
 
     def make_language_model(self, config: ModelConfig) -> LanguageModel:
-        vocabulary = self.encoder.vocabulary
-        return LanguageModel(config, len(vocabulary), vocabulary.start, self.classes)
+        tokenizer = self.encoder.tokenizer
+        return LanguageModel(config, len(tokenizer), tokenizer.start, self.classes)
 
     def get(self, mode: str) -> EntityNetwork:
         """The part called ``mode``, or an error that says how to get one."""
@@ -205,8 +205,16 @@ FORMER_WEIGHTS = {
     "echo_weights": "string_match_weights",
     "w_echo": "w_copy",
     "echo_bias": "copy_bias",
+    "reader.": "backbone.",
+    "words.": "backbone.softmax.",
 }
-"""Parameters that had other names in format 1."""
+"""Parameters (or whole parts, with a dot) that had other names in format 1."""
+
+
+def rename_weight(name: str) -> str:
+    """Today's name of a parameter of format 1."""
+    part, dot, rest = name.partition(".")
+    return FORMER_WEIGHTS.get(part + dot, part + dot) + rest
 
 
 def load_weights(
@@ -214,7 +222,7 @@ def load_weights(
 ) -> None:
     """Put stored weights (of any float precision) into a network, and those that it shares with others."""
     stored = {**(shared or {}), **_read_weights(path)}
-    weights = {FORMER_WEIGHTS.get(name, name): value for name, value in stored.items()}
+    weights = {rename_weight(name): value for name, value in stored.items()}
     try:
         network.load_state_dict({name: value.float() for name, value in weights.items()})
     except RuntimeError as error:

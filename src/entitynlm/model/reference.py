@@ -2,21 +2,25 @@
 
 Nothing here is batched, cached, compiled or shared with the fast path but the parameters themselves: the LSTM cell, the features,
 the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
-tests (everything fast equals this) and readers. Only dropout, windows and the look-ahead proposal are left out.
+tests (everything fast equals this) and readers. Only dropout, windows and the look-ahead proposal are left out; a backbone other
+than the LSTM is asked to go on piece by piece, and for its whole distribution at each.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
+from entitynlm.model.backbones.base import Carry
+from entitynlm.model.backbones.lstm import LstmBackbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import COMMON, FREQUENT, KEPT, OPENING
+from entitynlm.model.encoding.copying import KEPT, OPENING, get_rarity
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
 from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
@@ -47,28 +51,19 @@ class TokenScore:
 
 
 @dataclass
-class _Story:
-    """The state of the story between two words."""
+class _StoryState:
+    """The state of the story between two words; ``carry`` is the backbone's: (h, c) of each layer of an LSTM."""
 
-    h: list[Tensor]
-    c: list[Tensor]
+    carry: Carry
+    h: Tensor
     entities: list[_Entity] = field(default_factory=list)
     e_current: Tensor | None = None
     remaining: int = 0
     mentions: int = 0
     last_word: int = OPENING
 
-    def copy(self) -> _Story:
-        entities = [_Entity(**vars(entity)) for entity in self.entities]
-        return _Story(
-            list(self.h),
-            list(self.c),
-            entities,
-            self.e_current,
-            self.remaining,
-            self.mentions,
-            self.last_word,
-        )
+    def copy(self) -> _StoryState:
+        return replace(self, entities=[_Entity(**vars(entity)) for entity in self.entities])
 
 
 class SlowTwin:
@@ -87,7 +82,8 @@ class SlowTwin:
         story = self.begin()
         scores = []
         for t in range(len(document)):
-            values = (int(document.r[t]), int(document.e[t]), int(document.l[t]), int(document.x[t]))
+            word = document.words[t : t + 1]
+            values = (int(document.r[t]), int(document.e[t]), int(document.l[t]), word)
             new_sentence = t > 0 and document.sentence[t] != document.sentence[t - 1]
             scores.append(
                 self.step(
@@ -101,20 +97,22 @@ class SlowTwin:
             )
         return scores
 
-    def begin(self) -> _Story:
-        """Before the first word: the LSTM has read the start symbol."""
-        net = self.network
-        size, layers = net.config.hidden_size, net.config.layers
-        zero = net.W_r.new_zeros(size)
-        story = _Story([zero] * layers, [zero] * layers)
-        self._read(story, net.reader.start)
+    def begin(self) -> _StoryState:
+        """Before the first word: an LSTM has read the start symbol."""
+        backbone = self.network.backbone
+        if not isinstance(backbone, LstmBackbone):
+            carry = backbone.start()
+            return _StoryState(carry, backbone.state(carry)[0])
+        zero = self.network.W_r.new_zeros(backbone.hidden_size)
+        story = _StoryState([(zero, zero)] * self.network.config.layers, zero)
+        self._read(story, backbone.start_word)
         return story
 
     def step(
         self,
-        story: _Story,
+        story: _StoryState,
         t: int,
-        values: tuple[int, int, int, int],
+        values: tuple[int, int, int, EncodedWords],
         sentence: int,
         *,
         t_end: int,
@@ -122,14 +120,16 @@ class SlowTwin:
     ) -> TokenScore:
         """One step of section 2.2 with the given outcome (r, e, l, x); advances ``story``."""
         net = self.network
-        r, e, l, x = values
+        r, e, l, word = values
+        x = int(word.x[0])
         if new_sentence and net.config.restart_sentences:
             fresh = self.begin()
-            story.h, story.c = fresh.h, fresh.c
+            story.carry, story.h = fresh.carry, fresh.h
         discriminative = net.config.mode == "causal"
         if discriminative:
-            self._read(story, x)  # Q: step 4 moves before step 1, so h below is h_t
-        h = story.h[-1]
+            for piece in word.all_pieces.tolist():
+                self._read(story, piece)  # Q: step 4 moves before step 1, so h below is h_t
+        h = self._project(story.h)
         zero = h.new_zeros(())
         score = TokenScore(zero, zero, zero, zero)
         first = story.remaining == 0
@@ -137,7 +137,7 @@ class SlowTwin:
         if first:  # 1. not continuing a mention
             score.r = self.type_log_probs(h)[r]
             if r > 0:
-                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence, x)
+                candidates, log_probs = self.entity_log_probs(story, h, t, r, sentence, word)
                 new_entity = candidates[-1]
                 if e == len(story.entities) + 1:
                     score.e = log_probs[-1]
@@ -158,13 +158,15 @@ class SlowTwin:
         # 2. otherwise r, e and l are forced
 
         if not discriminative:
-            score.x = self.word_log_prob(h, story.e_current, x, (r, first, l))  # 3.
+            before = story.h
+            for place, piece in enumerate(word.all_pieces.tolist()):
+                score.x = score.x + self.piece_log_prob(story, piece, place, (r, first, l))  # 3.
+                self._read(story, piece)  # 4.
             if net.config.copying and r > 0:
-                score.x = self._copy(score.x, h, x, story, story.entities[e - 1], t)
-            self._read(story, x)  # 4.
+                score.x = self._copy(score.x, before, x, story, story.entities[e - 1], t)
         if r > 0:  # 5.
             entity = story.entities[e - 1]
-            entity.vector = self._update(entity.vector, story.h[-1])
+            entity.vector = self._update(entity.vector, self._project(story.h))
             entity.words = (*entity.words, (self._find_predecessor(story, entity, t), x))[-KEPT:]
             entity.last_token, entity.last_sentence = t, sentence
             story.e_current = entity.vector
@@ -174,21 +176,32 @@ class SlowTwin:
 
     # -- equations, written out --------------------------------------------------------------------------------------
 
-    def _read(self, story: _Story, x: int) -> None:
+    def _read(self, story: _StoryState, piece: int) -> None:
         """Eq. 2: the LSTM cell, gate by gate."""
-        lstm, size = self.network.reader.lstm, self.network.config.hidden_size
-        value = self.network.reader.embedding.weight[x]
-        for k in range(self.network.config.layers):
+        backbone = self.network.backbone
+        if not isinstance(backbone, LstmBackbone):
+            story.carry = backbone.step(story.carry, torch.tensor([piece]))
+            story.h = backbone.state(story.carry)[0]
+            return
+        lstm, size = backbone.lstm, backbone.hidden_size
+        value = backbone.embedding.weight[piece]
+        layers = []
+        for k, (h, c) in enumerate(story.carry):
             z = (
                 getattr(lstm, f"weight_ih_l{k}") @ value
                 + getattr(lstm, f"bias_ih_l{k}")
-                + getattr(lstm, f"weight_hh_l{k}") @ story.h[k]
+                + getattr(lstm, f"weight_hh_l{k}") @ h
                 + getattr(lstm, f"bias_hh_l{k}")
             )
             i, f, g, o = z[:size], z[size : 2 * size], z[2 * size : 3 * size], z[3 * size :]
-            story.c[k] = torch.sigmoid(f) * story.c[k] + torch.sigmoid(i) * torch.tanh(g)
-            story.h[k] = torch.sigmoid(o) * torch.tanh(story.c[k])
-            value = story.h[k]
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            value = torch.sigmoid(o) * torch.tanh(c)
+            layers.append((value, c))
+        story.carry, story.h = layers, value
+
+    def _project(self, h: Tensor) -> Tensor:
+        """h in the size of e."""
+        return h if self.network.W_state is None else self.network.W_state @ h
 
     def type_log_probs(self, h: Tensor) -> Tensor:
         """Eq. 3."""
@@ -197,23 +210,29 @@ class SlowTwin:
         return torch.log_softmax(torch.stack(scores), 0)
 
     def entity_log_probs(
-        self, story: _Story, h: Tensor, t: int, mention_type: int, sentence: int, x: int | None = None
+        self,
+        story: _StoryState,
+        h: Tensor,
+        t: int,
+        mention_type: int,
+        sentence: int,
+        word: EncodedWords | None = None,
     ) -> tuple[list[_Entity], Tensor]:
-        """Eq. 4: every entity of this kind so far, then a new one. Q has read ``x`` and may compare it with their words."""
+        """Eq. 4: every entity of this type so far, then a new one. Q has read ``word`` and may compare it with their words."""
         net = self.network
         candidates = [entity for entity in story.entities if entity.mention_type == mention_type]
         scores = []
         for entity in candidates:
             f = self._features(entity, story, t, sentence)
             score = h @ net.W_entity @ entity.vector + net.w_dist @ f
-            if net.string_match_weights is not None and x is not None:
-                score = score + net.string_match_weights[self._compare(story, entity, t, x)]
+            if net.string_match_weights is not None and word is not None:
+                score = score + net.string_match_weights[self._compare(story, entity, t, word)]
             scores.append(score)
         new_entity = _Entity(mention_type, self._create_entity(mention_type, t))
         scores.append(h @ net.W_entity @ new_entity.vector)
         return [*candidates, new_entity], torch.log_softmax(torch.stack(scores), 0)
 
-    def _features(self, entity: _Entity, story: _Story, t: int, sentence: int) -> Tensor:
+    def _features(self, entity: _Entity, story: _StoryState, t: int, sentence: int) -> Tensor:
         f = torch.zeros_like(self.network.w_dist)
         values = {
             "token": t - entity.last_token,
@@ -233,47 +252,52 @@ class SlowTwin:
         scores = [w @ torch.cat([h, e]) for w in self.network.W_length]
         return torch.log_softmax(torch.stack(scores), 0)
 
-    def word_log_prob(
-        self, h: Tensor, e_current: Tensor | None, x: int, place: tuple[int, bool, int]
+    def piece_log_prob(
+        self, story: _StoryState, x: int, place: int, position: tuple[int, bool, int]
     ) -> Tensor:
-        """Eq. 6; before any mention e_current is zero. ``place`` is (r, first word?, l)."""
+        """Eq. 6 for a word, or a piece at a place of one; before any mention e_current is zero. ``position`` is (r, first word?,
+        l).
+        """
         net = self.network
-        u = h if e_current is None else h + net.W_e @ e_current
+        u = story.h if story.e_current is None else story.h + net.W_e @ story.e_current
         if net.config.mention_positions:
-            r, first, l = place
+            r, first, l = position
             buckets = net.config.mention_positions
             row = 0 if r == 0 else 1 + (r - 1) * 2 * buckets + (buckets if first else 0) + min(l, buckets) - 1
             u = u + net.position_embeddings[row]
-        words = net.words
+        backbone = net.backbone
+        if not isinstance(backbone, LstmBackbone):
+            return backbone.log_probs(u[None], place)[0, x]
+        words = backbone.softmax
         assert words is not None
         if isinstance(words, ClassSoftmax):
             c = int(words.class_of[x])
-            weights, members = words.weights(net.reader.embedding.weight), words.class_of[words.word_of] == c
+            weights, members = words.weights(backbone.embedding.weight), words.class_of[words.word_of] == c
             classes = torch.log_softmax(words.class_weight @ u + words.class_bias, 0)
             within = weights[members] @ u + words.word_bias[members]
             slot = int(words.slot_of[x]) - int(members.nonzero()[0])
             return classes[c] + within[slot] - torch.logsumexp(within, 0)
-        weight = words.weight if words.weight is not None else net.reader.embedding.weight
+        weight = words.weight if words.weight is not None else backbone.embedding.weight
         logits = weight @ u + words.bias
         possible = torch.arange(len(logits)) != words.unpredictable
         return logits[x] - torch.logsumexp(logits[possible], 0)
 
     @staticmethod
-    def _find_predecessor(story: _Story, entity: _Entity, t: int) -> int:
+    def _find_predecessor(story: _StoryState, entity: _Entity, t: int) -> int:
         """The word before this one, if it was the entity's too."""
         return story.last_word if entity.words and entity.last_token == t - 1 else OPENING
 
-    def _compare(self, story: _Story, entity: _Entity, t: int, x: int) -> int:
-        """How like the entity's words x is, as ``data.echoes`` numbers it."""
+    def _compare(self, story: _StoryState, entity: _Entity, t: int, word: EncodedWords) -> int:
+        """How well a word matches the entity's words, as ``encoding.copying`` numbers it."""
+        x, rarity = int(word.x[0]), int(get_rarity(word)[0])
         previous = self._find_predecessor(story, entity, t)
-        copy_candidates = [word for before, word in entity.words if before == previous]
+        copy_candidates = [other for before, other in entity.words if before == previous]
         share = copy_candidates.count(x) / len(copy_candidates) if copy_candidates else 0.0
         match = 0 if share == 0 else 1 if share < 0.5 else 2
-        rarity = 0 if x < FREQUENT else 1 if x < COMMON else 2
-        known = rarity == 2 and any(word == x for _, word in entity.words)
+        known = rarity == RARE and any(other == x for _, other in entity.words)
         return match + 3 * rarity + 9 * known
 
-    def _copy(self, log_x: Tensor, h: Tensor, x: int, story: _Story, entity: _Entity, t: int) -> Tensor:
+    def _copy(self, log_x: Tensor, h: Tensor, x: int, story: _StoryState, entity: _Entity, t: int) -> Tensor:
         """Beside eq. 6, ours: the mention repeats one of its entity's words with probability λ."""
         net = self.network
         previous = self._find_predecessor(story, entity, t)

@@ -1,7 +1,7 @@
-"""RNNLM (equations 1 and 2): the LSTM language model without entities.
+"""RNNLM (equations 1 and 2): the language model without entities, a backbone used alone.
 
-It has the same reader, the same softmax and the same dropout as EntityNLM and is trained by the same loop; what it lacks is
-e_current. A comparison between the two therefore measures the entities and nothing else.
+It has the same backbone and the same dropout as EntityNLM and is trained by the same loop; what it lacks is e_current. A
+comparison between the two therefore measures the entities and nothing else.
 """
 
 from __future__ import annotations
@@ -10,27 +10,28 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.lstm import WordReader, initialise
+from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
+from entitynlm.model.batch.pieces import Pieces
+from entitynlm.model.batch.rows import as_rows
 from entitynlm.model.batch.scores import BatchScores, Carried, Scores, Window, check_windows, cut_ranges
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.noise import Noise
-from entitynlm.model.softmax import make_softmax
 
 
 class LanguageModel(nn.Module):
     """p(X_t | h_{t-1}) = softmax(W h_{t-1} + b)."""
 
     def __init__(
-        self, config: ModelConfig, words: int, start: int, classes: WordClasses | None = None
+        self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
     ) -> None:
         super().__init__()
         self.config = config
-        self.reader = WordReader(config, words, start)  # eq. 2
-        self.words = make_softmax(config, words, start, classes)  # eq. 1
+        self.backbone: Backbone = make_backbone(config, pieces, start, classes)
         initialise(self)
 
     @property
@@ -40,23 +41,16 @@ class LanguageModel(nn.Module):
     def cut(self, document: EncodedDocument, size: int) -> list[Window]:
         """The document in windows (see ``training.trainable``)."""
         check_windows(self.config, size)
-        return [
-            Window(document.x[start:end], document.sentence[start:end], None)
-            for start, end in cut_ranges(len(document), size)
-        ]
+        return [Window(document.words[start:end], None) for start, end in cut_ranges(len(document), size)]
 
     def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
         """log p(X) of one window of each document; the other variables contribute nothing."""
-        reading = self.reader(
-            [window.x for window in windows],
-            sentences=[window.sentence for window in windows],
-            state=carried.lstm if carried else None,
-        )
-        rows = torch.from_numpy(np.concatenate(reading.before)).to(reading.table.device)
-        x = torch.from_numpy(np.concatenate([window.x for window in windows])).to(reading.table.device)
-        tied = self.reader.embedding.weight if self.config.tied else None
-        log_x: Tensor = self.words(reading.table[rows], x, tied)
+        words = [window.words for window in windows]
+        reading = self.backbone.read(words, carried.backbone if carried else None)
+        pieces = Pieces(EncodedWords.join(words), reading.table.device)
+        rows = as_rows(np.concatenate(reading.piece_rows), reading.table.device)
+        log_x = pieces.sum_words(self.backbone.log_prob(reading.table[rows], pieces.ids, pieces.places))
         nothing = torch.zeros_like(log_x)
-        bounds = np.concatenate([[0], np.cumsum([len(window.x) for window in windows])])
+        bounds = np.concatenate([[0], np.cumsum([len(window) for window in words])])
         scores = Scores(nothing, nothing, nothing, log_x, bounds)
-        return BatchScores(scores, Carried(reading.state, [nothing[:0]] * len(windows)))
+        return BatchScores(scores, Carried(reading.carry, [nothing[:0]] * len(windows)))

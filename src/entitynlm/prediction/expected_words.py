@@ -182,7 +182,7 @@ def score_words(
     """
     device, mention_type = network.W_r.device, network.W_r.dtype
     scores = np.empty(len(ids))
-    batch = max(1, NUMBERS_AT_ONCE // network.reader.embedding.weight.shape[0])
+    batch = max(1, NUMBERS_AT_ONCE // network.backbone.vocabulary_size)
     for start in range(0, len(ids), batch):
         some = slice(start, start + batch)
         h, e = (torch.from_numpy(np.array(a[some])).to(device, mention_type) for a in (contexts, vectors))

@@ -71,10 +71,11 @@ class NetworkChooser:
     def _read_along(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         network = self.network
         index = index_document(encoded, network.feature_set)
-        reading = network.reader([encoded.x], sentences=[encoded.sentence])
-        before = reading.table[torch.from_numpy(reading.before[0])]
-        after = reading.table[torch.from_numpy(reading.after[0])]
-        noise = FixedNoise().draw(index.past.position + index.starts, network.config.hidden_size)
+        reading = network.backbone.read([encoded.words])
+        table = network.project_state(reading.table)
+        before = table[torch.from_numpy(reading.before[0])]
+        after = table[torch.from_numpy(reading.after[0])]
+        noise = FixedNoise().draw(index.past.position + index.starts, network.config.entity_dim)
         states = [before.new_zeros(before.shape[1])]
         states += network.create_entity(
             torch.from_numpy(index.types_of_mentions.astype(np.int64)), noise
@@ -85,11 +86,11 @@ class NetworkChooser:
         pairs = torch.stack(states)[torch.from_numpy(index.pair_rows)]
         scores = (queries[torch.from_numpy(index.pair_mentions)] * pairs).sum(-1)
         scores = scores + network.score_distance(torch.from_numpy(index.pair_features))
-        table = scores.double().numpy()
+        all_scores = scores.double().numpy()
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}
         for number, mention in enumerate(originals):
-            own = table[index.pair_mentions == number]
+            own = all_scores[index.pair_mentions == number]
             found[mention.start] = make_choice(list(names), own)
             names.setdefault(mention.entity)
         return found

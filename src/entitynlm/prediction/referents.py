@@ -137,7 +137,7 @@ class Tracer:
         with_words: bool,
         shown: int | None,
     ) -> None:
-        size = network.config.hidden_size
+        size = network.config.entity_dim
         precision = network.W_r.detach().cpu().numpy().dtype
         self.network, self.document, self.noise = network, document, noise
         self.shown = shown
@@ -163,7 +163,7 @@ class Tracer:
             values[start:stop].tolist() for values in (self.document.r, self.document.e, self.document.l)
         )
         sentences = self.document.sentence[start:stop].tolist()
-        noise = self.noise.draw(np.arange(start, stop), self.network.config.hidden_size).numpy()
+        noise = self.noise.draw(np.arange(start, stop), self.network.config.entity_dim).numpy()
         for at, (mention_type, entity, length) in enumerate(zip(r, e, l, strict=True)):
             free = self.remaining == 0
             if free:
@@ -345,5 +345,5 @@ def trace_referents(
     tracer = Tracer(network, document, noise=noise or FixedNoise(), with_words=with_words, shown=shown)
     reader = ChunkReader(network)
     for start, stop in cut(document.sentence, chunk, aligned=network.config.restart_sentences):
-        tracer.read(reader.read(document.x, document.sentence, start, stop), start, stop)
+        tracer.read(reader.read(document.words, start, stop), start, stop)
     return tracer.finish()

@@ -90,7 +90,7 @@ class Training:
         self.seed = seed
         self.train = [trainable.cut(document, config.window) for document in train if len(document)]
         self.development = [trainable.cut(document, 0) for document in development if len(document)]
-        self.lengths = [sum(len(window.x) for window in windows) for windows in self.train]
+        self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
         self.progress = Progress(rate=config.learning_rate)
         learned = (value for value in trainable.module.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
@@ -153,7 +153,7 @@ class Training:
         for step in range(max(len(windows) for windows in documents)):
             going_on = [i for i in alive if step < len(documents[i])]
             if carried is not None:
-                carried = carried.select([alive.index(i) for i in going_on])
+                carried = carried.select(self.trainable.backbone, [alive.index(i) for i in going_on])
             alive = going_on
             self.optimizer.zero_grad(set_to_none=True)
             result = self.trainable.score([documents[i][step] for i in alive], noise, carried)
@@ -221,7 +221,7 @@ def measure_losses(trainable: Trainable, documents: Sequence[list[Window]]) -> L
     """The objective on documents that are not learned from, with the birth noise fixed."""
     trainable.module.eval()
     sums = torch.zeros(4, dtype=torch.float64)
-    lengths = [len(windows[0].x) for windows in documents]
+    lengths = [len(windows[0].words) for windows in documents]
     for batch in make_even_batches(lengths, EVALUATION_BUDGET):
         scores = trainable.score([documents[i][0] for i in batch], FixedNoise(), None).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]

@@ -23,7 +23,6 @@ from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Event, Training
 from entitynlm.training.settings import Settings
-from entitynlm.training.start import copy_word_side
 from entitynlm.training.trainable import Trainable, TrainableEntityNetwork
 
 CHECKPOINTS = "checkpoints"
@@ -105,9 +104,10 @@ def train_part(
     if training_config.embeddings != "random":
         use_embeddings(network, pretrained.encoder, training_config.embeddings)
     if start is not None:
-        copy_word_side(start, network)
+        network.backbone.copy_from(start.backbone)
     network.to(device)
-    network.reader.embedding.weight.requires_grad_(not training_config.freeze_embeddings)
+    if training_config.freeze_embeddings:
+        network.backbone.piece_vectors.requires_grad_(False)
     training = Training(trainable, corpus.train, corpus.development, training_config, seed=seed)
     described = {"model": to_dict(model_config), "training": _plain(to_dict(training_config)), "seed": seed}
     checkpoint = folder / CHECKPOINTS / mode if folder else None
@@ -199,7 +199,7 @@ def train_pretrained(
 def use_embeddings(network: Network, encoder: Encoder, source: str) -> None:
     """Start from pretrained word embeddings, projected where their width differs; they are trained on."""
     pretrained = load_embeddings(source, encoder.vocabulary)
-    table = network.reader.embedding.weight
+    table = network.backbone.piece_vectors
     matrix = torch.from_numpy(project(pretrained.matrix, table.shape[1]))
     with torch.no_grad():
         # GloVe's vectors are far longer than Glorot's: keep their directions and bring them to the scale of the rest.

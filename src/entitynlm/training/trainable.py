@@ -7,6 +7,7 @@ from typing import Protocol
 
 from torch import nn
 
+from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.batch.scores import (
     BatchScores,
     Carried,
@@ -26,6 +27,9 @@ class Trainable(Protocol):
     @property
     def module(self) -> nn.Module: ...
 
+    @property
+    def backbone(self) -> Backbone: ...
+
     def cut(self, document: EncodedDocument, size: int) -> list[Window]:
         """The document in windows, prepared for scoring."""
         ...
@@ -40,6 +44,7 @@ class TrainableEntityNetwork:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.module: nn.Module = network
+        self.backbone: Backbone = network.backbone
         self.network = network
 
     def cut(self, document: EncodedDocument, size: int) -> list[Window]:

@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.model.encoding.copying import (
-    COMMON,
-    FREQUENT,
     KEPT,
     NEW_ENTITY,
     OPENING,
@@ -16,6 +14,8 @@ from entitynlm.model.encoding.copying import (
     compare_pairs,
     count_copies,
 )
+from entitynlm.model.encoding.tokenizer import EncodedWords
+from entitynlm.model.encoding.vocabulary import BOUNDS
 
 TEXTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=90)
 
@@ -76,8 +76,8 @@ def compare_plainly(text: list[tuple[int, int]], ahead: int) -> list[int]:
                 words = [word for _, word in spoken.words[entity]]
                 share = copy_candidates.count(x) / max(1, len(copy_candidates))
                 match = 0 if share == 0 else 1 if share < 0.5 else 2
-                rarity = sum(x >= bound for bound in (FREQUENT, COMMON))
-                known = any(word >= COMMON and word in words for word in (x, *following))
+                rarity = sum(x >= bound for bound in BOUNDS)
+                known = any(word >= BOUNDS[1] and word in words for word in (x, *following))
                 found.append(match + 3 * rarity + 9 * known)
             found.append(NEW_ENTITY)
             entities = max(entities, owner)
@@ -93,4 +93,6 @@ def test_likenesses(drawn: list[tuple[int, int]], ahead: int) -> None:
     text = [(x, numbers.setdefault(owner, len(numbers))) for x, owner in drawn]
     x, e = (np.array(values, dtype=np.int64) for values in (list(zip(*text, strict=True)) or ([], [])))
     r, l = (e > 0).astype(np.int64), np.ones_like(e)
-    assert compare_pairs(x, r, e, l, ahead=ahead).tolist() == compare_plainly(text, ahead)
+    assert compare_pairs(EncodedWords.of_ids(x), r, e, l, ahead=ahead).tolist() == compare_plainly(
+        text, ahead
+    )

@@ -85,7 +85,7 @@ def test_that_no_word_of_a_corpus_shares_the_id_of_a_special(document: Document)
 @given(st.lists(st.text(min_size=1), unique=True))
 def test_that_a_vocabulary_survives_json(words: list[str]) -> None:
     vocabulary = Vocabulary(words)
-    again = Vocabulary.from_list(json.loads(json.dumps(vocabulary.to_list())))
+    again = Vocabulary.from_dict(json.loads(json.dumps(vocabulary.to_dict())))
     assert again == vocabulary and again.words == vocabulary.words
     assert hash(again) == hash(vocabulary)
 
@@ -93,7 +93,7 @@ def test_that_a_vocabulary_survives_json(words: list[str]) -> None:
 @pytest.mark.parametrize("damaged", ["the cat", {"the": 1}, ["the", 3], ["the", ""], None])
 def test_that_a_damaged_vocabulary_is_refused(damaged: object) -> None:
     with pytest.raises(DataError, match="list of words"):
-        Vocabulary.from_list(damaged)
+        Vocabulary.from_dict({"words": damaged})
 
 
 def test_that_a_word_can_not_stand_twice() -> None:

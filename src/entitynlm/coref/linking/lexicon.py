@@ -29,7 +29,7 @@ class HeadVectors:
 
     def __init__(self, network: EntityNetwork, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._embeddings: np.ndarray = network.reader.embedding.weight.detach().cpu().float().numpy()
+        self._embeddings: np.ndarray = network.backbone.piece_vectors.detach().cpu().float().numpy()
         self._mean = self._embeddings.mean(axis=0)
         self._known: dict[str, np.ndarray | None] = {}
 

@@ -43,9 +43,9 @@ class ProposalScorer:
 
     def _read(self) -> Iterator[tuple[int, WordTables]]:
         reader = ChunkReader(self._network)
-        x, sentence = self._document.x, self._document.sentence
-        for start, stop in cut(sentence, CHUNK, aligned=self._network.config.restart_sentences):
-            yield start, reader.read(x, sentence, start, stop)
+        aligned = self._network.config.restart_sentences
+        for start, stop in cut(self._document.sentence, CHUNK, aligned=aligned):
+            yield start, reader.read(self._document.words, start, stop)
 
     def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray:
         """log Q of each candidate (:data:`NEW_ENTITY`: a new entity); zeros where the proposal has nothing to say."""

@@ -12,7 +12,8 @@ from entitynlm.coref.candidates.kbest_lists import Clusters
 from entitynlm.coref.reranking.kernel import count_listed_copies, walk_views
 from entitynlm.coref.reranking.views import Views, view_candidates
 from entitynlm.errors import ModelError
-from entitynlm.inference.word_tables import make_tables
+from entitynlm.inference.word_tables import WordTables, make_tables
+from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import Encoder
@@ -73,7 +74,7 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
     config = network.config
     if network.words_ahead is not None:
         return _score_one_by_one(network, views, noise)
-    reading = network.reader([words.x], sentences=[words.sentence])
+    reading = network.backbone.read([words.words])
     tables = make_tables(network, reading)
     generative = config.mode == "generative"
     features = network.feature_set
@@ -87,7 +88,7 @@ def score_views(network: EntityNetwork, views: Views, *, noise: Noise | None = N
     parts = np.zeros((len(views), 4))
     parts[:, :3] = scores
     if generative:
-        log_probs = _score_words(network, tables.contexts, states, lineage, listed, words.x)
+        log_probs = _score_words(network, tables, states, lineage, listed)
         parts[:, 3] = log_probs[word_of].sum(axis=1)
     if not np.isfinite(parts).all():
         raise ModelError("the model gives a candidate no finite probability; its weights are out of bounds")
@@ -116,32 +117,28 @@ def _find_places(network: EntityNetwork, views: Views) -> np.ndarray:
 def _create_entities(network: EntityNetwork, size: int, noise: Noise | None) -> np.ndarray:
     """(T, D) the vector of an entity born at each word."""
     positions = np.arange(size)
-    drawn = None if noise is None else noise.draw(positions, network.config.hidden_size)
+    drawn = None if noise is None else noise.draw(positions, network.config.entity_dim)
     new_entities: np.ndarray = network.create_entity(torch.ones(size, dtype=torch.long), drawn).numpy()
     return new_entities
 
 
 def _score_words(
-    network: EntityNetwork,
-    contexts: np.ndarray,
-    states: np.ndarray,
-    lineage: np.ndarray,
-    listed: np.ndarray,
-    x: np.ndarray,
+    network: EntityNetwork, tables: WordTables, states: np.ndarray, lineage: np.ndarray, listed: np.ndarray
 ) -> np.ndarray:
     """(N,) log p of the listed (word, state, place)."""
     projected = network.project_entity(torch.from_numpy(states))
-    hidden = torch.from_numpy(contexts)
-    ids = torch.from_numpy(np.ascontiguousarray(x))
-    counts = count_listed_copies(listed, lineage, x) if network.config.copying else ()
+    hidden, piece_states = torch.from_numpy(tables.contexts), torch.from_numpy(tables.piece_states)
+    counts = count_listed_copies(listed, lineage, tables.words.x) if network.config.copying else ()
     found = []
     for start in range(0, len(listed), CHUNK):
         some = slice(start, start + CHUNK)
         t, row, place = (torch.from_numpy(column.copy()) for column in listed[some].T)
-        h = hidden[t]
-        log_x = network.log_prob_word_at(h + projected[row], ids[t], place)
+        chosen = listed[some, 0].astype(np.int64)
+        log_x = log_prob_chosen_words(network, piece_states, tables.words, chosen, projected[row], place)
         if counts:
             copy_candidates, copies, opens = (torch.from_numpy(column[some]) for column in counts)
-            log_x = network.mix_copies(log_x, network.score_copying(h), opens, copy_candidates, copies)
+            log_x = network.mix_copies(
+                log_x, network.score_copying(hidden[t]), opens, copy_candidates, copies
+            )
         found.append(log_x)
     return torch.cat(found).double().numpy()

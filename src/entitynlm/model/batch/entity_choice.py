@@ -22,8 +22,8 @@ CHUNK = 65_536  # pairs gathered at once on the portable path
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """K pairs of M mentions, mention after mention.
+class CandidatePairs:
+    """K pairs of a mention and a candidate entity, for M mentions, mention after mention.
 
     :param bounds: (M + 1,) the pairs of mention m are ``bounds[m]`` … ``bounds[m + 1]`` - 1.
     :param rows: (K,) the candidate's row in the table of states.
@@ -39,7 +39,7 @@ class Pairs:
 
 class _CompiledChoice(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: Pairs) -> Tensor:
+    def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
         scores = queries.new_empty(len(pairs.rows))
         _score(
             queries.detach().numpy(), states.detach().numpy(), weights.detach().numpy(),
@@ -56,7 +56,7 @@ class _CompiledChoice(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         queries, states, weights, probs = ctx.saved_tensors
-        pairs: Pairs = ctx.pairs
+        pairs: CandidatePairs = ctx.pairs
         grads = tuple(torch.zeros_like(value) for value in (queries, states, weights))
         _choose_backward(
             grad_outputs[0].contiguous().numpy(), queries.detach().numpy(), states.detach().numpy(),
@@ -67,7 +67,7 @@ class _CompiledChoice(torch.autograd.Function):
 
 
 def log_prob_chosen(
-    queries: Tensor, states: Tensor, weights: Tensor, pairs: Pairs, *, compiled: bool = True
+    queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs, *, compiled: bool = True
 ) -> Tensor:
     """(M,) log p(E = the chosen entity).
 

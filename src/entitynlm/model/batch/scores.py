@@ -15,13 +15,15 @@ from torch import Tensor
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.backbones.lstm import HiddenStates, LstmState
+from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
 from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
-from entitynlm.model.batch.entity_choice import Pairs, log_prob_chosen
+from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
+from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
 from entitynlm.model.encoding.copying import compare_pairs, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
 from entitynlm.model.noise import Noise
@@ -58,29 +60,25 @@ class Scores:
 
 @dataclass(frozen=True)
 class Carried:
-    """What a window hands to the next: the LSTM's state and, per document, its entities' vectors (N, D)."""
+    """What a window hands to the next: what the backbone needs to read on and, per document, its entities' vectors (N, d)."""
 
-    lstm: LstmState | None
+    backbone: Carry | None
     entities: list[Tensor]
 
-    def select(self, documents: Sequence[int]) -> Carried:
+    def select(self, backbone: Backbone, documents: Sequence[int]) -> Carried:
         """The states of those documents that go on, cut off from the gradient of what is past."""
-        lstm = None
-        if self.lstm is not None:
-            h, c = (state[:, list(documents)].detach() for state in self.lstm)
-            lstm = (h.contiguous(), c.contiguous())
-        return Carried(lstm, [self.entities[i].detach() for i in documents])
+        carry = None if self.backbone is None else backbone.select(self.backbone, documents)
+        return Carried(carry, [self.entities[i].detach() for i in documents])
 
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of a document that is scored at once: all of it, or a piece that continues where the last one ended.
+    """A stretch of a document that is scored at once: all of it, or a part that continues where the last one ended.
 
-    ``layout`` is None for models without entities.
+    ``index`` is None for models without entities.
     """
 
-    x: np.ndarray
-    sentence: np.ndarray
+    words: EncodedWords
     index: DocumentIndex | None
 
 
@@ -129,10 +127,9 @@ class _Rows:
         starts = shifted("starts", self.bounds)
         self.starts = as_rows(starts, device)  # (mentions,) word of the batch
         self.start_contexts = as_rows(joined[starts], device)
-        self.x = as_rows(join([index.x for index in indexes]), device)
         self.mention_types = as_rows(join([index.mention_types for index in indexes]), device)
         self.chooses = torch.from_numpy(join([index.chooses for index in indexes])).to(device)
-        self.current = as_rows(shifted("current_rows", self.state_bases), device)
+        self.current = shifted("current_rows", self.state_bases)
         self.types_of_mentions = as_rows(join([index.types_of_mentions for index in indexes]), device)
         self.lengths = as_rows(join([index.lengths for index in indexes]), device)
         self.reaches_end = torch.from_numpy(join([index.reaches_end for index in indexes])).to(device)
@@ -142,10 +139,10 @@ class _Rows:
         self.pairs = _join_pairs(indexes, self.state_bases)
 
 
-def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> Pairs:
+def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> CandidatePairs:
     counts = np.concatenate([np.diff(index.pair_bounds) for index in indexes])
     pair_bases = np.concatenate([[0], np.cumsum([len(index.pair_rows) for index in indexes])])
-    return Pairs(
+    return CandidatePairs(
         bounds=np.concatenate([[0], np.cumsum(counts)]),
         rows=np.concatenate(
             [a.pair_rows + np.int32(base) for a, base in zip(indexes, state_bases, strict=True)]
@@ -173,19 +170,20 @@ def score_indexes(
     hidden = reading.table
     rows = _Rows(indexes, reading, config.mode != "generative", hidden.device)
 
-    # Entity states: births (eq. 7), then all updates (eq. 8).
-    initial = network.create_entity(rows.types_of_mentions, _draw_noise(noise, indexes, config.hidden_size))
+    # Entity states: new entities (eq. 7), then all updates (eq. 8).
+    initial = network.create_entity(rows.types_of_mentions, _draw_noise(noise, indexes, config.entity_dim))
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
+    projected = network.project_state(hidden)
     updating, contexts, h = take_rows(
-        hidden, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
-    )  # (U, D), (words, D), (M, D)
+        projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+    )  # (U, d), (words, d), (M, d)
     states = scan_states(
         initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
-    )  # (S, D)
+    )  # (S, d)
 
     # eq. 3, where R is chosen and not forced by an open mention
-    zero = hidden.new_zeros(len(rows.x))
+    zero = hidden.new_zeros(len(rows.contexts))
     log_r = network.log_prob_types(contexts).gather(1, rows.mention_types[:, None]).squeeze(1)
     log_r = torch.where(rows.chooses, log_r, zero)
 
@@ -194,7 +192,7 @@ def score_indexes(
         network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
     )
     log_e = zero.index_copy(0, rows.starts, chosen)
-    ends = gather_ends(indexes, reading, config.max_length) if config.mode == "lookahead" else None
+    ends = gather_ends(indexes, reading, projected, config.max_length) if config.mode == "lookahead" else None
     (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
     log_lengths = network.log_prob_lengths(h, e, ends)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
@@ -202,16 +200,40 @@ def score_indexes(
     # eq. 6, for every word
     log_x = zero
     if config.mode == "generative":
-        u = add_rows(contexts, network.project_entity(states), rows.current, compiled=compiled)
-        log_x = network.log_prob_word_at(u, rows.x, _find_states(network, indexes))
+        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts, compiled=compiled)[0]
+        log_x = _score_words(network, indexes, reading, whole, states, rows, compiled=compiled)
         if config.copying:
             log_x = network.mix_copies(
-                log_x, network.score_copying(contexts), *_join_copies(indexes, hidden.device)
+                log_x, network.score_copying(whole), *_join_copies(indexes, hidden.device)
             )
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
-    return BatchScores(scores, Carried(reading.state, final))
+    return BatchScores(scores, Carried(reading.carry, final))
+
+
+def _score_words(
+    network: EntityNetwork,
+    indexes: Sequence[DocumentIndex],
+    reading: HiddenStates,
+    contexts: Tensor,
+    states: Tensor,
+    rows: _Rows,
+    *,
+    compiled: bool,
+) -> Tensor:
+    """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
+    device = contexts.device
+    pieces = Pieces(EncodedWords.join(reading.words), device)
+    current, positions = as_rows(rows.current, device), _find_positions(network, indexes)
+    if pieces.owners is not None:
+        (contexts,) = take_rows(
+            reading.table, as_rows(np.concatenate(reading.piece_rows), device), compiled=compiled
+        )
+        current = current[pieces.owners]
+        positions = None if positions is None else positions[pieces.owners]
+    u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
+    return pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
 
 
 def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
@@ -229,9 +251,11 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
-def gather_ends(indexes: Sequence[DocumentIndex], reading: HiddenStates, max_length: int) -> Tensor:
-    """(M, max_length, D) the state at the last word of each possible span; zero where that is beyond the text."""
-    table = torch.cat([reading.table, reading.table.new_zeros(1, reading.table.shape[1])])
+def gather_ends(
+    indexes: Sequence[DocumentIndex], reading: HiddenStates, states: Tensor, max_length: int
+) -> Tensor:
+    """(M, max_length, d) the state at the last word of each possible span; zero where that is beyond the text."""
+    table = torch.cat([states, states.new_zeros(1, states.shape[1])])
     rows = []
     for index, after in zip(indexes, reading.after, strict=True):
         beyond = np.append(after, np.full(max_length, len(table) - 1))
@@ -239,18 +263,18 @@ def gather_ends(indexes: Sequence[DocumentIndex], reading: HiddenStates, max_len
     return table[as_rows(np.concatenate(rows), table.device)]
 
 
-def _find_states(network: EntityNetwork, indexes: Sequence[DocumentIndex]) -> Tensor | None:
+def _find_positions(network: EntityNetwork, indexes: Sequence[DocumentIndex]) -> Tensor | None:
     """The place of each word in its mention, where the network looks at it."""
     if not network.config.mention_positions:
         return None
-    states = [
+    positions = [
         find_mention_positions(network.config, a.mention_types, a.remaining, a.chooses) for a in indexes
     ]
-    return as_rows(np.concatenate(states), network.W_r.device)
+    return as_rows(np.concatenate(positions), network.W_r.device)
 
 
 def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """(words,) of the batch: whether a word opens a stretch of its entity's words, its chances, its echoes."""
+    """(words,) of the batch: whether a word opens a stretch of its entity's words, its copy candidates, its copies."""
     names = ("opens", "copy_candidates", "copies")
     columns = [np.concatenate([getattr(index.copies, name) for index in indexes]) for name in names]
     opens, copy_candidates, copies = (torch.from_numpy(column).to(device) for column in columns)
@@ -283,14 +307,14 @@ def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int
             string_matches=string_matches,
         )
         past = index.future
-        yield Window(document.x[start:end], document.sentence[start:end], index)
+        yield Window(document.words[start:end], index)
 
 
 def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
-    """The likeness of each mention's words to each candidate's, for networks that look at it."""
+    """The string match of each mention with each candidate, for networks that look at it."""
     if network.words_ahead is None:
         return None
-    return compare_pairs(document.x, document.r, document.e, document.l, ahead=network.words_ahead)
+    return compare_pairs(document.words, document.r, document.e, document.l, ahead=network.words_ahead)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
@@ -304,7 +328,9 @@ def check_windows(config: ModelConfig, size: int) -> None:
     if size and config.mode == "lookahead":
         raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
     if size and config.restart_sentences:
-        raise ConfigError("an LSTM that restarts at each sentence has nothing to carry over: use window = 0")
+        raise ConfigError(
+            "a network that restarts at each sentence has nothing to carry over: use window = 0"
+        )
 
 
 def score_windows(
@@ -316,11 +342,8 @@ def score_windows(
     compiled: bool = True,
 ) -> BatchScores:
     """Read and score one window of each document, given what the windows before left behind."""
-    reading = network.reader(
-        [window.x for window in windows],
-        sentences=[window.sentence for window in windows],
-        state=carried.lstm if carried else None,
-    )
+    words = [window.words for window in windows]
+    reading = network.backbone.read(words, carried.backbone if carried else None)
     vectors = carried.entities if carried else None
     indexes = [window.index for window in windows if window.index is not None]
     assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 import numba
 import numpy as np
 
+from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
+from entitynlm.model.encoding.vocabulary import find_rarity
+
 KEPT = 24
 """How many of an entity's latest words are remembered. A person of a novel has thousands; the latest are the likely ones."""
 
@@ -23,9 +26,6 @@ OPENING = -1
 
 AHEAD = 3
 """How many words to come a proposal that looks ahead compares with an entity's words."""
-
-FREQUENT, COMMON = 30, 300
-"""Words below these numbers (a vocabulary begins with its most frequent words) are frequent, and common."""
 
 STRING_MATCHES = 18
 """How many values :func:`compare_words` has."""
@@ -123,11 +123,11 @@ class EntityWords:
 
 
 @numba.njit(cache=True, nogil=True)
-def compare_words(words, before, seen, last, position, previous, x, ahead):  # type: ignore[no-untyped-def]
-    """How like an entity's words (KEPT,) the word ``x`` that starts a mention is, as a number below LIKENESSES.
+def compare_words(words, before, seen, last, position, previous, x, rarity):  # type: ignore[no-untyped-def]
+    """How well the word ``x[0]`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
 
-    Told apart are: whether it echoes none, fewer or more than half of its chances; whether it is frequent, common or rare;
-    and whether it or one of the rare words after it, ``ahead``, is among the entity's words, wherever they stood.
+    Told apart are: whether it copies none, fewer or more than half of its copy candidates; whether it is frequent, common or
+    rare; and whether a rare word of ``x``, itself or one of those after it, is among the entity's words, wherever they stood.
     """
     wanted = previous if seen > 0 and last == position - 1 else OPENING
     kept = min(seen, KEPT)
@@ -135,26 +135,31 @@ def compare_words(words, before, seen, last, position, previous, x, ahead):  # t
     for k in range(kept):
         if before[k] == wanted:
             copy_candidates += 1
-            if words[k] == x:
+            if words[k] == x[0]:
                 copies += 1
-        if words[k] == x and x >= COMMON:
-            known = 1
-        for word in ahead:
-            if word >= COMMON and words[k] == word:
+        for i in range(len(x)):
+            if rarity[i] == RARE and words[k] == x[i]:
                 known = 1
     match = 0 if copies == 0 else (1 if 2 * copies < copy_candidates else 2)
-    rarity = 0 if x < FREQUENT else (1 if x < COMMON else 2)
-    return match + 3 * rarity + 9 * known
+    return match + 3 * rarity[0] + 9 * known
 
 
-def compare_pairs(x: np.ndarray, r: np.ndarray, e: np.ndarray, l: np.ndarray, *, ahead: int) -> np.ndarray:
-    """The likeness of every pair of a mention and an entity before it (and :data:`NEWBORN`), in the layout's order."""
-    arrays = (np.ascontiguousarray(values, dtype=np.int64) for values in (x, r, e, l))
+def get_rarity(words: EncodedWords) -> np.ndarray:
+    """(T,) how frequent each word is."""
+    return find_rarity(words.x) if words.rarity is None else words.rarity
+
+
+def compare_pairs(
+    words: EncodedWords, r: np.ndarray, e: np.ndarray, l: np.ndarray, *, ahead: int
+) -> np.ndarray:
+    """The string match of every pair of a mention and an entity before it (and :data:`NEW_ENTITY`), in the index's order."""
+    columns = (words.x, get_rarity(words), r, e, l)
+    arrays = (np.ascontiguousarray(values, dtype=np.int64) for values in columns)
     return _compare(*arrays, int(e.max(initial=0)), ahead)
 
 
 @numba.njit(cache=True)
-def _compare(x, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
+def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
     words = np.zeros((entities + 1, KEPT), dtype=np.int64)
     before = np.zeros((entities + 1, KEPT), dtype=np.int64)
     seen = np.zeros(entities + 1, dtype=np.int64)
@@ -175,8 +180,9 @@ def _compare(x, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
             for m in range(1, known + 1):
                 if mention_types[m] == r[t]:
                     found[k] = compare_words(
-                        words[m], before[m], seen[m], last[m], t, previous, x[t], x[t + 1 : t + 1 + ahead]
-                    )
+                        words[m], before[m], seen[m], last[m], t, previous,
+                        x[t : t + 1 + ahead], rarity[t : t + 1 + ahead],
+                    )  # fmt: skip
                     k += 1
             found[k] = NEW_ENTITY
             k += 1

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.model.encoding.preprocessing import IntArray, Recipe, WordSequence, prepare_words
+from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer, load_tokenizer
 from entitynlm.model.encoding.variables import (
     MAX_LENGTH,
     OTHER,
@@ -30,12 +31,14 @@ from entitynlm.text.document import Document, Mention
 class EncodedDocument:
     """X, R, E, L of one document as vectors of one length T.
 
-    :param x: word ids.
-    :param r: kinds, 0 outside of mentions.
+    :param x: the words' keys, equal where words are; with a vocabulary their ids.
+    :param r: mention types, 0 outside of mentions.
     :param e: entities, 0 outside of mentions, else 1, … in order of first mention.
     :param l: words left in the mention, this one included; 1 outside.
     :param sentence: the document's sentence that a word belongs to.
     :param origin: the token that a word comes from, -1 for ``</s>``.
+    :param pieces: with :param piece_bounds: and :param rarity: as in :class:`EncodedWords`; None where ``x`` are ids of a
+        vocabulary.
     """
 
     id: str
@@ -45,6 +48,9 @@ class EncodedDocument:
     l: IntArray
     sentence: IntArray
     origin: IntArray
+    pieces: IntArray | None = None
+    piece_bounds: IntArray | None = None
+    rarity: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.x)
@@ -52,8 +58,13 @@ class EncodedDocument:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EncodedDocument):
             return NotImplemented
-        names = ("x", "r", "e", "l", "sentence", "origin")
+        names = ("x", "r", "e", "l", "sentence", "origin", "pieces")
         return self.id == other.id and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
+
+    @property
+    def words(self) -> EncodedWords:
+        """What a backbone reads."""
+        return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.rarity)
 
     @property
     def analysis(self) -> Analysis:
@@ -66,30 +77,22 @@ class EncodedDocument:
             raise DataError(
                 f"an analysis of {len(analysis)} words does not fit the {len(self)} of {self.id!r}"
             )
-        return EncodedDocument(
-            self.id,
-            self.x,
-            analysis.mention_type,
-            analysis.entity,
-            analysis.remaining,
-            self.sentence,
-            self.origin,
-        )
+        return replace(self, r=analysis.mention_type, e=analysis.entity, l=analysis.remaining)
 
 
 @dataclass(frozen=True)
 class Encoder:
     """All that turns a :class:`Document` into numbers and back; stored inside the model.
 
-    :param types: empty for a model without types, which has one kind of mention; else kind k is ``types[k -
-        1]`` and the last one, :data:`OTHER`, is for entities without a type or with one that training did not
-        have.
+    :param tokenizer: a vocabulary, or what else turns words into pieces.
+    :param types: empty for a model without types, which has one mention type; else type k is ``types[k - 1]`` and the last one,
+        :data:`OTHER`, is for entities without a type or with one that training did not have.
     :param singletons: whether entities annotated with one mention are seen at all.
     :param max_length: the longest mention, in words.
     """
 
     recipe: Recipe
-    vocabulary: Vocabulary
+    tokenizer: Tokenizer
     types: tuple[str, ...] = ()
     singletons: Singletons = "keep"
     max_length: int = MAX_LENGTH
@@ -101,7 +104,7 @@ class Encoder:
             raise ConfigError(f"the longest mention is a whole number from 1 on, not {self.max_length!r}")
         if self.types and (self.types[-1] != OTHER or len(set(self.types)) < len(self.types)):
             raise ConfigError(f"the entity types differ from each other and end with {OTHER!r}: {self.types}")
-        if (self.vocabulary.number is None) == self.recipe.numbers:
+        if isinstance(self.tokenizer, Vocabulary) and (self.tokenizer.number is None) == self.recipe.numbers:
             raise ConfigError("the vocabulary and the recipe disagree whether numbers are replaced")
 
     @classmethod
@@ -122,6 +125,13 @@ class Encoder:
             types.update(document.entity_types.values())
         names = (*sorted(types - {OTHER}), OTHER) if typed else ()
         return cls(recipe, Vocabulary.build(counts, recipe), names, singletons, max_length)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary, for what can't be done with an open one."""
+        if not isinstance(self.tokenizer, Vocabulary):
+            raise ModelError("this model has an open vocabulary, and this needs one that can be listed")
+        return self.tokenizer
 
     @property
     def mention_types(self) -> int:
@@ -161,16 +171,15 @@ class Encoder:
         return self._number(document, words, analysis), selection.followed_by(laid_out), originals
 
     def _number(self, document: Document, words: WordSequence, analysis: Analysis) -> EncodedDocument:
-        x = self.vocabulary.encode(words.words)
-        return EncodedDocument(
-            document.id,
-            x,
-            analysis.mention_type,
-            analysis.entity,
-            analysis.remaining,
-            words.sentence,
-            words.origin,
-        )
+        tokenizer = self.tokenizer
+        variables = (analysis.mention_type, analysis.entity, analysis.remaining)
+        found = tokenizer.encode_pieces(words.words)
+        of_pieces: tuple[IntArray, ...] = ()
+        if found is not None:
+            rarity = np.array([tokenizer.rarity(word) for word in words.words], dtype=np.int64)
+            of_pieces = (*found, rarity)
+        x = tokenizer.encode(words.words)
+        return EncodedDocument(document.id, x, *variables, words.sentence, words.origin, *of_pieces)
 
     def decode(self, analysis: EncodedDocument | Analysis, document: Document) -> Document:
         """``document`` with the mentions of an analysis of it, mapped back onto its own tokens.
@@ -191,7 +200,7 @@ class Encoder:
     def to_dict(self) -> dict[str, Any]:
         return {
             "recipe": self.recipe.to_dict(),
-            "vocabulary": self.vocabulary.to_list(),
+            "tokenizer": {"name": self.tokenizer.tokenizer_name, **self.tokenizer.to_dict()},
             "types": list(self.types),
             "singletons": self.singletons,
             "max_length": self.max_length,
@@ -199,12 +208,15 @@ class Encoder:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Encoder:
-        expected = {"recipe", "vocabulary", "types", "singletons", "max_length"}
+        if "vocabulary" in values:  # as format 1 of model folders has it
+            tokenizer = {"name": Vocabulary.tokenizer_name, "words": values["vocabulary"]}
+            values = {"tokenizer": tokenizer, **{k: v for k, v in values.items() if k != "vocabulary"}}
+        expected = {"recipe", "tokenizer", "types", "singletons", "max_length"}
         if set(values) != expected:
             raise ConfigError(f"an encoder has the parts {sorted(expected)}, not {sorted(values)}")
         return cls(
             Recipe.from_dict(values["recipe"]),
-            Vocabulary.from_list(values["vocabulary"]),
+            load_tokenizer(values["tokenizer"]),
             tuple(values["types"]),
             values["singletons"],
             values["max_length"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,14 +19,26 @@ from entitynlm.model.encoding.preprocessing import (
     Recipe,
     WordSequence,
 )
+from entitynlm.model.encoding.tokenizer import register_tokenizer
+
+BOUNDS = (30, 300)
+"""Words with ids below the first number are frequent, those below the second common: the most frequent words come first."""
 
 
+def find_rarity(ids: IntArray) -> IntArray:
+    """How frequent words are, from their ids in a vocabulary."""
+    return np.searchsorted(BOUNDS, ids, side="right").astype(np.int64)
+
+
+@register_tokenizer
 class Vocabulary:
     """An ordered list of words; a word's place is its id.
 
     Ids 0, 1, 2 are always ``<s>`` (read before the first word, never predicted), ``<unk>`` and ``</s>``;
     ``<num>`` is 3 where the recipe replaces numbers. Ordinary words follow, the most frequent first.
     """
+
+    tokenizer_name: ClassVar[str] = "vocabulary"
 
     def __init__(self, words: Sequence[str]) -> None:
         """``words`` in order; the specials are put in front, so that ``Vocabulary(v.words)`` equals ``v``."""
@@ -106,13 +119,30 @@ class Vocabulary:
         """The words of ``ids``."""
         return [self._words[number] for number in ids]
 
-    def to_list(self) -> list[str]:
-        """For JSON."""
-        return list(self._words)
+    # -- as a tokenizer: a word is its own piece ---------------------------------------------------------------------
+
+    def encode_pieces(self, words: Sequence[str]) -> None:
+        return None
+
+    def pieces(self, word: str) -> tuple[int, ...]:
+        return (self[word],)
+
+    def ends_word(self, piece: int) -> bool:
+        return True
+
+    def join(self, pieces: Sequence[int]) -> str:
+        return self._words[pieces[0]]
+
+    def rarity(self, word: str) -> int:
+        return int(find_rarity(np.array(self[word])))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"words": list(self._words)}
 
     @classmethod
-    def from_list(cls, words: object) -> Vocabulary:
+    def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
         """The way back from JSON; anything but a list of words is an error."""
+        words = values.get("words")
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise DataError("a vocabulary is a list of words", found=type(words).__name__)
         return cls(words)

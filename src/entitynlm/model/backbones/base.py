@@ -1,0 +1,208 @@
+"""The seam between the paper's generative story and the language model under it.
+
+Everything above needs of a language model that it reads words (equation 2: h_t), that it gives the probability of a word's pieces
+from a vector (equation 6: h_{t-1} with something about entities added), and that it goes on piece by piece. That is a
+:class:`Backbone`. Words stay the unit of R, E and L; where words have several pieces, the states between them are rows of the
+same table, and p(word) is the product over its pieces.
+
+A backbone is named in a model's configuration (``backbone = "lstm"``, with what follows a colon as an argument of its own) and
+found in :data:`BACKBONES`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from entitynlm.config import ModelConfig
+from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.tokenizer import EncodedWords
+from entitynlm.model.encoding.word_classes import WordClasses
+
+Carry = Any
+"""What a backbone needs to read on, for some documents at once; only the backbone looks inside. It is never changed in place."""
+
+
+@dataclass(frozen=True)
+class HiddenStates:
+    """What a backbone made of a batch of documents (or of the next stretch of each).
+
+    :param words: what was read, per document.
+    :param table: (N, D) flat table of states.
+    :param before: per document, (T,) rows of h_{t-1}, from which word t is predicted.
+    :param after: per document, (T,) rows of h_t, which has read word t.
+    :param carry: for the stretch that follows; it means nothing for documents shorter than the longest one, because these have
+        ended. None where nothing can follow.
+    :param pieces: per document, (P,) the row that each piece is predicted from (its word's ``before`` for a first piece); None
+        where each word is one piece.
+    """
+
+    words: Sequence[EncodedWords]
+    table: Tensor
+    before: list[np.ndarray]
+    after: list[np.ndarray]
+    carry: Carry | None = None
+    pieces: list[np.ndarray] | None = None
+
+    @property
+    def piece_rows(self) -> list[np.ndarray]:
+        """Per document, (P,) the row that each piece is predicted from."""
+        return self.before if self.pieces is None else self.pieces
+
+
+@dataclass(frozen=True)
+class ClassFactors:
+    """A class-factored output layer: p(piece | u) = p(class | u) · p(piece | class, u).
+
+    Class c has the slots ``offsets[c]`` … ``offsets[c + 1]`` - 1 of ``weight`` (slots, D) and ``bias`` (slots,).
+    """
+
+    class_weight: Tensor
+    class_bias: Tensor
+    weight: Tensor
+    bias: Tensor
+    class_of: np.ndarray
+    slot_of: Tensor
+    offsets: np.ndarray
+
+
+class Backbone(nn.Module):
+    """A language model behind the story.
+
+    :ivar hidden_size: D, the size of h.
+    :ivar vocabulary_size: how many different pieces there are.
+    """
+
+    hidden_size: int
+    vocabulary_size: int
+    initialises_itself: ClassVar[bool] = False
+    """Whether parameters come with the backbone (trained before), so that nobody else sets them at the start."""
+
+    @abstractmethod
+    def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
+        """Read documents, or the next stretch of each, given what the last stretch left.
+
+        In a ``lookahead`` proposal the state of a word has read the words after it as well.
+        """
+
+    @abstractmethod
+    def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
+        """(N,) log p(piece | u) for u (N, D), a state with what is added to it, and pieces (N,).
+
+        :param places: (N,) the place of each piece in its word, from 0; None where all are first ones.
+        """
+
+    @abstractmethod
+    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
+        """(N, V) the whole distribution over the piece at this place of a word; impossible ones have -inf."""
+
+    @abstractmethod
+    def start(self) -> Carry:
+        """Before the first word of one document."""
+
+    @abstractmethod
+    def state(self, carry: Carry) -> Tensor:
+        """(B, D) h after all that was read."""
+
+    @abstractmethod
+    def step(self, carry: Carry, pieces: Tensor) -> Carry:
+        """After one more piece (B,) of each document."""
+
+    @abstractmethod
+    def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
+        """The carry of some of the documents, cut off from the gradient of what is past."""
+
+    @property
+    def piece_vectors(self) -> Tensor:
+        """(V, size) input vectors of pieces: word vectors, where words are pieces."""
+        raise ConfigError(f"{type(self).__name__} has no vectors of words")
+
+    def class_factors(self) -> ClassFactors | None:
+        """The output layer, if it is a class-factored one: samplers have a shortcut for these."""
+        return None
+
+    def copy_from(self, source: Backbone) -> list[str]:
+        """Start from another backbone's parameters; the names of those that were set."""
+        own = self.state_dict()
+        fitting = {
+            name: value for name, value in self.rename_source(source.state_dict()).items() if name in own
+        }
+        for name, value in fitting.items():
+            if own[name].shape != value.shape:
+                raise ConfigError(
+                    f"{name} is {tuple(value.shape)} in the model to start from and {tuple(own[name].shape)} here: "
+                    "take the same hidden_size, embedding_size, layers, softmax and tied"
+                )
+        self.load_state_dict({**own, **fitting})
+        return sorted(fitting)
+
+    def rename_source(self, parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Another backbone's parameters under the names that they have here."""
+        return parameters
+
+
+MakeBackbone = Callable[[ModelConfig, int, int, WordClasses | None], Backbone]
+"""From a configuration, the number of pieces, the start piece and the word classes (of a class-factored softmax)."""
+
+BACKBONES: dict[str, MakeBackbone] = {}
+
+
+def register_backbone(name: str) -> Callable[[MakeBackbone], MakeBackbone]:
+    """Make a backbone known by the name that configurations use."""
+
+    def register(make: MakeBackbone) -> MakeBackbone:
+        BACKBONES[name] = make
+        return make
+
+    return register
+
+
+def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordClasses | None) -> Backbone:
+    """The backbone that a configuration names."""
+    name = config.backbone.partition(":")[0]
+    if name not in BACKBONES:
+        raise ConfigError(f"there is no backbone {name!r}; there are {', '.join(sorted(BACKBONES))}")
+    return BACKBONES[name](config, pieces, start, classes)
+
+
+def initialise(module: nn.Module) -> None:
+    """Glorot and Bengio's rule for all matrices (section 3), zero for biases; an LSTM starts out remembering.
+
+    Backbones that bring their own parameters keep them.
+    """
+    kept = {
+        id(parameter)
+        for part in module.modules()
+        if isinstance(part, Backbone) and part.initialises_itself
+        for parameter in part.parameters()
+    }
+    for name, parameter in module.named_parameters():
+        if id(parameter) in kept:
+            continue
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter)
+        else:
+            nn.init.zeros_(parameter)
+        if "bias_ih" in name:
+            quarter = len(parameter) // 4  # input, forget, cell and output gates lie one after the other
+            parameter.data[quarter : 2 * quarter] = 1.0
+
+
+def draw_mask(values: Tensor, rate: float) -> Tensor:
+    """A dropout mask of the shape of ``values``: 0 with probability ``rate``, else 1 / (1 - rate).
+
+    Torch draws one number of 64 bits per entry, which on a CPU takes a tenth of the time of a whole training step. Sixteen bits
+    per entry are plenty: the rate is met to 1/65,536.
+    """
+    if values.device.type != "cpu":
+        return torch.empty_like(values).bernoulli_(1 - rate).div_(1 - rate)
+    draws = torch.empty((values.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    lanes = draws.view(torch.int16)[: values.numel()].view(values.shape)
+    kept = lanes < min(round((1 - rate) * 65_536) - 32_768, 32_767)
+    return kept.to(values.dtype).div_(1 - rate)

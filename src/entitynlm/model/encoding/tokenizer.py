@@ -1,0 +1,163 @@
+"""Words and their pieces: what turns words into numbers, and a text as a language model reads it.
+
+R, E and L belong to words; pieces live inside of X. A word has a key (``x``), which says no more than whether two words are the
+same, and one or more pieces, of which exactly the last one ends the word: p(word) is the product over its pieces. In a
+:class:`~entitynlm.model.encoding.vocabulary.Vocabulary` a word is its own piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from entitynlm.errors import ModelError
+from entitynlm.model.encoding.preprocessing import IntArray
+
+FREQUENT, COMMON, RARE = range(3)
+"""How frequent a word is, as copying looks at it."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedWords:
+    """A stretch of text as a backbone reads it: T words.
+
+    :param x: (T,) the words' keys.  :param sentence: (T,) the sentence of each word.
+    :param pieces: (P,) and :param piece_bounds: (T + 1,) word t has the pieces from ``piece_bounds[t]`` to before
+        ``piece_bounds[t + 1]``; None where the keys are ids of a vocabulary, so that each word is its own piece.
+    :param rarity: (T,) how frequent each word is; None where the keys are ids of a vocabulary, whose order says it.
+    """
+
+    x: IntArray
+    sentence: IntArray
+    pieces: IntArray | None = None
+    piece_bounds: IntArray | None = None
+    rarity: IntArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, part: slice) -> EncodedWords:
+        """Some words in a row."""
+        pieces = bounds = None
+        if self.pieces is not None and self.piece_bounds is not None:
+            start, stop, _ = part.indices(len(self))
+            bounds = self.piece_bounds[start : max(start, stop) + 1]
+            pieces = self.pieces[bounds[0] : bounds[-1]]
+            bounds = bounds - bounds[0]
+        rarity = None if self.rarity is None else self.rarity[part]
+        return EncodedWords(self.x[part], self.sentence[part], pieces, bounds, rarity)
+
+    @property
+    def all_pieces(self) -> IntArray:
+        """(P,) the pieces, which may be the words themselves."""
+        return self.x if self.pieces is None else self.pieces
+
+    @property
+    def places(self) -> IntArray | None:
+        """(P,) the place of each piece in its word, from 0; None where each word is one piece."""
+        if self.piece_bounds is None:
+            return None
+        starts = np.repeat(self.piece_bounds[:-1], np.diff(self.piece_bounds))
+        return np.arange(len(starts)) - starts
+
+    def expand(self, words: IntArray) -> tuple[IntArray, IntArray | None]:
+        """The pieces of some words (N,), each of them any number of times: which pieces, and (unless each word is one piece)
+        which of the N words each belongs to.
+        """
+        if self.piece_bounds is None:
+            return words, None
+        first, counts = self.piece_bounds[words], np.diff(self.piece_bounds)[words]
+        owners = np.repeat(np.arange(len(words)), counts)
+        return np.arange(len(owners)) + (first - (np.cumsum(counts) - counts))[owners], owners
+
+    @classmethod
+    def of_ids(cls, ids: Iterable[int]) -> EncodedWords:
+        """Words of one sentence, given as ids of a vocabulary."""
+        x = np.asarray(list(ids), dtype=np.int64)
+        return cls(x, np.zeros_like(x))
+
+    @classmethod
+    def join(cls, texts: Sequence[EncodedWords]) -> EncodedWords:
+        """Several texts one after the other."""
+
+        def concatenate(name: str) -> IntArray:
+            return np.concatenate([getattr(text, name) for text in texts])
+
+        x, sentence = concatenate("x"), concatenate("sentence")
+        if any(text.pieces is None for text in texts):
+            return cls(x, sentence)
+        counts = np.concatenate(
+            [np.diff(text.piece_bounds) for text in texts if text.piece_bounds is not None]
+        )
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        return cls(x, sentence, concatenate("pieces"), bounds, concatenate("rarity"))
+
+
+class Tokenizer(Protocol):
+    """What an encoder asks of a vocabulary, closed or open."""
+
+    tokenizer_name: ClassVar[str]
+    start: int  # the piece that is read before the first word, and never predicted
+    sentence_end: int  # the key of </s>
+
+    def __len__(self) -> int:
+        """How many different pieces there are."""
+        ...
+
+    def encode(self, words: Iterable[str]) -> IntArray:
+        """(T,) keys of words: equal where the words are."""
+        ...
+
+    def encode_pieces(self, words: Sequence[str]) -> tuple[IntArray, IntArray] | None:
+        """(P,) the pieces of a text's words, and (T + 1,) where each word's begin; None where each word is its own piece."""
+        ...
+
+    def pieces(self, word: str) -> tuple[int, ...]:
+        """The pieces of one word, of which the last one and no other ends it."""
+        ...
+
+    def ends_word(self, piece: int) -> bool:
+        """Whether a word ends with this piece."""
+        ...
+
+    def join(self, pieces: Sequence[int]) -> str:
+        """The word that pieces spell."""
+        ...
+
+    def is_unknown(self, word: str) -> bool:
+        """Whether the model can't tell this word from others that it does not know."""
+        ...
+
+    def rarity(self, word: str) -> int:
+        """:data:`FREQUENT`, :data:`COMMON` or :data:`RARE`."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        ...
+
+
+TOKENIZERS: dict[str, Callable[[Mapping[str, Any]], Tokenizer]] = {}
+"""How each tokenizer comes back from what its ``to_dict`` gave, by ``tokenizer_name``."""
+
+TokenizerType = TypeVar("TokenizerType", bound=type)
+
+
+def register_tokenizer(kind: TokenizerType) -> TokenizerType:
+    """Make a tokenizer known (a class with ``tokenizer_name`` and ``from_dict``), so that models with it can be loaded."""
+    TOKENIZERS[kind.tokenizer_name] = kind.from_dict  # type: ignore[attr-defined]
+    return kind
+
+
+def load_tokenizer(values: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer that ``{"name": …, **to_dict()}`` describes."""
+    name = values.get("name")
+    if name not in TOKENIZERS:
+        known = ", ".join(sorted(TOKENIZERS))
+        raise ModelError(
+            f"this model needs the tokenizer {name!r}, which is not installed; there are {known}"
+        )
+    return TOKENIZERS[name]({key: value for key, value in values.items() if key != "name"})
