@@ -1,21 +1,46 @@
-"""How hard the stories are: entity prediction by readers who know the scripts and by readers who do not."""
+"""How hard the stories are: entity prediction by a reader who knows the scripts and by three baselines.
+
+The knowing reader sees what anyone may see at a slot (the words and mentions before it, and that a mention starts
+here) and knows the scripts and where in them the story stands. It enumerates all sentences that could come next with
+their probabilities, keeps those that begin like the one it is reading, and sums up who would be mentioned here. It
+knows nothing of the choices that are still to be drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document
-from entitynlm.text.stories.generator import tell_story
-from entitynlm.text.stories.readers import (
-    FIRST_SENTENCE,
-    NEW,
-    find_outermost,
-    guess_always_new,
-    guess_most_frequent,
-    guess_most_recent,
-    read_knowingly,
-)
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.stories.generator import SentencePlan, StoryPlan, generate_story, weigh_link
+from entitynlm.text.stories.scenarios import load_detours
+from entitynlm.text.stories.script import ScriptState, enumerate_events
+from entitynlm.text.stories.templates import Template, TemplateSlot, compile_event
+
+NEW = "new"
+FIRST_SENTENCE = 2
+"""Slots are counted from the third sentence on, as in the protocol of entity prediction on InScript."""
+REQUIRED_MARGIN = 15.0
+"""Points of accuracy that each baseline has to stay under the reader who knows the script."""
+
+
+def guess_always_new(before: Sequence[str]) -> str:
+    """Always a new entity."""
+    return NEW
+
+
+def guess_most_recent(before: Sequence[str]) -> str:
+    """The entity of the mention before."""
+    return before[-1] if before else NEW
+
+
+def guess_most_frequent(before: Sequence[str]) -> str:
+    """The entity with most mentions so far, of several the one mentioned last."""
+    last = {entity: position for position, entity in enumerate(before)}
+    return max(last, key=lambda entity: (before.count(entity), last[entity]), default=NEW)
+
 
 KNOWING = "knows the script"
 BASELINES: Mapping[str, Callable[[Sequence[str]], str]] = {
@@ -23,8 +48,6 @@ BASELINES: Mapping[str, Callable[[Sequence[str]], str]] = {
     "most recent": guess_most_recent,
     "most frequent": guess_most_frequent,
 }
-REQUIRED_MARGIN = 15.0
-"""Points of accuracy that each baseline has to stay under the reader who knows the script."""
 
 
 def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
@@ -38,10 +61,10 @@ def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
     slots = count = 0
     for document in documents:
         count += 1
-        guesses = _read_as_knowing(document)
+        guesses = [guess.right for guess in predict_by_script(_generate_again(document))]
         slots += len(guesses)
         right[KNOWING] += sum(guesses)
-        for name, hits in _read_as_baselines(document).items():
+        for name, hits in _count_baseline_hits(document).items():
             right[name] += hits
     accuracy = {name: 100 * hits / slots if slots else 0.0 for name, hits in right.items()}
     margin = accuracy[KNOWING] - max(accuracy[name] for name in BASELINES)
@@ -55,8 +78,8 @@ def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
     }
 
 
-def _read_as_knowing(document: Document) -> list[bool]:
-    """Tell the story again from its seed, to know what could have come at each point."""
+def _generate_again(document: Document) -> StoryPlan:
+    """Generate a story again from its seed, to know what could have come at each point."""
     try:
         seed, story = int(document.meta["seed"]), int(document.meta["story"])
     except (KeyError, ValueError) as error:
@@ -64,13 +87,13 @@ def _read_as_knowing(document: Document) -> list[bool]:
             f"document {document.id!r} is no generated story as it came from the generator",
             hint="Difficulty is measured on what `entitynlm data get stories` makes",
         ) from error
-    telling = tell_story(story, seed=seed)
-    if telling.document.tokens != document.tokens:
+    plan = generate_story(story, seed=seed)
+    if plan.document.tokens != document.tokens:
         raise DataError(f"document {document.id!r} is not story {story} of seed {seed} any more")
-    return [guess.right for guess in read_knowingly(telling)]
+    return plan
 
 
-def _read_as_baselines(document: Document) -> dict[str, int]:
+def _count_baseline_hits(document: Document) -> dict[str, int]:
     hits = dict.fromkeys(BASELINES, 0)
     before: list[str] = []
     for mention in find_outermost(document):
@@ -80,3 +103,88 @@ def _read_as_baselines(document: Document) -> dict[str, int]:
                 hits[name] += guess(before) == truth
         before.append(mention.entity)
     return hits
+
+
+def find_outermost(document: Document) -> list[Mention]:
+    """The mentions that lie in no other one, in text order: those that entity prediction is about."""
+    outermost: list[Mention] = []
+    for mention in document.mentions:  # sorted: enclosing ones first
+        if not outermost or mention.start >= outermost[-1].end:
+            outermost.append(mention)
+    return outermost
+
+
+# -- the reader who knows the scripts ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SlotGuess:
+    """The distribution over old entities and ``new`` at one slot, by role, and what came."""
+
+    probabilities: dict[str, float]
+    truth: str
+
+    @property
+    def right(self) -> bool:
+        return max(self.probabilities, key=lambda role: self.probabilities[role]) == self.truth
+
+
+@dataclass(frozen=True, slots=True)
+class _PossibleSentence:
+    probability: float
+    state: ScriptState
+    template: Template
+
+    def role_at(self, index: int) -> str | None:
+        """The role that is mentioned at this place of the wording, if one is."""
+        items = self.template.items
+        item = items[index] if index < len(items) else None
+        return self.state.resolve(item.role) if isinstance(item, TemplateSlot) else None
+
+    def agrees(self, plan: SentencePlan, index: int) -> bool:
+        """Whether the same word or role stands at this place as in a sentence."""
+        item, other = self.template.items[index], plan.template.items[index]
+        if isinstance(item, TemplateSlot) or isinstance(other, TemplateSlot):
+            return isinstance(other, TemplateSlot) and self.role_at(index) == plan.state.resolve(other.role)
+        return item.form == other.form
+
+
+def predict_by_script(plan: StoryPlan) -> Iterator[SlotGuess]:
+    """The guesses of the reader who knows the scripts, slot by slot."""
+    seen: set[str] = set()
+    for number, sentence in enumerate(plan.sentences):
+        if number < FIRST_SENTENCE:
+            seen.update(sentence.slots)
+        else:
+            yield from _predict_sentence(sentence, seen)
+
+
+def _predict_sentence(plan: SentencePlan, seen: set[str]) -> Iterator[SlotGuess]:
+    possible = list(_enumerate_sentences(plan))
+    places = [i for i, item in enumerate(plan.template.items) if isinstance(item, TemplateSlot)]
+    start = 0
+    for place, truth in zip(places, plan.slots, strict=True):
+        possible = [
+            sentence
+            for sentence in possible
+            if sentence.role_at(place) and all(sentence.agrees(plan, index) for index in range(start, place))
+        ]
+        sums: dict[str, float] = defaultdict(float)
+        for sentence in possible:
+            role = sentence.role_at(place)
+            sums[role if role in seen else NEW] += sentence.probability
+        total = sum(sums.values())
+        probabilities = {role: value / total for role, value in sums.items()}
+        yield SlotGuess(probabilities, truth if truth in seen else NEW)
+        seen.add(truth)
+        start = place
+
+
+def _enumerate_sentences(plan: SentencePlan) -> Iterator[_PossibleSentence]:
+    """All sentences that could come, given the script and whether a linking phrase was read."""
+    for probability, state in enumerate_events(plan.before, load_detours()):
+        for weight, template in compile_event(state.event):
+            link = weigh_link(state.event, template)
+            share = link if plan.linked else 1 - link
+            if share > 0:
+                yield _PossibleSentence(probability * weight * share, state, template)

@@ -1,4 +1,4 @@
-"""Discourse: what was said of whom, and whether that is enough for a pronoun."""
+"""The discourse model: who was mentioned when and how, and whether that is enough for a pronoun."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from entitynlm.text.stories.cast import Cast, Participant
+from entitynlm.text.stories.cast import Participant, StoryCast
 
 
 @dataclass(slots=True)
-class Record:
-    """When and how someone was last mentioned."""
+class LastMention:
+    """When and in which grammatical relation a participant was last mentioned."""
 
     sentence: int
     order: int
@@ -19,7 +19,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class MentionContext:
     """Where a mention stands: its grammatical relation, the form that the template asks for, who speaks to whom."""
 
     relation: str
@@ -31,19 +31,19 @@ class Occasion:
 
 @dataclass
 class Discourse:
-    """What a listener knows of a story so far, and the chance by which it goes on."""
+    """What a reader knows of a story so far, and the random generator by which it goes on."""
 
-    cast: Cast
+    cast: StoryCast
     random: Random
     registers: Mapping[str, str] = field(default_factory=dict)
-    records: dict[str, Record] = field(default_factory=dict)
+    mentions: dict[str, LastMention] = field(default_factory=dict)
     sentence: int = 0
     order: int = 0
 
     def note(self, key: str, relation: str) -> None:
-        """Remember that someone was mentioned."""
+        """Remember that a participant was mentioned."""
         self.order += 1
-        self.records[key] = Record(self.sentence, self.order, relation)
+        self.mentions[key] = LastMention(self.sentence, self.order, relation)
 
     def flip(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -54,52 +54,48 @@ def find_person(participant: Participant) -> str:
     return "3p" if participant.plural else f"3{participant.gender}"
 
 
-def find_deictic(discourse: Discourse, participant: Participant, occasion: Occasion) -> str | None:
+def find_deictic(discourse: Discourse, participant: Participant, context: MentionContext) -> str | None:
     """I, you or we where the participant speaks, is spoken to or tells the story."""
-    cast = discourse.cast
-    if occasion.speaker is not None:
-        for who, person in ((occasion.speaker, ("1s", "1p")), (occasion.hearer, ("2", "2"))):
-            if participant.key == who:
-                return person[0]
-            if who in participant.members:
-                return person[1]
+    key, members = participant.role.key, participant.role.members
+    if context.speaker is not None:
+        for who, alone, together in ((context.speaker, "1s", "1p"), (context.hearer, "2", "2")):
+            if key == who or who in members:
+                return alone if key == who else together
         return None
     if participant.narrator:
         return "1s"
-    return "1p" if any(cast[member].narrator for member in participant.members) else None
+    return "1p" if any(discourse.cast[member].narrator for member in members) else None
 
 
 def needs_members(discourse: Discourse, participant: Participant) -> bool:
     """Whether we is not enough: someone of the group is unknown, or it is time to say again who it is."""
-    records = discourse.records
-    unknown = any(key not in records and not discourse.cast[key].narrator for key in participant.members)
-    return unknown or (participant.key not in records and discourse.flip(0.5)) or discourse.flip(0.1)
+    mentions, role = discourse.mentions, participant.role
+    unknown = any(key not in mentions and not discourse.cast[key].narrator for key in role.members)
+    return unknown or (role.key not in mentions and discourse.flip(0.5)) or discourse.flip(0.1)
 
 
-def wants_pronoun(discourse: Discourse, participant: Participant, occasion: Occasion) -> bool:
+def wants_pronoun(discourse: Discourse, participant: Participant, context: MentionContext) -> bool:
     """Draw whether a third-person pronoun is used."""
-    record = discourse.records.get(participant.key)
-    settled = participant.type in ("time", "place") and participant.intro in ("bare", "name")
-    fixed = settled or participant.intro == "kind"
-    if record is None or occasion.form == "full" or fixed:
+    role, last = participant.role, discourse.mentions.get(participant.role.key)
+    fixed = role.intro == "kind" or (role.type in ("time", "place") and role.intro in ("bare", "name"))
+    if last is None or context.form == "full" or fixed:
         return False
-    if occasion.form == "pro":
-        return True
-    return discourse.flip(_weigh_pronoun(discourse, participant, record, occasion))
+    return context.form == "pro" or discourse.flip(_weigh_pronoun(discourse, participant, last, context))
 
 
 def _weigh_pronoun(
-    discourse: Discourse, participant: Participant, record: Record, occasion: Occasion
+    discourse: Discourse, participant: Participant, last: LastMention, context: MentionContext
 ) -> float:
-    gap = discourse.sentence - record.sentence
-    rivals, fresher, rival_subject = _count_rivals(discourse, participant, record)
-    animate = participant.type in ("person", "animal")
-    subject = occasion.relation.startswith("nsubj")
-    was_subject = record.relation.startswith("nsubj")
+    """The probability of a pronoun, by distance, competitors, animacy and grammatical parallelism."""
+    gap = discourse.sentence - last.sentence
+    rivals, fresher, rival_subject = _count_rivals(discourse, participant, last)
+    animate = participant.role.type in ("person", "animal")
+    subject = context.relation.startswith("nsubj")
+    was_subject = last.relation.startswith("nsubj")
     if gap == 0:
         if rivals == 0:
             return 1.0
-        if occasion.form == "poss" and (was_subject or not fresher):
+        if context.form == "poss" and (was_subject or not fresher):
             return 0.97
         return 0.6 if animate and was_subject and not rival_subject else 0.1
     if gap == 1:
@@ -107,25 +103,23 @@ def _weigh_pronoun(
             return 0.85 if animate else 0.55
         if animate and subject and was_subject and not rival_subject:
             return 0.6
-        if animate and occasion.clear and not record.relation.startswith("nmod"):
+        if animate and context.clear and not last.relation.startswith("nmod"):
             return 0.3
         return 0.3 if not fresher and not animate and not subject else 0.04
-    if gap == 2 and animate and rivals == 0:
-        return 0.3
-    return 0.0
+    return 0.3 if gap == 2 and animate and rivals == 0 else 0.0
 
 
-def _count_rivals(discourse: Discourse, participant: Participant, record: Record) -> tuple[int, int, int]:
+def _count_rivals(discourse: Discourse, participant: Participant, last: LastMention) -> tuple[int, int, int]:
     """How many others would fit the pronoun, how many of them were mentioned since, how many were subjects."""
-    person, members = find_person(participant), discourse.cast.members
-    earliest = min(record.sentence, discourse.sentence - 1)
+    person = find_person(participant)
+    earliest = min(last.sentence, discourse.sentence - 1)
     rivals = fresher = subjects = 0
-    for key, other in discourse.records.items():
-        if other.sentence < earliest or key == participant.key:
+    for key, other in discourse.mentions.items():
+        if other.sentence < earliest or key == participant.role.key:
             continue
-        rival = members[key]
-        if find_person(rival) == person and not rival.narrator and rival.type != "time":
+        rival = discourse.cast.members[key]
+        if find_person(rival) == person and not rival.narrator and rival.role.type != "time":
             rivals += 1
-            fresher += other.order > record.order
+            fresher += other.order > last.order
             subjects += other.relation.startswith("nsubj")
     return rivals, fresher, subjects

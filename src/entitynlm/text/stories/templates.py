@@ -1,4 +1,4 @@
-"""Templates: the wordings of events, compiled once into tagged words, slots for the cast, and dependencies.
+"""Templates: the wordings of events, compiled once into tagged words, slots for participants, and dependencies.
 
 ``{guest}`` is a slot, ``{guest's}`` a possessive one, ``{guest:full}`` is never and ``{guest:pro}`` always a pronoun,
 ``(a|b|)`` are alternatives, ``left/VBD`` is a word with its tag where the lexicon would take another one.
@@ -11,24 +11,25 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from entitynlm.errors import DataError
 from entitynlm.text.stories.lexicon import Word, look_up_other, look_up_verb
-from entitynlm.text.stories.plot import Event
-from entitynlm.text.stories.syntax import Tree, parse
+from entitynlm.text.stories.parser import FINITE_TAGS, Tree, parse
+from entitynlm.text.stories.script import StoryEvent
 
+SLOT = re.compile(r"\{(\w+)('s)?(?::(full|pro))?\}")
 _ALTERNATIVES = re.compile(r"\(([^()]*)\)")
-_SLOT = re.compile(r"\{(\w+)('s)?(?::(\w+))?\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """A place in a template for someone of the cast; ``form`` is ``""``, ``poss``, ``full`` or ``pro``."""
+class TemplateSlot:
+    """A place in a template for a participant; ``form`` is ``""``, ``poss``, ``full`` or ``pro``."""
 
     role: str
     form: str
     quoted: bool
 
 
-Item = Word | Slot
+Item = Word | TemplateSlot
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,17 @@ def expand(text: str) -> list[str]:
 
 
 @cache
-def compile_event(event: Event) -> tuple[tuple[float, Template], ...]:
-    """The wordings of an event with their probabilities."""
+def compile_event(event: StoryEvent) -> tuple[tuple[float, Template], ...]:
+    """The templates of an event with their probabilities."""
     templates: list[tuple[float, Template]] = []
-    for text in event.templates:
+    for index, text in enumerate(event.wordings):
         wordings = expand(text)
-        share = 1 / len(event.templates) / len(wordings)
-        templates.extend((share, compile_wording(wording)) for wording in wordings)
+        share = 1 / len(event.wordings) / len(wordings)
+        try:
+            templates.extend((share, compile_wording(wording)) for wording in wordings)
+        except ValueError as error:
+            line = event.lines[index] if event.lines else None
+            raise DataError(str(error), path=event.path or None, line=line, found=text) from error
     return tuple(templates)
 
 
@@ -62,28 +67,26 @@ def compile_wording(text: str) -> Template:
     """Tag and parse one wording."""
     items = _tag(text.split())
     tags = [
-        "POSS" if isinstance(i, Slot) and i.form == "poss" else i.tag if isinstance(i, Word) else "SLOT"
-        for i in items
+        item.tag if isinstance(item, Word) else "POSS" if item.form == "poss" else "SLOT" for item in items
     ]
     lemmas = [item.lemma if isinstance(item, Word) else "" for item in items]
     try:
         tree = parse(tags, lemmas)
     except ValueError as error:
-        raise ValueError(f"the template {text!r} can't be parsed: {error}") from error
-    return Template(tuple(items), tree, _find_subjects(tags, tree))
+        raise ValueError(f"the wording {text!r} can't be parsed: {error}") from error
+    return Template(tuple(items), tree, _find_subjects(tree))
 
 
 def _tag(pieces: list[str]) -> list[Item]:
     items: list[Item] = []
     quoted = False
     for piece in pieces:
+        slot = SLOT.fullmatch(piece)
         if piece == '"':
             items.append(Word('"', "''" if quoted else "``", '"'))
             quoted = not quoted
-            continue
-        slot = _SLOT.fullmatch(piece)
-        if slot:
-            items.append(Slot(slot[1], "poss" if slot[2] else slot[3] or "", quoted))
+        elif slot:
+            items.append(TemplateSlot(slot[1], "poss" if slot[2] else slot[3] or "", quoted))
         else:
             items.append(_tag_word(piece, items, quoted))
     return items
@@ -94,15 +97,17 @@ def _tag_word(piece: str, before: list[Item], quoted: bool) -> Word:
     verb = look_up_verb(form) or look_up_verb(form.lower())
     other = look_up_other(form)
     if forced:
-        lemma = verb.get(forced) or (other[1] if other else form)
-        return Word(form, forced, verb.get("VB", lemma) if forced == "VBP" else lemma)
+        known = verb.get("VB" if forced == "VBP" else forced)
+        return Word(form, forced, known or (other[1] if other else form))
     tag = _choose_tag(form, verb, other, before, quoted)
     if tag in verb:
         return Word(form, tag, verb[tag])
     if tag == "VBP":
         return Word(form, tag, verb["VB"])
     if other is None:
-        raise ValueError(f"the word {form!r} is not in the lexicon of the stories")
+        raise ValueError(
+            f"the word {form!r} is not in the lexicon of the stories; give it a Penn tag, as in {form}/NN"
+        )
     return Word(form, other[0], other[1])
 
 
@@ -113,55 +118,34 @@ def _choose_tag(
     governor = next((i for i in reversed(before) if not isinstance(i, Word) or i.tag != "RB"), None)
     if not verb:
         return other[0] if other else ""
-    subject = isinstance(governor, Slot) or (governor is not None and governor.tag == "PRP")
-    if quoted and subject and _is_question(before):
-        governor = next(
-            (i for i in before if isinstance(i, Word) and i.tag in ("MD", "VBD", "VBZ", "VBP")), governor
-        )
+    if quoted and (isinstance(governor, TemplateSlot) or (governor is not None and governor.tag == "PRP")):
+        finite = (item for item in before if isinstance(item, Word) and item.tag in FINITE_TAGS)
+        governor = next(finite, governor)  # as in "Can you help me"
     governing = governor.lemma if isinstance(governor, Word) else ""
     if "VB" in verb and isinstance(governor, Word) and (governor.tag in ("TO", "MD") or governing == "do"):
         return "VB"
     if governing in ("be", "have") and "VBN" in verb:
         return "VBN" if other is None or governing == "have" else other[0]
-    if other is not None and not (quoted and "VB" in verb and isinstance(governor, Slot)):
+    if other is not None and not (quoted and "VB" in verb and isinstance(governor, TemplateSlot)):
         return other[0]
-    if "VBD" in verb:
-        return "VBD"
-    if "VB" in verb and quoted:
+    if "VB" in verb and "VBD" not in verb:
         return "VB" if isinstance(governor, Word) else "VBP"
     return next(iter(verb))
 
 
-def _is_question(before: list[Item]) -> bool:
-    """Whether a quotation has begun with an auxiliary, as in "Can you help me"."""
-    for index, item in enumerate(before):
-        if isinstance(item, Word) and item.tag == "``" and index + 1 < len(before):
-            first = before[index + 1]
-            if isinstance(first, Word) and first.tag in ("WRB", "WP") and index + 2 < len(before):
-                first = before[index + 2]
-            return isinstance(first, Word) and (first.tag == "MD" or first.lemma in ("do", "be"))
-    return False
-
-
-def _find_subjects(tags: list[str], tree: Tree) -> dict[int, int]:
+def _find_subjects(tree: Tree) -> dict[int, int]:
     """For each finite verb that shows agreement, the item that it agrees with."""
+    arcs = list(zip(tree.heads, tree.relations, strict=True))
+    subject_of: dict[int, int] = {}
+    for child, (head, relation) in enumerate(arcs):
+        if relation.startswith("nsubj"):
+            subject_of.setdefault(head, child)
     subjects: dict[int, int] = {}
-    for index, tag in enumerate(tags):
-        if tag not in ("VBD", "VBZ", "VBP"):
-            continue
-        clause = index
-        if tree.relations[index] in ("aux", "aux:pass", "cop"):
-            clause = tree.heads[index]
-        while True:
-            found = [
-                child
-                for child, head in enumerate(tree.heads)
-                if head == clause and tree.relations[child].startswith("nsubj")
-            ]
-            if found:
-                subjects[index] = found[0]
-                break
-            if tree.relations[clause] != "conj":
-                break
-            clause = tree.heads[clause]
+    for index, tag in enumerate(tree.tags):
+        if tag in ("VBD", "VBZ", "VBP"):
+            clause = tree.heads[index] if tree.relations[index] in ("aux", "aux:pass", "cop") else index
+            while clause not in subject_of and arcs[clause][1] == "conj":
+                clause = arcs[clause][0]
+            if clause in subject_of:
+                subjects[index] = subject_of[clause]
     return subjects
