@@ -228,7 +228,7 @@ class _ClauseParser:
         if position == 0:
             self.waiting.append((item, "cc"))
             return position + 1
-        if after >= len(self.units):
+        if self.tag_at(after) in ("", "."):
             raise ValueError("a conjunction joins nothing")
         nominal = self.is_nominal(after)
         if (nominal and not self.finite_follows(after)) or self.tag_at(after) in ADJECTIVE_TAGS:

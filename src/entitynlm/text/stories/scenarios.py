@@ -274,9 +274,10 @@ class _ScriptReader:
     def read_step(self, line: ScriptLine) -> Steps:
         """The step of a line; several where the line stands for a part."""
         words = line.text.split()
-        leaf = words[0] in ("-", "pick", "detour", "react", "do")
-        line.demand(leaf or line.children, "steps with more indentation below this line")
-        line.demand(words[0] == "-" or not (leaf and line.children), "no steps below this line")
+        if words[0] in ("maybe", "again", "either", "any", "when", "unless", "steps"):
+            line.demand(line.children, "steps with more indentation below this line")
+        elif words[0] in ("pick", "detour", "react", "do"):
+            line.demand(not line.children, "no steps below this line")
         match words:
             case ["-", *_]:
                 return (self.read_event(line),)

@@ -73,7 +73,7 @@ def compile_wording(text: str) -> Template:
     try:
         tree = parse(tags, lemmas)
     except ValueError as error:
-        raise ValueError(f"the wording {text!r} can't be parsed: {error}") from error
+        raise ValueError(f"the wording can't be parsed, {error}") from error
     return Template(tuple(items), tree, _find_subjects(tree))
 
 

@@ -7,16 +7,17 @@ import pytest
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.stories import generate_stories, measure_difficulty
-from entitynlm.text.stories.difficulty import BASELINES, KNOWING
-from entitynlm.text.stories.generator import tell_story
-from entitynlm.text.stories.readers import (
+from entitynlm.text.stories.difficulty import (
+    BASELINES,
+    KNOWING,
     NEW,
     find_outermost,
     guess_always_new,
     guess_most_frequent,
     guess_most_recent,
-    read_knowingly,
+    predict_by_script,
 )
+from entitynlm.text.stories.generator import generate_story
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_the_reader_never_rules_out_what_comes() -> None:
     """The generator's draws and the reader's enumeration are one distribution, so the truth has some probability."""
     guesses = 0
     for story in range(60):
-        for guess in read_knowingly(tell_story(story, seed=4)):
+        for guess in predict_by_script(generate_story(story, seed=4)):
             assert sum(guess.probabilities.values()) == pytest.approx(1)
             assert guess.probabilities[guess.truth] > 0
             guesses += 1
@@ -55,7 +56,7 @@ def test_the_reader_never_rules_out_what_comes() -> None:
 
 def test_the_reader_is_as_sure_as_it_is_right() -> None:
     """Calibration: the mean probability of the first guess is its accuracy, up to four standard errors."""
-    guesses = [guess for story in range(150) for guess in read_knowingly(tell_story(story, seed=6))]
+    guesses = [guess for story in range(150) for guess in predict_by_script(generate_story(story, seed=6))]
     sure = sum(max(guess.probabilities.values()) for guess in guesses) / len(guesses)
     right = sum(guess.right for guess in guesses) / len(guesses)
     assert right == pytest.approx(sure, abs=4 * (0.25 / len(guesses)) ** 0.5)
@@ -63,15 +64,15 @@ def test_the_reader_is_as_sure_as_it_is_right() -> None:
 
 def test_reader_and_baselines_are_asked_about_the_same_slots() -> None:
     for story in range(20):
-        telling = tell_story(story, seed=8)
-        document = telling.document
+        plan = generate_story(story, seed=8)
+        document = plan.document
         before: list[str] = []
         truths = []
         for mention in find_outermost(document):
             if document.sentence_of[mention.start] >= 2:
                 truths.append(mention.entity in before)
             before.append(mention.entity)
-        assert [guess.truth != NEW for guess in read_knowingly(telling)] == truths
+        assert [guess.truth != NEW for guess in predict_by_script(plan)] == truths
 
 
 def test_outermost_mentions_lie_in_no_other() -> None:

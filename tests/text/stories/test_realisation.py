@@ -1,4 +1,4 @@
-"""The English of the stories: articles, agreement, pronouns, possessives, trees."""
+"""Realisation, reference and discourse: articles, agreement, pronouns, possessives and trees in generated stories."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
-from entitynlm.text.stories.phrases import Token
 from entitynlm.text.stories.realisation import detokenise
-from entitynlm.text.stories.reference import _choose_article
+from entitynlm.text.stories.reference import Token, choose_article
 
 GENDERS = {
     **dict.fromkeys(("he", "him", "his"), "m"),
@@ -38,14 +37,14 @@ def test_sentences_begin_with_a_capital_and_end_with_a_mark(stories: list[Docume
     [("apple", "an"), ("bike", "a"), ("hour", "an"), ("uniform", "a"), ("Italian", "an"), ("20-dollar", "a")],
 )
 def test_articles_go_by_sound(following: str, article: str) -> None:
-    assert _choose_article(following) == article
+    assert choose_article(following) == article
 
 
 def test_articles_fit_the_word_after_them(stories: list[Document]) -> None:
     for document in stories:
         for token, following in zip(document.tokens, document.tokens[1:], strict=False):
             if token.lower() in ("a", "an"):
-                assert token.lower() == _choose_article(following), f"{token} {following}"
+                assert token.lower() == choose_article(following), f"{token} {following}"
 
 
 def test_an_entity_has_pronouns_of_one_gender_and_number(stories: list[Document]) -> None:
