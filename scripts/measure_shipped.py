@@ -21,7 +21,6 @@ from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import count_alignments
 from entitynlm.coref.metrics.filters import drop_repetitions
-from entitynlm.coref.ranker.head_match import match_heads
 from entitynlm.coref.ranker.mentions import MentionSource, find_mentions
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.lm.ngram import estimate_ngrams
@@ -29,6 +28,7 @@ from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
+from head_match import match_heads
 from shipped_corpora import read_gum, read_litbank
 
 

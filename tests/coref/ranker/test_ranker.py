@@ -16,21 +16,23 @@ from entitynlm.coref.ranker.attributes import (
     hash_attributes,
     number_quotes,
 )
-from entitynlm.coref.ranker.head_match import match_heads
 from entitynlm.coref.ranker.learning import learn_types, train_ranker
-from entitynlm.coref.ranker.mentions import MentionSource, find_mentions, has_syntax
+from entitynlm.coref.ranker.mentions import (
+    CandidateMention,
+    MentionSource,
+    find_by_constituents,
+    find_by_dependencies,
+    find_mentions,
+    guess_head,
+    has_syntax,
+)
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
 from entitynlm.coref.ranker.relations import RELATIONS, pair_mentions
 from entitynlm.coref.ranker.spans import train_span_finder
-from entitynlm.coref.ranker.syntax import (
-    CandidateMention,
-    find_by_constituents,
-    find_by_dependencies,
-    guess_head,
-)
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.text.document import Document, Mention
+from head_match import match_heads
 
 # word, upos, pos, head (1-based within the sentence, 0: root), relation
 MARY_SAW = """Mary PROPN NNP 2 nsubj
@@ -308,15 +310,6 @@ def test_types_are_learned_by_lemma() -> None:
         entity_types={"1": "person", "2": "place"},
     )  # fmt: skip
     assert learn_types([document]) == {"king": "person", "spain": "place"}
-
-
-def test_head_match_links_heads_and_pronouns() -> None:
-    tokens = "The queen met a king . He saw the queen . She left him .".split()
-    document = Document("x", tuple(tokens), ((0, 6), (6, 11), (11, 15)))
-    spans = ((0, 2), (3, 5), (6, 7), (8, 10), (11, 12), (13, 14))
-    mentions = [CandidateMention(s, e, e - 1) for s, e in spans]
-    assert match_heads(document, mentions).best.tolist() == [-1, -1, -1, 0, -1, 2]
-    assert match_heads(document, mentions, pronouns=True).best.tolist() == [-1, -1, 1, 0, 3, 2]
 
 
 def test_wrong_settings_and_damaged_models_are_readable_errors(tmp_path: Path, ranker: Ranker) -> None:

@@ -11,7 +11,7 @@ one-best (``docs/decisions/032``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ from entitynlm.text.document import Document, Span
 
 Tree = NDArray[np.int64]  # the antecedent of each mention
 Labels = NDArray[np.int64]  # the first mention of each mention's chain
+Labelled = tuple[float, Labels]  # the score of an analysis, and its chains
 
 K = 100
 ATTEMPTS = 4  # trees drawn for each candidate that is wanted, at most
@@ -59,25 +60,22 @@ def decode_swaps(
 ) -> KBestList:
     """The paper's approximate k-best list.
 
-    Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent;
-    each is put into the one-best tree by itself, and kept if its chains are new. "No antecedent" is a
-    candidate like any other. A list that stays short is padded with its last item.
+    Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent; each is put into the
+    one-best tree by itself, and kept if its chains are new. "No antecedent" is a candidate like any other. A list that stays
+    short is padded with its last item.
     """
-    _check_size(k)
-    best_scores = scores.best_scores
-    total = float(best_scores.sum())
-    anaphors = scores.anaphors
-    losses = best_scores[anaphors] - scores.scores
-    labels = label_chains(scores.best)
-    collected = _DistinctAnalyses(scores, k, singletons)
-    collected.add(labels, total)
-    for pair in np.argsort(losses, kind="stable").tolist():
-        if collected.is_full:
-            break
-        mention, antecedent = int(anaphors[pair]), int(scores.antecedents[pair])
-        if antecedent != scores.best[mention]:
-            collected.add(_move_branch(scores.best, labels, mention, antecedent), total - float(losses[pair]))
-    return collected.finish(pad)
+
+    def list_swaps() -> Iterator[Labelled]:
+        labels, best_scores, anaphors = label_chains(scores.best), scores.best_scores, scores.anaphors
+        total, losses = float(best_scores.sum()), best_scores[anaphors] - scores.scores
+        yield total, labels
+        for pair in np.argsort(losses, kind="stable").tolist():
+            mention, antecedent = int(anaphors[pair]), int(scores.antecedents[pair])
+            if antecedent != scores.best[mention]:
+                changed = _move_branch(scores.best, labels, mention, antecedent)
+                yield total - float(losses[pair]), changed
+
+    return _make_list(scores, _take_distinct(list_swaps(), k), k if pad else 0, singletons)
 
 
 def decode_samples(
@@ -89,27 +87,25 @@ def decode_samples(
     pad: bool = True,
     singletons: bool = False,
 ) -> KBestList:
-    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best
-    first.
+    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first.
 
-    :param temperature: in units of the scores; by default a fraction of the document's typical margin,
-        because systems differ in scale.
+    :param temperature: in units of the scores; by default a fraction of the document's typical margin, because systems differ
+        in scale.
     """
-    _check_size(k)
-    if temperature is None:
-        temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
-    if temperature <= 0 or len(scores) == 0:
+    heat = RELATIVE_TEMPERATURE * measure_margin(scores) if temperature is None else temperature
+    if heat <= 0 or len(scores) == 0:
         return decode_swaps(scores, k, pad=pad, singletons=singletons)
     generator = np.random.default_rng(seed)
-    collected = _DistinctAnalyses(scores, k, singletons)
-    collected.add(label_chains(scores.best), float(scores.best_scores.sum()))
-    for _ in range(ATTEMPTS * k):
-        if collected.is_full:
-            break
-        tree, total = _draw_tree(scores, temperature, generator)
-        collected.add(label_chains(tree), total)
-    collected.sort_others()
-    return collected.finish(pad)
+
+    def list_samples() -> Iterator[Labelled]:
+        yield float(scores.best_scores.sum()), label_chains(scores.best)
+        for _ in range(ATTEMPTS * k):
+            tree, total = _draw_tree(scores, heat, generator)
+            yield total, label_chains(tree)
+
+    best, *others = _take_distinct(list_samples(), k)
+    ordered = [best, *sorted(others, key=lambda pair: -pair[0])]
+    return _make_list(scores, ordered, k if pad else 0, singletons)
 
 
 Decoder = Callable[..., KBestList]
@@ -118,12 +114,9 @@ DECODERS: dict[str, Decoder] = {"swaps": decode_swaps, "samples": decode_samples
 
 def get_decoder(name: str) -> Decoder:
     """The decoder called ``name``, or an error that lists the names there are."""
-    try:
-        return DECODERS[name]
-    except KeyError:
-        raise ConfigError(
-            f"there is no k-best method {name!r}; choose one of {', '.join(DECODERS)}"
-        ) from None
+    if name not in DECODERS:
+        raise ConfigError(f"there is no k-best method {name!r}; choose one of {', '.join(DECODERS)}")
+    return DECODERS[name]
 
 
 def measure_margin(scores: AntecedentScores) -> float:
@@ -155,14 +148,10 @@ def count_candidates(
 ) -> CorpusCounts:
     """The counts of each candidate of one document against its key; equal clusters are counted once."""
     chains = list_chains(key)
-    rows: list[int] = []
     distinct: dict[Clusters, int] = {}
-    for candidate in candidates:
-        rows.append(distinct.setdefault(candidate.clusters, len(distinct)))
-    counts = count_alignments(
-        [key.id] * len(distinct), [align_chains(chains, clusters) for clusters in distinct], metrics
-    )
-    return counts.take(rows)
+    rows = [distinct.setdefault(candidate.clusters, len(distinct)) for candidate in candidates]
+    alignments = [align_chains(chains, clusters) for clusters in distinct]
+    return count_alignments([key.id] * len(distinct), alignments, metrics).take(rows)
 
 
 def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> Oracle:
@@ -187,40 +176,28 @@ def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
 # -- details -------------------------------------------------------------------------------------------------------
 
 
-class _DistinctAnalyses:
-    """Up to k candidates whose chains all differ."""
+def _take_distinct(analyses: Iterator[Labelled], k: int) -> list[Labelled]:
+    """The first k analyses whose chains all differ."""
+    if k < 1:
+        raise ConfigError(f"a k-best list needs at least one candidate, not {k}")
+    found: dict[bytes, Labelled] = {}
+    for total, labels in analyses:
+        found.setdefault(labels.tobytes(), (total, labels))
+        if len(found) == k:
+            break
+    return list(found.values())
 
-    def __init__(self, scores: AntecedentScores, k: int, singletons: bool) -> None:
-        self._scores = scores
-        self._k = k
-        self._singletons = singletons
-        self._seen: set[bytes] = set()
-        self._found: list[tuple[float, Labels]] = []
 
-    @property
-    def is_full(self) -> bool:
-        return len(self._found) >= self._k
-
-    def add(self, labels: Labels, total: float) -> None:
-        code = labels.tobytes()
-        if code not in self._seen:
-            self._seen.add(code)
-            self._found.append((total, labels))
-
-    def sort_others(self) -> None:
-        """The one-best stays first, the others follow by score."""
-        self._found[1:] = sorted(self._found[1:], key=lambda pair: -pair[0])
-
-    def finish(self, pad: bool) -> KBestList:
-        """The list; a short one is padded with its last item where that is wanted."""
-        mentions = self._scores.mentions
-        candidates = [
-            ScoredClustering(list_clusters(labels, mentions, singletons=self._singletons), total)
-            for total, labels in self._found
-        ]
-        if pad:
-            candidates += [candidates[-1]] * (self._k - len(candidates))
-        return KBestList(self._scores.doc_id, tuple(candidates), mentions)
+def _make_list(
+    scores: AntecedentScores, analyses: Sequence[Labelled], size: int, singletons: bool
+) -> KBestList:
+    """The list of these analyses, padded with the last one up to ``size``."""
+    candidates = [
+        ScoredClustering(list_clusters(labels, scores.mentions, singletons=singletons), total)
+        for total, labels in analyses
+    ]
+    candidates += [candidates[-1]] * (size - len(candidates))
+    return KBestList(scores.doc_id, tuple(candidates), scores.mentions)
 
 
 def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> Labels:
@@ -243,8 +220,3 @@ def _draw_tree(
     highest = np.maximum.reduceat(noisy, scores.offsets[:-1])
     chosen = np.flatnonzero(noisy == np.repeat(highest, np.diff(scores.offsets)))
     return scores.antecedents[chosen], float(scores.scores[chosen].sum())
-
-
-def _check_size(k: int) -> None:
-    if k < 1:
-        raise ConfigError(f"a k-best list needs at least one candidate, not {k}")

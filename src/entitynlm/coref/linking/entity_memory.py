@@ -14,7 +14,7 @@ import numpy as np
 
 from entitynlm.coref.linking.lexicon import Lexicon
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
-from entitynlm.coref.ranker.syntax import CandidateMention, guess_head
+from entitynlm.coref.ranker.mentions import CandidateMention, guess_head
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, MALE, NEUTER, PLURAL, SINGULAR, UNKNOWN
 

@@ -30,7 +30,7 @@ from entitynlm.coref.mention_detection import (
     list_given,
     predict_types,
 )
-from entitynlm.coref.ranker.syntax import guess_head
+from entitynlm.coref.ranker.mentions import guess_head
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Span

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.ranker.syntax import CandidateMention, is_pronoun
+from entitynlm.coref.ranker.mentions import CandidateMention, is_pronoun
 from entitynlm.text.document import Document
 from entitynlm.text.english import (
     DETERMINERS,
@@ -41,6 +41,7 @@ ATTRIBUTES = (
     "seen_text",  # how recently the same words were mentioned
     "seen_head", "head_count", "tag", "governor_relation", "suffix", "quoted",
 )  # fmt: skip
+OWN_ATTRIBUTES = ("form", "kind", "text", "head", "lemma", "relation", "gender", "number")
 
 
 @dataclass(frozen=True)
@@ -173,22 +174,15 @@ def _list_attributes(
     first = tokens[start].lower()
     sentence, governor = mention.sentence, mention.governor
     return {
-        "form": mention.form,
-        "kind": mention.kind,
-        "text": mention.text,
-        "head": mention.head,
-        "lemma": mention.lemma,
+        **{name: getattr(mention, name) for name in OWN_ATTRIBUTES},
         "first": first,
         "last": tokens[end - 1].lower(),
         "before": tokens[start - 1].lower() if start else "",
         "after": tokens[end].lower() if end < len(tokens) else "",
         "length": str(min(end - start, 8)),
-        "relation": mention.relation,
         "governor": (lemmas[governor] or tokens[governor]).lower() if governor >= 0 else "",
         "governor_relation": (relations[governor] or "") if governor >= 0 else "",
         "determiner": DETERMINERS.get(first, "none") if end - start > 1 else "bare",
-        "gender": mention.gender,
-        "number": mention.number,
         "type": types.get(mention.lemma) or types.get(mention.head) or "",
         "place": str(sentence if sentence < 4 else 4 + min(sentence // 20, 4)),
         "opening": str(start == document.sentences[sentence][0]),

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from entitynlm.coref.metrics.filters import drop_repetitions
 from entitynlm.coref.ranker import kernels
-from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions, has_syntax
+from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions, guess_head, has_syntax
 from entitynlm.coref.ranker.model import Ranker, RankerExample, RankerSettings, make_example
 from entitynlm.coref.ranker.spans import SpanFinder, train_span_finder
-from entitynlm.coref.ranker.syntax import guess_head
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document

@@ -1,18 +1,22 @@
-"""Where the ranker's mentions come from: given spans, syntax, or the learned finder."""
+"""Candidate mentions of a document: given spans, by syntax (dependencies or constituents), or by the learned finder.
+
+What is wanted is recall, a few spans for every nominal head; the ranker finds out that most of them corefer with nothing.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from entitynlm.coref.ranker.spans import SpanFinder
-from entitynlm.coref.ranker.syntax import (
-    CandidateMention,
-    find_by_constituents,
-    find_by_dependencies,
-    guess_head,
-)
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import AFTER_HEAD, PRONOUNS
+
+if TYPE_CHECKING:
+    from entitynlm.coref.ranker.spans import SpanFinder
 
 LIKELY = -1.0  # log-odds from which a span is worth ranking where the ranker may still drop it
 
@@ -25,11 +29,28 @@ class MentionSource(str, Enum):
     learned = "learned"
 
 
+@dataclass(frozen=True, slots=True)
+class CandidateMention:
+    """A span with its head token; ``variant`` says how it was cut out of the subtree (0: all of it)."""
+
+    start: int
+    end: int
+    head: int
+    variant: int = 0
+
+    @property
+    def span(self) -> Span:
+        return (self.start, self.end)
+
+
 def has_syntax(document: Document) -> bool:
     """Whether mentions can be found by rule: a dependency tree with tags, or a column of constituents with tags."""
-    has_tree = document.heads is not None and any(head >= 0 for head in document.heads)
     has_tags = "pos" in document.columns or "upos" in document.columns
-    return has_tags and (has_tree or "parse" in document.columns)
+    return has_tags and (_has_tree(document) or "parse" in document.columns)
+
+
+def _has_tree(document: Document) -> bool:
+    return document.heads is not None and any(head >= 0 for head in document.heads)
 
 
 def find_mentions(
@@ -50,5 +71,168 @@ def find_mentions(
             f"document {document.id!r} has no syntax (part-of-speech tags with dependencies or constituents)",
             hint="Train a ranker with learned mentions for such documents, or give the mentions",
         )
-    has_tree = document.heads is not None and any(head >= 0 for head in document.heads)
-    return find_by_dependencies(document) if has_tree else find_by_constituents(document)
+    return find_by_dependencies(document) if _has_tree(document) else find_by_constituents(document)
+
+
+# -- dependencies ---------------------------------------------------------------------------------------------------
+
+NOMINAL_TAGS = frozenset(("NN", "NNS", "NNP", "NNPS", "PRP", "PRP$", "CD", "FW"))
+NOMINAL_CLASSES = frozenset(("PRON", "NOUN", "PROPN", "NUM"))
+INNER_RELATIONS = frozenset(("flat", "nummod", "amod", "nmod:desc", "goeswith", "fixed", "dep", "expl"))
+# Dependents that are no part of the noun phrase (a preposition before it, the subject of a nominal predicate, …).
+OUTER_RELATIONS = frozenset(
+    "case cc mark cop punct discourse vocative reparandum parataxis orphan expl advcl advmod aux aux:pass nsubj nsubj:pass "
+    "nsubj:outer csubj csubj:pass".split()
+)
+VARIANTS = (frozenset[str](), frozenset(("conj",)), frozenset(("conj", "appos", "list", "dislocated")))
+CLOSING = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", '"': '"', "'": "'", "``": "''"}
+
+
+def find_by_dependencies(document: Document) -> list[CandidateMention]:
+    """For each nominal head its subtree without what is outside of the phrase; also without conjuncts and appositions."""
+    tree = _Tree(document)
+    found: dict[Span, CandidateMention] = {}
+    for head in range(len(document)):
+        if tree.is_nominal(head):
+            for variant, left_out in enumerate(VARIANTS):
+                start, end = tree.cut_phrase(head, left_out)
+                found.setdefault((start, end), CandidateMention(start, end, head, variant))
+    return sorted(found.values(), key=lambda mention: mention.span)
+
+
+class _Tree:
+    """A document's dependency trees with the extent of every subtree."""
+
+    def __init__(self, document: Document) -> None:
+        assert document.heads is not None
+        size = len(document)
+        self.document = document
+        self.tags = document.column("pos")
+        self.classes = document.column("upos")
+        self.relations = document.column("deprel")
+        self.children: list[list[int]] = [[] for _ in range(size)]
+        self.starts, self.ends = list(range(size)), list(range(1, size + 1))
+        for token, head in enumerate(document.heads):
+            if head >= 0:
+                self.children[head].append(token)
+        for token in self._order_bottom_up(document.heads):
+            head = document.heads[token]
+            if head >= 0:
+                self.starts[head] = min(self.starts[head], self.starts[token])
+                self.ends[head] = max(self.ends[head], self.ends[token])
+
+    def _order_bottom_up(self, heads: tuple[int, ...]) -> list[int]:
+        order = [token for token, head in enumerate(heads) if head < 0]
+        for token in order:
+            order.extend(self.children[token])
+        return order[::-1]
+
+    def is_nominal(self, token: int) -> bool:
+        tag, kind, relation = self.tags[token], self.classes[token], self.relations[token] or ""
+        if relation in INNER_RELATIONS or (relation == "compound" and tag not in ("NNP", "NNPS")):
+            return False
+        if tag in NOMINAL_TAGS or kind in NOMINAL_CLASSES:
+            return True
+        return kind == "DET" and tag == "DT" and relation != "det"
+
+    def cut_phrase(self, head: int, left_out: frozenset[str]) -> Span:
+        start, end = head, head + 1
+        tokens = self.document.tokens
+        for child in self.children[head]:
+            relation = self.relations[child] or ""
+            is_genitive = relation == "case" and self.tags[child] == "POS"
+            if relation in left_out or (relation in OUTER_RELATIONS and not is_genitive):
+                if tokens[child] in CLOSING or tokens[child] in CLOSING.values():
+                    start, end = min(start, child), max(end, child + 1)
+            else:
+                start, end = min(start, self.starts[child]), max(end, self.ends[child])
+        return self._trim(start, end, head)
+
+    def _trim(self, start: int, end: int, head: int) -> Span:
+        """Take punctuation off the borders: a pair of brackets as a pair, and never half of one."""
+        tokens, classes = self.document.tokens, self.classes
+        while True:
+            if start < head < end - 1 and CLOSING.get(tokens[start]) == tokens[end - 1]:
+                start, end = start + 1, end - 1
+            elif end > head + 1 and classes[end - 1] == "PUNCT" and not _closes(tokens[start:end]):
+                end -= 1
+            elif start < head and classes[start] == "PUNCT" and not _opens(tokens[start:end]):
+                start += 1
+            else:
+                return start, end
+
+
+def _closes(tokens: tuple[str, ...]) -> bool:
+    return any(CLOSING.get(token) == tokens[-1] for token in tokens[:-1])
+
+
+def _opens(tokens: tuple[str, ...]) -> bool:
+    return tokens[0] in CLOSING and CLOSING[tokens[0]] in tokens[1:]
+
+
+# -- constituents --------------------------------------------------------------------------------------------------
+
+_OPENING = re.compile(r"\(([^\s()*]+)")
+
+
+def find_by_constituents(document: Document) -> list[CandidateMention]:
+    """Noun phrases of the parse column, possessive pronouns, and names inside of longer phrases."""
+    tags = document.column("pos")
+    found: dict[Span, CandidateMention] = {}
+    for start, end in _list_noun_phrases(document):
+        found.setdefault((start, end), CandidateMention(start, end, guess_head(document, start, end)))
+    for token, tag in enumerate(tags):
+        if tag in ("PRP", "PRP$"):
+            found.setdefault((token, token + 1), CandidateMention(token, token + 1, token))
+    for start, end in _list_names(tags, document.sentences):
+        found.setdefault((start, end), CandidateMention(start, end, end - 1, 1))
+    return sorted(found.values(), key=lambda mention: mention.span)
+
+
+def _list_noun_phrases(document: Document) -> Iterator[Span]:
+    parse = document.column("parse")
+    stack: list[tuple[str, int]] = []
+    for token, bits in enumerate(parse):
+        for label in _OPENING.findall(bits or ""):
+            stack.append((label, token))
+        for _ in range((bits or "").count(")")):
+            if not stack:
+                break
+            label, start = stack.pop()
+            if label.startswith(("NP", "NML")):
+                yield start, token + 1
+
+
+def _list_names(tags: tuple[str | None, ...], sentences: tuple[Span, ...]) -> Iterator[Span]:
+    for first, last in sentences:
+        start = None
+        for token in range(first, last + 1):
+            is_name = token < last and tags[token] in ("NNP", "NNPS")
+            if is_name and start is None:
+                start = token
+            elif not is_name and start is not None:
+                yield start, token
+                start = None
+
+
+def guess_head(document: Document, start: int, end: int) -> int:
+    """The head without a tree over it: the last word before a preposition, a relative pronoun or a comma."""
+    if document.heads is not None:
+        outside = [t for t in range(start, end) if not start <= document.heads[t] < end]
+        if outside:
+            return outside[0]
+    for token in range(start + 1, end):
+        word = document.tokens[token].lower()
+        if word in AFTER_HEAD and document.tokens[token - 1].lower() not in AFTER_HEAD:
+            return token - 1
+    last = end - 1
+    if last > start and document.tokens[last].lower() in ("'s", "’s", "'", "’"):
+        last -= 1
+    return last
+
+
+def is_pronoun(document: Document, mention: CandidateMention) -> bool:
+    """Whether the mention is a personal, possessive or demonstrative pronoun by itself."""
+    length = mention.end - mention.start
+    words = " ".join(document.tokens[mention.start : mention.end]).lower()
+    return (length == 1 or words == "each other") and words in PRONOUNS

@@ -15,10 +15,9 @@ from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScor
 from entitynlm.coref.metrics.filters import drop_singletons
 from entitynlm.coref.ranker import kernels
 from entitynlm.coref.ranker.attributes import describe_mentions, hash_attributes
-from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions
+from entitynlm.coref.ranker.mentions import LIKELY, CandidateMention, MentionSource, find_mentions
 from entitynlm.coref.ranker.relations import pair_mentions
 from entitynlm.coref.ranker.spans import SpanFinder
-from entitynlm.coref.ranker.syntax import CandidateMention
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import write_atomically
@@ -82,36 +81,27 @@ class Ranker:
 
     def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
         """The scores of all possible antecedents; ``mentions=MentionSource.given`` takes the document's own spans."""
-        found = self.find_mentions(document, mentions)
-        example = make_example(document, found, self.types)
+        example = make_example(document, self.find_mentions(document, mentions), self.types)
         tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)
         scores, new_scores = kernels.score_pairs(self.weights, example.attributes, example.pairs, *tables)
-        return collect_scores(document.id, found, example.pairs, scores, new_scores)
+        return collect_scores(document.id, example, scores, new_scores)
 
     def save(self, folder: str | Path) -> None:
         """Write ``ranker.json`` and ``ranker.npz`` into a folder."""
         folder = Path(folder)
-        settings = {
-            **asdict(self.settings),
-            "mentions": self.settings.mentions and self.settings.mentions.value,
-        }
-        card = {
+        source = self.settings.mentions
+        card: dict[str, Any] = {
             "format": "entitynlm ranker",
             "version": VERSION,
-            "settings": settings,
+            "settings": {**asdict(self.settings), "mentions": source and source.value},
             "source": self.source.value,
             "singletons": self.singletons,
             "threshold": self.threshold,
             "types": dict(self.types),
         }
-        places = np.flatnonzero(self.weights)
-        arrays: dict[str, Any] = {"places": places.astype(np.uint32), "weights": self.weights[places]}
+        arrays = _pack("", self.weights)
         if self.finder is not None:
-            span_places = np.flatnonzero(self.finder.weights)
-            arrays |= {
-                "span_places": span_places.astype(np.uint32),
-                "span_weights": self.finder.weights[span_places],
-            }
+            arrays |= _pack("span_", self.finder.weights)
             card["span_size"] = len(self.finder.weights)
         with write_atomically(folder / "ranker.npz", "wb") as stream:
             np.savez_compressed(stream, **arrays)
@@ -130,28 +120,25 @@ def load_ranker(folder: str | Path) -> Ranker:
         values["mentions"] = values["mentions"] and MentionSource(values["mentions"])
         settings = RankerSettings(**{**values, "costs": tuple(values["costs"])})
         with np.load(folder / "ranker.npz", allow_pickle=False) as arrays:
-            weights = _unpack(arrays["places"], arrays["weights"], 1 << settings.bits)
-            finder = None
-            if "span_size" in card:
-                finder = SpanFinder(_unpack(arrays["span_places"], arrays["span_weights"], card["span_size"]))
+            weights = _unpack("", arrays, 1 << settings.bits)
+            finder = SpanFinder(_unpack("span_", arrays, card["span_size"])) if "span_size" in card else None
     except FileNotFoundError as error:
         raise ModelError(f"{folder}: there is no ranker here (ranker.json and ranker.npz)") from error
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise ModelError(f"{folder}: the ranker is damaged ({error})") from error
-    return Ranker(
-        settings,
-        MentionSource(card["source"]),
-        bool(card["singletons"]),
-        weights,
-        card["types"],
-        finder,
-        float(card["threshold"]),
-    )
+    source, singletons = MentionSource(card["source"]), bool(card["singletons"])
+    return Ranker(settings, source, singletons, weights, card["types"], finder, float(card["threshold"]))
 
 
-def _unpack(places: NDArray[np.uint32], values: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+def _pack(prefix: str, weights: NDArray[np.float32]) -> dict[str, Any]:
+    """The weights that are not zero, and their indices."""
+    used = np.flatnonzero(weights)
+    return {f"{prefix}places": used.astype(np.uint32), f"{prefix}weights": weights[used]}
+
+
+def _unpack(prefix: str, arrays: Mapping[str, NDArray[Any]], size: int) -> NDArray[np.float32]:
     weights = np.zeros(size, dtype=np.float32)
-    weights[places] = values
+    weights[arrays[f"{prefix}places"]] = arrays[f"{prefix}weights"]
     return weights
 
 
@@ -170,23 +157,22 @@ def make_example(
 
 
 def collect_scores(
-    doc_id: str,
-    mentions: Sequence[CandidateMention],
-    pairs: kernels.MentionPairs,
-    scores: NDArray[np.float64],
-    new_scores: NDArray[np.float64],
+    doc_id: str, example: RankerExample, scores: NDArray[np.float64], new_scores: NDArray[np.float64]
 ) -> AntecedentScores:
     """Antecedents from the nearest to the farthest, then none; relative to the score of none, which is 0."""
-    size = len(mentions)
-    counts = np.diff(pairs.offsets)
-    offsets = np.concatenate([[0], np.cumsum(counts + 1)]).astype(np.int64)
-    antecedents = np.full(offsets[-1], NO_ANTECEDENT, dtype=np.int64)
-    values = np.zeros(offsets[-1])
-    best = np.full(size, NO_ANTECEDENT, dtype=np.int64)
-    for m in range(size):
-        first, last = pairs.offsets[m], pairs.offsets[m + 1]
-        place = offsets[m]
-        antecedents[place : place + counts[m]] = pairs.antecedents[first:last][::-1]
-        values[place : place + counts[m]] = scores[first:last][::-1] - new_scores[m]
-        best[m] = antecedents[place + int(np.argmax(values[place : offsets[m + 1]]))]
-    return AntecedentScores(doc_id, tuple(m.span for m in mentions), offsets, antecedents, values, best)
+    pairs = example.pairs
+    antecedents, values, best = [], [], []
+    for m, new_score in enumerate(new_scores):
+        own = slice(pairs.offsets[m], pairs.offsets[m + 1])
+        antecedents.append(np.append(pairs.antecedents[own][::-1], NO_ANTECEDENT))
+        values.append(np.append(scores[own][::-1] - new_score, 0.0))
+        best.append(antecedents[-1][np.argmax(values[-1])])
+    offsets = pairs.offsets + np.arange(len(pairs.offsets))
+    return AntecedentScores(
+        doc_id,
+        tuple(mention.span for mention in example.mentions),
+        offsets,
+        np.concatenate([*antecedents, np.zeros(0, dtype=np.int64)]),
+        np.concatenate([*values, np.zeros(0)]),
+        np.array(best, dtype=np.int64),
+    )

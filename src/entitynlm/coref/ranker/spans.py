@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from entitynlm.coref.ranker.attributes import hash_text
 from entitynlm.coref.ranker.kernels import Array, score_features, update_features
-from entitynlm.coref.ranker.syntax import CandidateMention
+from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.coref.ranker.templates import compile_templates, read_templates
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import AFTER_HEAD
@@ -29,17 +29,7 @@ _SEED = np.uint64(5000)
 
 # Attributes of a token, and of a span.
 BORDER = ("word", "shape", "suffix", "before", "after", "before_shape", "after_shape", "second")
-INSIDE = (
-    "length",
-    "head",
-    "head_suffix",
-    "head_shape",
-    "comma",
-    "preposition",
-    "conjunction",
-    "to_end",
-    "pure",
-)
+INSIDE = ("length", "head", "head_suffix", "head_shape", "comma", "preposition", "conjunction", "to_end", "pure")  # fmt: skip
 TEMPLATES = compile_templates(read_templates("span"), BORDER, INSIDE)
 PREPOSITIONS = frozenset("of in on with at from to for by".split())
 
@@ -86,9 +76,7 @@ def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, se
     weights = np.zeros(1 << BITS)
     squares = np.ones(1 << BITS)
     average = np.zeros(1 << BITS)
-    prepared = [
-        (spans, _mark_gold(document, spans)) for document in documents if (spans := _list_spans(document))
-    ]
+    prepared = [(spans := _list_spans(document), _mark_gold(document, spans)) for document in documents]
     order = random.Random(seed)
     for epoch in range(epochs):
         order.shuffle(prepared)

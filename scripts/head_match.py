@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
 from entitynlm.coref.ranker.attributes import PRONOUN, MentionAttributes, describe_mentions
-from entitynlm.coref.ranker.syntax import CandidateMention
+from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN
 

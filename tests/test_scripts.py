@@ -1,0 +1,37 @@
+"""The scripts beside the package: head match, and the corpora of the model that ships."""
+
+from __future__ import annotations
+
+from add_singletons import add_singletons
+from entitynlm.coref.ranker.mentions import CandidateMention
+from entitynlm.text.document import Document, Mention
+from head_match import match_heads
+from shipped_corpora import keep_types, strip
+
+
+def test_head_match_links_heads_and_pronouns() -> None:
+    tokens = "The queen met a king . He saw the queen . She left him .".split()
+    document = Document("x", tuple(tokens), ((0, 6), (6, 11), (11, 15)))
+    spans = ((0, 2), (3, 5), (6, 7), (8, 10), (11, 12), (13, 14))
+    mentions = [CandidateMention(s, e, e - 1) for s, e in spans]
+    assert match_heads(document, mentions).best.tolist() == [-1, -1, -1, 0, -1, 2]
+    assert match_heads(document, mentions, pronouns=True).best.tolist() == [-1, -1, 1, 0, 3, 2]
+
+
+def test_the_shipped_model_learns_from_four_types_of_entities() -> None:
+    mentions = (Mention(0, 1, "a"), Mention(2, 3, "b"))
+    document = Document(
+        "x", ("Ann", "saw", "clouds"), mentions=mentions, entity_types={"a": "PER", "b": "object"}
+    )
+    kept = keep_types(document)
+    assert kept.mentions == mentions[:1] and kept.entity_types == {"a": "person"}
+    assert [bare.mentions for bare in strip([document])] == [()]
+
+
+def test_singletons_are_added_beside_chains() -> None:
+    tokens = tuple("Ann saw Bo . She ran .".split())
+    chains = Document("x", tokens, mentions=(Mention(0, 1, "a"), Mention(4, 5, "a")))
+    richer = Document("x", tokens, mentions=(Mention(0, 1, "1"), Mention(2, 3, "2"), Mention(4, 5, "1")))
+    added = add_singletons(chains, richer)
+    assert [mention.span for mention in added.mentions] == [(0, 1), (2, 3), (4, 5)]
+    assert len(added.entities) == 2
