@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from entitynlm.text.corpora import open_corpus
@@ -87,7 +88,7 @@ def main() -> None:
     for split in ("train", "dev"):
         annotated = [*read_litbank(given.data, split), *read_gum(given.data, split)]
         novels = read_novels(given.data) if split == "train" else []
-        for name, documents in (("annotated", annotated), ("plain", strip([*novels, *annotated]))):
+        for name, documents in (("annotated", annotated), ("plain", strip(chain(novels, annotated)))):
             path = given.out / name / f"{split}.jsonl"
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.coref.metrics.alignment import align_chains
+from entitynlm.coref.metrics.alignment import Chains, align_chains
 from entitynlm.coref.metrics.chain_metrics import to_percent, truncate_percent
-from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, score_chains
+from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts, count_alignments
+
+
+def score_chains(key: Chains, response: Chains) -> CorpusCounts:
+    """Score the chains of one document."""
+    return count_alignments([""], [align_chains(key, response)])
 
 
 def chains(text: str) -> list[list[str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import accumulate, compress
+from itertools import accumulate, compress, pairwise
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from entitynlm.coref.linking.entity_memory import GENDERED, NEW_ENTITY, EntityMe
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes
 from entitynlm.text.english import DETERMINERS, UNKNOWN
 
+SENTENCE_BOUNDS = (-1, 0, 1, 3, 10, math.inf)
 NEAR, WIDE = 2, 12  # sentences back in which mentions are counted
 DISAGREES = -0.3  # product of two gender scores under which they contradict each other
 FORMS_OF_BE = frozenset("is was are were be been being am became become 's 're 'm".split())
@@ -146,15 +147,9 @@ class _FeatureExtractor:
         quote, quoted, number = mention.quote, mention.quote > 0, record.number
         return [
             math.log1p(distance) / 5,
-            sentences == 0,
-            sentences == 1,
-            1 < sentences <= 3,
-            3 < sentences <= 10,
-            sentences > 10,
+            *(low < sentences <= high for low, high in pairwise(SENTENCE_BOUNDS)),
             math.log1p(memory.mention_count + 1 - record.last) / 4,
-            rank == 0,
-            rank == 1,
-            rank == 2,
+            *(rank == number for number in range(3)),
             rank > 5,
             math.log(record.count) / 3,
             record.count >= self.most,
@@ -194,10 +189,7 @@ class _FeatureExtractor:
             link == COPULA,
             max(0.0, gender),
             max(0.0, -gender),
-            agrees and nearer == 0,
-            agrees and nearer == 1,
-            agrees and nearer == 2,
-            agrees and nearer > 2,
+            *(agrees and min(nearer, 3) == count for count in range(4)),
             math.log1p(_count_since(record, mention.sentence - NEAR)) / 2,
             math.log1p(self.wide[rank]) / 3,
             agrees * self.wide[rank] / self.all_wide,
@@ -207,8 +199,7 @@ class _FeatureExtractor:
             last.nested,
             self._shares_clause(record),
             mention.quote > 0 and self.memory.speakers.get(mention.quote) == record.number,
-            self.turns[0] == record.number,
-            self.turns[1] == record.number,
+            *(speaker == record.number for speaker in self.turns),
             _differs(context.given_name, record.given_names.get(context.surname or "")),
             _differs(context.title, record.titles.get(context.surname or "")),
             similarity,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.coref.metrics import chain_metrics
-from entitynlm.coref.metrics.alignment import Alignment, Chains, Text, align_chains, align_documents
+from entitynlm.coref.metrics.alignment import Alignment, Text, align_documents
 from entitynlm.coref.metrics.chain_metrics import Floats, summarise_counts, to_percent, truncate_percent
 from entitynlm.errors import ConfigError, DataError
 
@@ -21,6 +21,7 @@ class Metric:
     title: str
     count: Callable[[Alignment], tuple[float, ...]]
     summarise: Callable[[Floats], Floats] = summarise_counts
+    width: int = 4  # how many numbers it counts
 
 
 METRICS: Mapping[str, Metric] = {
@@ -31,7 +32,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("b3", "B³", chain_metrics.count_b_cubed),
         Metric("ceafm", "CEAF_m", chain_metrics.count_ceaf_mentions),
         Metric("ceafe", "CEAF_e", chain_metrics.count_ceaf_entities),
-        Metric("blanc", "BLANC", chain_metrics.count_blanc, chain_metrics.summarise_blanc),
+        Metric("blanc", "BLANC", chain_metrics.count_blanc, chain_metrics.summarise_blanc, width=8),
         Metric("lea", "LEA", chain_metrics.count_lea),
     )
 }
@@ -100,24 +101,17 @@ class CorpusCounts:
         return figures
 
     def _describe_documents(self) -> list[dict[str, object]]:
-        rows: list[dict[str, object]] = [{"id": doc_id} for doc_id in self.doc_ids]
+        columns: dict[str, Sequence[object]] = {"id": self.doc_ids}
         for name in self.by_metric:
-            for row, score in zip(rows, self.score_documents(name), strict=True):
-                row[name] = score.to_json()
+            columns[name] = [score.to_json() for score in self.score_documents(name)]
         if self.has_conll:
-            for row, value in zip(rows, self.conll_documents, strict=True):
-                row[CONLL] = value
-        return rows
+            columns[CONLL] = self.conll_documents
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def add_documents(counts: Floats) -> Floats:
-    """Sum over documents one by one, as the official scorer does (numpy's pairwise sum rounds otherwise)."""
-    if len(counts) == 0:
-        return np.zeros(counts.shape[1:])
-    total = counts[0].copy()
-    for row in counts[1:]:
-        total += row
-    return total
+    """Sum over documents one by one, as the official scorer does (``np.sum`` adds in pairs and rounds otherwise)."""
+    return np.cumsum(counts, axis=0)[-1] if len(counts) else np.zeros(counts.shape[1:])
 
 
 def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
@@ -141,17 +135,11 @@ def count_alignments(
     for alignment in alignments:
         for metric in chosen:
             rows[metric.name].append(metric.count(alignment))
-    widths = {metric.name: 8 if metric.name == "blanc" else 4 for metric in chosen}
     by_metric = {
-        name: np.array(counts, dtype=np.float64).reshape(len(counts), widths[name])
-        for name, counts in rows.items()
+        metric.name: np.array(rows[metric.name], dtype=np.float64).reshape(-1, metric.width)
+        for metric in chosen
     }
     return CorpusCounts(tuple(doc_ids), by_metric)
-
-
-def score_chains(key: Chains, response: Chains, metrics: Iterable[str] | None = None) -> CorpusCounts:
-    """Score the chains of one document."""
-    return count_alignments([""], [align_chains(key, response)], metrics)
 
 
 def score_documents(

@@ -30,15 +30,11 @@ def pair_documents(
         raise DataError("the key has no documents")
     if not lenient:
         _check_ids(keys, responses)
-    paired = [responses[doc_id] if doc_id in responses else _empty(text) for doc_id, text in keys.items()]
-    for document, other in zip(keys.values(), paired, strict=True):
-        _check_tokens(document, other, compare_words)
+    paired = []
+    for doc_id, text in keys.items():
+        paired.append(responses.get(doc_id, Document(text.id, text.tokens, text.sentences)))
+        _check_tokens(text, paired[-1], compare_words)
     return list(keys.values()), paired
-
-
-def _empty(text: Text) -> Document:
-    """The same text without mentions."""
-    return Document(text.id, text.tokens, text.sentences)
 
 
 def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
@@ -56,8 +52,6 @@ def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
 def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
     missing = [doc_id for doc_id in keys if doc_id not in responses]
     unknown = [doc_id for doc_id in responses if doc_id not in keys]
-    if not missing and not unknown:
-        return
     complaints = []
     if missing:
         complaints.append(
@@ -65,37 +59,30 @@ def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
         )
     if unknown:
         complaints.append(f"the key lacks {len(unknown)} documents of the response ({_list_ids(unknown)})")
-    raise DataError(
-        " and ".join(complaints),
-        hint="With --lenient, missing documents count as empty and unknown ones are left out,"
-        " as in the official scorer",
-    )
+    if complaints:
+        hint = "With --lenient, missing documents count as empty and unknown ones are left out, as in the official scorer"
+        raise DataError(" and ".join(complaints), hint=hint)
 
 
 def _check_tokens(key: Text, response: Text, compare_words: bool) -> None:
+    if len(key) == len(response) and (not compare_words or key.tokens == response.tokens):
+        return
+    pairs = enumerate(zip(key.tokens, response.tokens, strict=False))
+    place = next((n for n, (one, other) in pairs if one != other), min(len(key), len(response)))
+    found, expected = (" ".join(text.tokens[place : place + 3]) for text in (response, key))
     if len(key) != len(response):
-        place = _find_difference(key.tokens, response.tokens)
         raise DataError(
             f"document {key.id!r} has {len(key)} tokens in the key and {len(response)} in the response",
-            found=" ".join(response.tokens[place : place + 3]) or "the end of the document",
-            expected=f"{' '.join(key.tokens[place : place + 3])!r} at token {place}, where they first differ",
+            found=found or "the end of the document",
+            expected=f"{expected!r} at token {place}, where they first differ",
             hint="Both files must have the same tokens",
         )
-    if compare_words and key.tokens != response.tokens:
-        place = _find_difference(key.tokens, response.tokens)
-        raise DataError(
-            f"document {key.id!r} has other words in the response than in the key",
-            found=response.tokens[place],
-            expected=f"{key.tokens[place]!r} at token {place}",
-            hint="Where only the spelling differs, --ignore-words compares the number of tokens alone",
-        )
-
-
-def _find_difference(first: Sequence[str], second: Sequence[str]) -> int:
-    for index, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return index
-    return min(len(first), len(second))
+    raise DataError(
+        f"document {key.id!r} has other words in the response than in the key",
+        found=response.tokens[place],
+        expected=f"{key.tokens[place]!r} at token {place}",
+        hint="Where only the spelling differs, --ignore-words compares the number of tokens alone",
+    )
 
 
 def _list_ids(ids: Sequence[str]) -> str:
