@@ -188,11 +188,11 @@ def test_the_proposals_scores_along_its_path_are_its_own() -> None:
     for number, (start, _, entity, _) in enumerate(spans):
         candidates = [*known, NEW_ENTITY]
         chosen = entity if entity in known else NEW_ENTITY
-        advice = proposal_scorer.advise(number, candidates)[candidates.index(chosen)]
+        advice = proposal_scorer.score_entities(number, candidates)[candidates.index(chosen)]
         with torch.no_grad():
             expected = float(score_documents(proposal, [document], noise=None).e[start])
         assert advice == pytest.approx(expected, abs=1e-5)
-        proposal_scorer.note(number, entity)
+        proposal_scorer.add_mention(number, entity)
         known += [entity] if chosen == NEW_ENTITY else []
 
 

@@ -17,14 +17,14 @@ from entitynlm.coref.mention_detection import (
     DetectedMention,
     add_possessives,
     choose_proposal,
-    decode_mentions,
-    list_detected,
+    detect_mentions,
     list_given,
     predict_types,
 )
 from entitynlm.errors import ConfigError
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
@@ -68,8 +68,12 @@ def annotate_document(pretrained: Pretrained, document: Document, options: Optio
     encoded = pretrained.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(()) if not options.keep_mentions else document
-    mentions = _detect(pretrained, proposal, document, encoded, options)
-    mentions = predict_types(pretrained, proposal, encoded, mentions)
+    if options.keep_mentions:
+        mentions = list_given(pretrained, proposal, document)
+        mentions = predict_types(pretrained, proposal, encoded, mentions)
+    else:
+        analysis = _sample_best(pretrained, proposal, encoded, options) if options.samples else None
+        mentions = detect_mentions(pretrained, encoded, analysis)
     linker = pretrained.get_component(Linker)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
@@ -99,22 +103,12 @@ def annotate_document(pretrained: Pretrained, document: Document, options: Optio
     return add_confidences(annotated, encoded, samples)
 
 
-def _detect(
-    pretrained: Pretrained,
-    proposal: EntityNetwork,
-    document: Document,
-    encoded: EncodedDocument,
-    options: Options,
-) -> list[DetectedMention]:
-    """The document's own mentions, those of the proposal's greedy analysis, or of the sample that is best by P."""
-    if options.keep_mentions:
-        return list_given(pretrained, proposal, document)
-    if not options.samples:
-        analysis = decode_mentions(pretrained, proposal, encoded)
-    else:
-        model = pretrained.get("generative")
-        analysis = find_best_sample(model, proposal, encoded, samples=options.samples, seed=options.seed)
-    return list_detected(pretrained, document, encoded, analysis)
+def _sample_best(
+    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
+) -> Analysis:
+    """Of several samples from the proposal, the one that is most probable under P."""
+    model = pretrained.get("generative")
+    return find_best_sample(model, proposal, encoded, samples=options.samples, seed=options.seed)
 
 
 def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Document:

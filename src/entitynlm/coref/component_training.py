@@ -130,9 +130,9 @@ def choose_bias(pretrained: Pretrained, documents: Sequence[Document]) -> float:
 
     def measure(bias: float) -> float:
         hits = found = 0
-        for document, words, spans in zip(documents, encoded, gold, strict=True):
+        for words, spans in zip(encoded, gold, strict=True):
             analysis = decode_greedy(proposal, words, mention_bias=bias)[0]
-            detected = {m.span for m in list_detected(pretrained, document, words, analysis)}
+            detected = {m.span for m in list_detected(pretrained, words, analysis)}
             hits, found = hits + len(detected & spans), found + len(detected)
         return 2 * hits / max(1, found + sum(map(len, gold)))
 

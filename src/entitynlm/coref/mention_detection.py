@@ -1,7 +1,7 @@
 """Mentions of a text: found by the proposal that has read all of it, or given and looked up among the model's words.
 
 The model is flat: of nested mentions it finds the outermost. The commonest inner ones, possessive pronouns ("[[her] mother]"),
-can be told from their words alone and are added.
+are recognised by their words alone and added.
 """
 
 from __future__ import annotations
@@ -76,8 +76,18 @@ def decode_mentions(pretrained: Pretrained, proposal: EntityNetwork, encoded: En
     return decode_greedy(proposal, encoded, mention_bias=bias.value)[0]
 
 
+def detect_mentions(
+    pretrained: Pretrained, encoded: EncodedDocument, analysis: Analysis | None = None
+) -> list[DetectedMention]:
+    """The mentions of an analysis of the document's words (by default the greedy one), with their types."""
+    proposal = choose_proposal(pretrained)
+    if analysis is None:
+        analysis = decode_mentions(pretrained, proposal, encoded)
+    return predict_types(pretrained, proposal, encoded, list_detected(pretrained, encoded, analysis))
+
+
 def list_detected(
-    pretrained: Pretrained, document: Document, encoded: EncodedDocument, analysis: Analysis
+    pretrained: Pretrained, encoded: EncodedDocument, analysis: Analysis
 ) -> list[DetectedMention]:
     """The mentions of an analysis of the model's words, as spans of the document's tokens."""
     detected = []

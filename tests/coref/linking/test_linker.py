@@ -215,11 +215,11 @@ class ConstantScores:
         self.asked: list[int] = []
         self.noted: list[int] = []
 
-    def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray:
+    def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray:
         self.asked.append(number)
         return np.zeros(len(candidates))
 
-    def note(self, number: int, entity: int) -> None:
+    def add_mention(self, number: int, entity: int) -> None:
         self.noted.append(number)
 
 

@@ -37,9 +37,9 @@ because it names the speaker of a quotation."""
 class EntityScores(Protocol):
     """Log-probabilities of a mention's candidate entities along a path of links: the proposal's (``ProposalScorer``)."""
 
-    def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray: ...
+    def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray: ...
 
-    def note(self, number: int, entity: int) -> None: ...
+    def add_mention(self, number: int, entity: int) -> None: ...
 
 
 class Linker(nn.Module):
@@ -120,10 +120,10 @@ def link_mentions(
 
     def choose(number: int, rows: CandidateFeatures, ahead: bool) -> int:
         asked = proposal is not None and linker.proposal_weight and not ahead
-        log_probs = proposal.advise(number, rows.candidates) if proposal and asked else None
+        log_probs = proposal.score_entities(number, rows.candidates) if proposal and asked else None
         return rows.candidates[int(np.argmax(linker.score(rows.features, log_probs)))]
 
-    on_link = None if proposal is None else proposal.note
+    on_link = None if proposal is None else proposal.add_mention
     return follow_mentions(document, spans, choose, types=types, lexicon=lexicon, on_link=on_link)
 
 

@@ -47,7 +47,7 @@ class ProposalScorer:
         for start, stop in cut(self._document.sentence, CHUNK, aligned=aligned):
             yield start, reader.read(self._document.words, start, stop)
 
-    def advise(self, number: int, candidates: Sequence[int]) -> np.ndarray:
+    def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray:
         """log Q of each candidate (:data:`NEW_ENTITY`: a new entity); zeros where the proposal has nothing to say."""
         span = self._spans[number]
         if span is None:
@@ -78,7 +78,7 @@ class ProposalScorer:
         ]
         return float(query @ self._vectors[entity]) + float(weights[hot].sum())
 
-    def note(self, number: int, entity: int) -> None:
+    def add_mention(self, number: int, entity: int) -> None:
         """The mention's words change its entity (equation 8)."""
         span = self._spans[number]
         if span is None:

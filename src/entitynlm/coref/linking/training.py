@@ -25,10 +25,8 @@ from entitynlm.coref.mention_detection import (
     DetectedMention,
     add_possessives,
     choose_proposal,
-    decode_mentions,
-    list_detected,
+    detect_mentions,
     list_given,
-    predict_types,
 )
 from entitynlm.coref.ranker.mentions import guess_head
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -70,13 +68,15 @@ class _ExampleCollector:
             self.owners += [len(self.chosen) - 1] * len(candidates)
             self.rows.append(rows.features)
             no_scores = np.zeros(len(candidates))
-            self.log_probs.append(self.proposal.advise(number, candidates) if self.proposal else no_scores)
+            self.log_probs.append(
+                self.proposal.score_entities(number, candidates) if self.proposal else no_scores
+            )
         return entity
 
     def note(self, number: int, entity: int) -> None:
         self.numbers[self.entities[number]] = entity
         if self.proposal:
-            self.proposal.note(number, entity)
+            self.proposal.add_mention(number, entity)
 
 
 def make_example(
@@ -123,10 +123,9 @@ def make_detected_example(
     :param masked: the share of the words that the proposal reads as unknown while it looks for mentions.
     :param mask_scores: also when it scores entities, which it too does better on its training documents than on others.
     """
-    proposal, encoded = choose_proposal(pretrained), pretrained.encoder.encode_words(document)
+    encoded = pretrained.encoder.encode_words(document)
     seen = mask_words(pretrained, encoded, masked, np.random.default_rng(seed))
-    detected = list_detected(pretrained, document, seen, decode_mentions(pretrained, proposal, seen))
-    detected = add_possessives(document, predict_types(pretrained, proposal, seen, detected))
+    detected = add_possessives(document, detect_mentions(pretrained, seen))
     return _make_example(pretrained, document, seen if mask_scores else encoded, detected, gender_prior)
 
 
