@@ -1,10 +1,9 @@
 """InScript stories in the columns that Modi et al. (2017) distribute (``haircut_067.txt.drs``).
 
-A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated: ``id
-word  headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "nothing". Neighbouring words of
-one sentence with the same participant label are one mention, and a label such as ``P2_bathtub`` is one entity
-of the story whose type is the part after the number (``NPart`` for ``P1_NPart_it``: a thing outside of the
-script).
+A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated: ``id  word
+headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "no value". Neighbouring words of one sentence with the same
+participant label are one mention; a label such as ``P2_bathtub`` is an entity of the type after the number (``NPart`` for
+``P1_NPart_it``: a thing that is not part of the script).
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.segmentation import find_words, join_words
@@ -28,7 +27,7 @@ EXPECTED = "six tab-separated columns: id, word, headVerbId_dependency, verbLemm
 
 @dataclass
 class _Sentence:
-    """One sentence while its rows come in."""
+    """A sentence whose rows are being read."""
 
     number: str = ""
     text: str | None = None
@@ -82,9 +81,7 @@ def _read_sentences(source: Source) -> Iterator[_Sentence]:
             sentence = None
         else:
             if not known and not ROW.match(line):
-                raise DataError(
-                    "this is not InScript", path=source.path, line=number, found=line, expected=EXPECTED
-                )
+                raise source.error("this is not InScript", number, found=line, expected=EXPECTED)
             sentence, known = sentence or _Sentence(), True
             _add_row(sentence, line, source, number)
     if sentence is not None and sentence.words:
@@ -101,9 +98,7 @@ def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> Non
         cells = (cells + [NOTHING] * 6)[:6] if len(cells) < 6 else [*cells[:5], cells[-1]]
     _check_row(sentence, cells, source, number)
     sentence.words.append(cells[1].strip())
-    sentence.rows.append(
-        tuple([None if cell in (NOTHING, "") else cell for cell in map(str.strip, cells[2:])])
-    )
+    sentence.rows.append(tuple(None if cell.strip() in (NOTHING, "") else cell.strip() for cell in cells[2:]))
 
 
 def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: int) -> None:
@@ -136,43 +131,28 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
         tokens += sentence.words
         rows += sentence.rows
         spans.append((start, len(tokens)))
-        labels = [row[-1] for row in sentence.rows]
-        mentions += [Mention(start + a, start + b, label) for a, b, label in _group(labels)]
+        for label, words in groupby(range(start, len(tokens)), key=lambda token: rows[token][-1]):
+            indices = list(words)
+            if label is not None:
+                mentions.append(Mention(indices[0], indices[-1] + 1, label))
         text, places = _place_words(sentence)
         offsets += [(length + a, length + b) for a, b in places]
         texts.append(text)
         length += len(text) + 1
-    types = {m.entity: _find_type(m.entity) for m in mentions}
+    labels = {mention.entity: LABEL.fullmatch(mention.entity) for mention in mentions}
+    types = {entity: match[1] for entity, match in labels.items() if match is not None}
     scenario = re.fullmatch(r"(.+?)_\d+(?:#\d+)?", name)
     return Document(
         id=name,
         tokens=tuple(tokens),
         sentences=tuple(spans),
         mentions=tuple(mentions),
-        entity_types={entity: kind for entity, kind in types.items() if kind is not None},
+        entity_types={e: "NPart" if kind.startswith("NPart_") else kind for e, kind in types.items()},
         text="\n".join(texts),
         offsets=tuple(offsets),
         columns={column: tuple(row[index] for row in rows) for index, column in enumerate(COLUMNS)},
         meta={"scenario": scenario[1]} if scenario else {},
     )
-
-
-def _group(labels: list[str | None]) -> Iterator[tuple[int, int, str]]:
-    """Runs of one label."""
-    start = 0
-    for index in range(1, len(labels) + 1):
-        if index == len(labels) or labels[index] != labels[start]:
-            label = labels[start]
-            if label is not None:
-                yield start, index, label
-            start = index
-
-
-def _find_type(label: str) -> str | None:
-    match = LABEL.fullmatch(label)
-    if match is None:
-        return None
-    return "NPart" if match[1].startswith("NPart_") else match[1]
 
 
 def _place_words(sentence: _Sentence) -> tuple[str, tuple[Span, ...]]:
@@ -183,9 +163,5 @@ def _place_words(sentence: _Sentence) -> tuple[str, tuple[Span, ...]]:
 
 
 FORMAT = Format(
-    name="inscript",
-    description="InScript stories with participant chains (.txt.drs columns)",
-    suffix=".txt.drs",
-    recognise=recognise,
-    read=read,
+    "inscript", "InScript stories with participant chains (.txt.drs columns)", ".txt.drs", recognise, read
 )

@@ -1,13 +1,12 @@
 """InScript's XML release (Modi et al. 2016), one story a file.
 
-A story has a ``text`` (``content``, one tokenised sentence a line, and ``sentences`` with a ``token`` element
-per word) and ``annotations``: ``participants``, a ``label`` per mention with its first and last token
-(``from="4-2" to="4-3"``), and ``chains``, whose ``elements`` are the ids of labels that mean the same thing.
-A label in no chain is an entity of its own. Entities are called as in the corpus's other release:
-``P2_bathtub`` is the second bathtub of the story. Labels of events are passed over.
+A story has a ``text`` (``content``, one tokenised sentence a line, and ``sentences`` with a ``token`` element per word) and
+``annotations``: ``participants``, a ``label`` per mention with its first and last token (``from="4-2" to="4-3"``), and
+``chains``, whose ``elements`` are the ids of coreferent labels. A label in no chain is an entity of its own. Entities are named as in the
+corpus's other release: ``P2_bathtub`` is the second bathtub of the story. Event labels are ignored.
 
-The parser is the standard library's, fed piece by piece; a file that declares entities (which can be made to
-grow without end) is refused.
+The parser is the standard library's, fed piece by piece and emptied after each story; a file that declares XML entities
+(which can be made to grow without end) is refused.
 """
 
 from __future__ import annotations
@@ -15,69 +14,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
-from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.segmentation import find_words, join_words
 
 STORIES = ("story", "script", "document")
-Attributes = Mapping[str, str]
+LINE = "@line"  # our own attribute of every element, a name that XML does not allow
 
 
-@dataclass
-class _Token:
-    place: str
-    word: str = ""
-    pos: str | None = None
-    lemma: str | None = None
-    head: str | None = None
-    deprel: str | None = None
+class _StoryParser:
+    """Collects the elements of stories, each with the text of its ``content``."""
 
-
-@dataclass
-class _Label:
-    key: str
-    start: str
-    end: str
-    name: str
-    line: int
-
-
-@dataclass
-class _Chain:
-    line: int
-    elements: list[str] = field(default_factory=list)
-
-
-@dataclass
-class _Story:
-    """What has been seen of a story; a name comes from an ``id`` of the story's element."""
-
-    name: str | None = None
-    content: list[str] = field(default_factory=list)
-    sentences: list[list[_Token]] = field(default_factory=list)
-    labels: list[_Label] = field(default_factory=list)
-    chains: list[_Chain] = field(default_factory=list)
-
-    @property
-    def last_token(self) -> _Token | None:
-        return self.sentences[-1][-1] if self.sentences and self.sentences[-1] else None
-
-    def __bool__(self) -> bool:
-        return bool("".join(self.content).strip() or any(self.sentences) or self.labels)
-
-
-class _Parser:
-    """Collects stories from the events of an XML parser."""
-
-    def __init__(self, path: str) -> None:
-        self.finished: list[_Story] = []
-        self._path = path
-        self._story = _Story()
-        self._open: list[str] = []
+    def __init__(self, source: Source) -> None:
+        self.finished: list[tuple[Element, str]] = []
+        self._source = source
+        self._open: list[Element] = []
+        self._content: list[str] = []
         self._expat = expat.ParserCreate()
         self._expat.buffer_text = True
         self._expat.StartElementHandler = self._start
@@ -89,66 +44,37 @@ class _Parser:
         try:
             self._expat.Parse(chunk, is_last)
         except (expat.ExpatError, LookupError, ValueError) as error:
-            raise DataError(
-                f"this is not well-formed XML ({error})",
-                path=self._path,
-                line=self._expat.CurrentLineNumber,
-                hint="Check that the file is complete",
-            ) from error
+            message = f"this is not well-formed XML ({error})"
+            line = self._expat.CurrentLineNumber
+            raise self._source.error(message, line, hint="Check that the file is complete") from error
 
     def _refuse_entity(self, name: str, *_: object) -> None:
-        raise DataError(
-            f"the file declares an entity ({name}), which stories have no need of",
-            path=self._path,
-            line=self._expat.CurrentLineNumber,
-            hint="Take the DOCTYPE out of the file",
-        )
+        message = f"the file declares an entity ({name}), which stories have no need of"
+        line = self._expat.CurrentLineNumber
+        raise self._source.error(message, line, hint="Take the DOCTYPE out of the file")
 
-    def _start(self, tag: str, attributes: Attributes) -> None:
-        tag = tag.rpartition(":")[2].lower()
-        story, line = self._story, self._expat.CurrentLineNumber
-        if tag in STORIES and not any(each in STORIES for each in self._open):
-            story.name = attributes.get("id") or attributes.get("name")
-        elif tag == "sentence":
-            story.sentences.append([])
-        elif tag == "token":
-            story.sentences = story.sentences or [[]]
-            story.sentences[-1].append(_Token(attributes.get("id", ""), attributes.get("content", "")))
-        elif tag in ("pos", "lemma", "dep") and self._open[-1:] == ["token"] and (token := story.last_token):
-            self._describe_token(token, tag, attributes)
-        elif tag == "chain":
-            story.chains.append(_Chain(line, attributes.get("elements", "").split()))
-        elif tag == "label" and "chain" in self._open and story.chains:
-            story.chains[-1].elements.append(attributes.get("id") or attributes.get("from", ""))
-        elif tag == "label" and ("participants" in self._open or attributes.get("type") == "participant"):
-            start = attributes.get("from", "")
-            key, end = attributes.get("id") or start, attributes.get("to") or start
-            story.labels.append(_Label(key, start, end, attributes.get("name", ""), line))
-        self._open.append(tag)
-
-    def _describe_token(self, token: _Token, tag: str, attributes: Attributes) -> None:
-        value = attributes.get("type") or attributes.get("value")
-        if tag == "pos":
-            token.pos = token.pos or value
-        elif tag == "lemma":
-            token.lemma = token.lemma or value
-        else:
-            token.head = token.head or attributes.get("head")
-            token.deprel = token.deprel or value
+    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        line = str(self._expat.CurrentLineNumber)
+        element = Element(tag.rpartition(":")[2].lower(), {**attributes, LINE: line})
+        if self._open:
+            self._open[-1].append(element)
+        self._open.append(element)
 
     def _end(self, _: str) -> None:
-        tag = self._open.pop()
-        if not self._open or (tag in STORIES and not any(each in STORIES for each in self._open)):
-            if self._story:
-                self.finished.append(self._story)
-            self._story = _Story()
+        element = self._open.pop()
+        outermost = element.tag in STORIES and not any(around.tag in STORIES for around in self._open)
+        if outermost or not self._open:
+            self.finished.append((element, "".join(self._content)))
+            self._content.clear()
+            if self._open:
+                self._open[-1].remove(element)
 
     def _add_text(self, text: str) -> None:
-        where = self._open[-1]
-        if where in ("content", "text"):
-            self._story.content.append(text)
-        elif where == "token" and (token := self._story.last_token):
-            token.word += text.strip()
+        element = self._open[-1]
+        if element.tag in ("content", "text"):
+            self._content.append(text)
+        elif element.tag == "token":
+            element.text = (element.text or "") + text.strip()
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -161,7 +87,7 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     """One document per story element (a file that is one story has one)."""
-    parser = _Parser(source.path)
+    parser = _StoryParser(source)
     count = 0
     is_over = False
     chunks = source.chunks()
@@ -169,41 +95,46 @@ def read(source: Source) -> Iterator[Document]:
         chunk = next(chunks, b"")
         is_over = not chunk
         parser.feed(chunk, is_over)
-        for story in parser.finished:
+        for story, content in parser.finished:
+            if not content.strip() and story.find(".//token") is None and not _find_labels(story):
+                continue
             count += 1
-            name = story.name or (source.stem if count == 1 else f"{source.stem}#{count}")
+            name = (story.get("id") or story.get("name")) if story.tag in STORIES else None
+            name = name or (source.stem if count == 1 else f"{source.stem}#{count}")
             with source.naming():
-                document = _assemble(story, name, source)
+                document = _make_document(story, content, name, source)
             if document is not None:
                 yield document
         parser.finished.clear()
     if not count:
-        raise DataError(
-            "there is no story in this XML file",
-            path=source.path,
-            expected="InScript's elements: text with content or sentences, and annotations",
-        )
+        expected = "InScript's elements: text with content or sentences, and annotations"
+        raise source.error("there is no story in this XML file", expected=expected)
 
 
-def _assemble(story: _Story, name: str, source: Source) -> Document | None:
-    content = "".join(story.content)
+def _make_document(story: Element, content: str, name: str, source: Source) -> Document | None:
     sentences = _find_sentences(story, content, source)
     tokens = [token for sentence in sentences for token in sentence]
     if not tokens:
         source.report(f"story {name!r} has no words and was left out")
         return None
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     spans: list[Span] = []
     for number, sentence in enumerate(sentences, start=1):
         start = spans[-1][1] if spans else 0
         spans.append((start, start + len(sentence)))
         for index, token in enumerate(sentence):
-            places[token.place or f"{number}-{index + 1}"] = start + index
-    mentions, types = _find_mentions(story, tokens, places, source)
-    words = [token.word for token in tokens]
+            positions[token.get("id") or f"{number}-{index + 1}"] = start + index
+    mentions, types = _find_mentions(story, positions, source)
+    words = [_get_word(token) for token in tokens]
     offsets = find_words(words, content)
     text, offsets = (content, offsets) if offsets is not None else join_words(words)
     scenario = re.fullmatch(r"([^\W\d]+(?:_[^\W\d]+)*?)_\d+(?:#\d+)?", name)
+    columns = {
+        "pos": [_get_value(token, "pos", "type", "value") for token in tokens],
+        "lemma": [_get_value(token, "lemma", "type", "value") for token in tokens],
+        "deprel": [_get_value(token, "dep", "type", "value") for token in tokens],
+    }
+    heads = [_get_value(token, "dep", "head") for token in tokens]
     return Document(
         id=name,
         tokens=tuple(words),
@@ -212,84 +143,100 @@ def _assemble(story: _Story, name: str, source: Source) -> Document | None:
         entity_types=types,
         text=text,
         offsets=offsets,
-        columns=_find_columns(tokens),
-        heads=_find_heads(tokens, places),
+        columns={name: tuple(values) for name, values in columns.items() if any(values)},
+        heads=tuple(positions.get(head or "", -1) for head in heads) if any(heads) else None,
         meta={"scenario": scenario[1]} if scenario else {},
     )
 
 
-def _find_sentences(story: _Story, content: str, source: Source) -> list[list[_Token]]:
-    """The words as tokens, from their elements or else from the lines of the content."""
-    if not any(story.sentences):
-        lines = [line.split() for line in content.split("\n") if line.strip()]
-        return [[_Token("", word) for word in words] for words in lines]
-    sentences = []
-    for sentence in story.sentences:
-        kept = [token for token in sentence if token.word.strip()]
-        if len(kept) < len(sentence):
-            source.report(f"{len(sentence) - len(kept)} tokens without a word were left out")
-        if kept:
-            sentences.append(kept)
-    return sentences
+def _get_word(token: Element) -> str:
+    return token.get("content", "") + (token.text or "")
 
 
-def _find_columns(tokens: list[_Token]) -> dict[str, tuple[str | None, ...]]:
-    columns = {
-        "pos": tuple(token.pos for token in tokens),
-        "lemma": tuple(token.lemma for token in tokens),
-        "deprel": tuple(token.deprel for token in tokens),
-    }
-    return {name: values for name, values in columns.items() if any(value is not None for value in values)}
+def _get_value(token: Element, tag: str, *names: str) -> str | None:
+    """The first value of these attributes in a token's elements of this tag."""
+    values = (next(filter(None, map(element.get, names)), None) for element in token.findall(tag))
+    return next(filter(None, values), None)
 
 
-def _find_heads(tokens: list[_Token], places: dict[str, int]) -> tuple[int, ...] | None:
-    if not any(token.head for token in tokens):
-        return None
-    return tuple(places.get(token.head or "", -1) for token in tokens)
+def _find_sentences(story: Element, content: str, source: Source) -> list[list[Element]]:
+    """The words as ``token`` elements, those of the file or else of the words in the content's lines."""
+    sentences: list[list[Element]] = []
+    for element in story.iter():
+        if element.tag == "sentence" or (element.tag == "token" and not sentences):
+            sentences.append([])
+        if element.tag == "token":
+            sentences[-1].append(element)
+    if not any(sentences):
+        lines = (line.split() for line in content.split("\n"))
+        return [[Element("token", content=word) for word in words] for words in lines if words]
+    kept = [[token for token in sentence if _get_word(token).strip()] for sentence in sentences]
+    for words, sentence in zip(kept, sentences, strict=True):
+        if len(words) < len(sentence):
+            source.report(f"{len(sentence) - len(words)} tokens without a word were left out")
+    return [words for words in kept if words]
+
+
+def _find_labels(story: Element) -> list[Element]:
+    """The labels of participants."""
+    chained = {label for chain in story.iter("chain") for label in chain.iter("label")}
+    listed = {label for group in story.iter("participants") for label in group.iter("label")}
+    return [
+        label
+        for label in story.iter("label")
+        if label not in chained and (label in listed or label.get("type") == "participant")
+    ]
+
+
+def _find_chains(story: Element, known: set[str], source: Source) -> dict[str, int]:
+    """The number of the chain that each label is in."""
+    chain_of: dict[str, int] = {}
+    for number, chain in enumerate(story.iter("chain")):
+        for key in chain.get("elements", "").split() + [_get_key(label) for label in chain.iter("label")]:
+            if key not in known:
+                source.report(f"a chain names the label {key!r}, which there is not", _get_line(chain))
+            elif chain_of.setdefault(key, number) != number:
+                source.report(f"the label {key!r} is in two chains; it stays in the first", _get_line(chain))
+    return chain_of
+
+
+def _get_key(label: Element) -> str:
+    return label.get("id") or str(label.get("from", ""))
+
+
+def _get_line(element: Element) -> int:
+    return int(element.get(LINE, 0))
 
 
 def _find_mentions(
-    story: _Story, tokens: list[_Token], places: dict[str, int], source: Source
+    story: Element, positions: dict[str, int], source: Source
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
     """A mention per label; labels of one chain share an entity, which is numbered per type in text order."""
-    chain_of: dict[str, int] = {}
-    known = {label.key for label in story.labels}
-    for number, chain in enumerate(story.chains):
-        for key in chain.elements:
-            if key not in known:
-                source.report(f"a chain names the label {key!r}, which there is not", chain.line)
-            elif chain_of.setdefault(key, number) != number:
-                source.report(f"the label {key!r} is in two chains; it stays in the first", chain.line)
-    placed: list[tuple[int, int, _Label]] = []
-    for label in story.labels:
-        start, last = places.get(label.start), places.get(label.end)
-        if start is None or last is None or last < start:
-            source.report(
-                f"the label {label.name!r} from {label.start!r} to {label.end!r} has no place", label.line
-            )
+    placed: list[tuple[int, int, str, str]] = []
+    labels = _find_labels(story)
+    for label in labels:
+        start = label.get("from", "")
+        key, last, name = _get_key(label), label.get("to") or start, label.get("name", "")
+        a, b = positions.get(start, -1), positions.get(last, -1)
+        if 0 <= a <= b:
+            placed.append((a, b + 1, key, name))
         else:
-            placed.append((start, last + 1, label))
-    placed.sort(key=lambda mention: (mention[0], -mention[1]))
+            source.report(f"the label {name!r} from {start!r} to {last!r} has no place", _get_line(label))
+    chain_of = _find_chains(story, {_get_key(label) for label in labels}, source)
     names: dict[object, str] = {}
     numbers: Counter[str] = Counter()
     types: dict[str, str] = {}
     mentions: list[Mention] = []
-    for start, end, label in placed:
-        entity = chain_of.get(label.key, label.key)
+    for start_token, end, key, name in sorted(placed, key=lambda label: (label[0], -label[1])):
+        entity = chain_of.get(key, key)
         if entity not in names:
-            kind = label.name.removeprefix("ScrPart_") or "participant"
+            kind = name.removeprefix("ScrPart_") or "participant"
             numbers[kind] += 1
             names[entity] = f"P{numbers[kind]}_{kind}"
             types[names[entity]] = kind
-        attributes = (("label", label.name),) if label.name else ()
-        mentions.append(Mention(start, end, names[entity], attributes=attributes))
+        attributes = (("label", name),) if name else ()
+        mentions.append(Mention(start_token, end, names[entity], attributes=attributes))
     return tuple(mentions), types
 
 
-FORMAT = Format(
-    name="inscript-xml",
-    description="InScript's XML release",
-    suffix=".xml",
-    recognise=recognise,
-    read=read,
-)
+FORMAT = Format("inscript-xml", "InScript's XML release", ".xml", recognise, read)

@@ -1,16 +1,12 @@
 """JSON lines, one document a line, as e2e-coref, fastcoref and their kin read and write them.
 
-Words come from ``sentences`` (lists of words), else from ``tokens``, else from the raw ``text``, which is
-then split as plain text is. What a span ``[a, b]`` in ``clusters`` means can't be seen from the numbers, so a
-rule decides:
+Words come from ``sentences`` (lists of words), else from ``tokens``, else from the raw ``text``, which is then split as plain text
+is. Whether a span ``[a, b]`` in ``clusters`` counts tokens or characters, and includes ``b``, can't be seen from the numbers. The
+option ``spans`` decides, if it is given; else spans over given words are tokens ``a`` to ``b`` inclusive (e2e-coref and its
+successors), and spans over raw text are characters, ``b`` excluded (fastcoref's output).
 
-* the option ``spans`` if it is given: ``inclusive``, ``exclusive`` (both of tokens) or ``characters``;
-* else with words (``sentences`` or ``tokens``): tokens ``a`` to ``b`` inclusive, as in e2e-coref and its
-heirs;
-* else: characters from ``a`` up to, but without, ``b``, as in fastcoref's output.
-
-Lines that this package wrote are recognised by their key ``entitynlm`` and read back without loss.
-``constituents``, ``ner`` and other annotation is passed over.
+Lines that this package wrote are recognised by their key ``entitynlm`` and read back without loss. ``constituents``, ``ner`` and
+other annotation is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +15,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import IO, Any
 
 from entitynlm.errors import DataError
@@ -126,11 +122,8 @@ def _read_record(record: JsonObject, source: Source, number: int, count: int) ->
 
 
 def _find_name(record: JsonObject) -> str | None:
-    for key in NAMES:
-        value = record.get(key)
-        if isinstance(value, str | int) and str(value).strip():
-            return str(value)
-    return None
+    values = (record.get(key) for key in NAMES)
+    return next((str(v) for v in values if isinstance(v, str | int) and str(v).strip()), None)
 
 
 @dataclass
@@ -193,10 +186,7 @@ def _take_words(record: JsonObject, report: Complain) -> _Words:
         sentences = _part_sentences(tokens, record.get("sentence_map"), report)
     if record.get("subtoken_map") is not None:
         report("the words of this document are word pieces of a subword model")
-    before = [0]
-    for sentence in sentences:
-        for word in sentence:
-            before.append(before[-1] + bool(word.strip()))
+    before = [0, *accumulate(bool(word.strip()) for sentence in sentences for word in sentence)]
     kept = [[word for word in sentence if word.strip()] for sentence in sentences]
     if before[-1] < len(before) - 1:
         report(f"{len(before) - 1 - before[-1]} blank words were left out")
@@ -218,10 +208,8 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
     if not isinstance(value, list) or not value:
         return None
     try:
-        nested = all(isinstance(each, list) for each in value)
-        values = (
-            [v for each in value for v in take_values(each, what)] if nested else take_values(value, what)
-        )
+        lists = value if all(isinstance(each, list) for each in value) else [value]
+        values = [v for each in lists for v in take_values(each, what)]
     except DataError:
         values = []
     if len(values) != size:
@@ -244,22 +232,15 @@ def _add_character_spans(document: Document, clusters: list[list[Span]], report:
                 report(f"the mention [{start}, {end}] has no word in it and was left out")
                 continue
             if not whole:
-                report(
-                    f"the mention [{start}, {end}] {text[start:end][:40]!r} cuts a word; it is read as whole words"
-                )
+                shown = f"the mention [{start}, {end}] {text[start:end][:40]!r}"
+                report(f"{shown} cuts a word; it is read as whole words")
             mentions.append(Mention(*words, str(number)))
     return document.with_mentions(mentions)
 
 
-FORMAT = Format(
-    name="jsonl",
-    description="JSON lines of e2e-coref, fastcoref and this package",
-    suffix=".jsonl",
-    recognise=recognise,
-    read=read,
-    write=write,
-    options={
-        "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
-        "clusters": "the key of the clusters, such as predicted_clusters",
-    },
-)
+OPTIONS = {
+    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+    "clusters": "the key of the clusters, such as predicted_clusters",
+}
+DESCRIPTION = "JSON lines of e2e-coref, fastcoref and this package"
+FORMAT = Format("jsonl", DESCRIPTION, ".jsonl", recognise, read, write, options=OPTIONS)

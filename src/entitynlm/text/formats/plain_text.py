@@ -1,13 +1,11 @@
 """Plain text and Markdown: words by spaCy's blank English tokeniser, sentences by nupunkt, every character kept.
 
-A file is one document, unless it is very long: then it is cut at paragraph ends into documents ``name#1``,
-``name#2``, … of at most ``part_size`` characters, so that a text of any length can be read. The text of such
-a document is its part of the file, its offsets count within that part, and ``meta["text_start"]`` says where
-in the file the part begins.
+A file is one document, unless it is longer than ``part_size`` characters: then it is cut at paragraph ends into documents
+``name#1``, ``name#2``, …, so that a text of any length can be read. Offsets count within such a part, and
+``meta["text_start"]`` says where in the file it begins.
 
-Markdown (files called ``.md`` or ``.markdown``) loses its syntax but not its places: ``text`` is the file as
-it is, and offsets point into it. They hold the word itself but where syntax stands inside of a word
-(``un**believ**able``).
+Markdown (files called ``.md`` or ``.markdown``) is read without its syntax, but ``text`` is the file as it is, and offsets point
+into it: to the word itself, unless syntax stands inside of it (``un**believ**able``).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import codecs
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.markdown import strip_markdown
@@ -62,18 +60,14 @@ def _choose_part_size(source: Source) -> int:
 
 def _is_markdown(source: Source) -> bool:
     choice = source.choose("markdown", ("auto", "yes", "no"))
-    return choice == "yes" or (
-        choice == "auto" and source.path.removesuffix(".gz").lower().endswith(MARKDOWN)
-    )
+    by_name = source.path.removesuffix(".gz").lower().endswith(MARKDOWN)
+    return choice == "yes" or (choice == "auto" and by_name)
 
 
 def _make_document(text: str, name: str, markdown: bool) -> Document:
-    if not markdown:
-        cut = segment_text(text)
-        return Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-    view = strip_markdown(text)
-    cut = segment_text(view.text)
-    offsets = tuple(view.locate(start, end) for start, end in cut.offsets)
+    view = strip_markdown(text) if markdown else None
+    cut = segment_text(text if view is None else view.text)
+    offsets = cut.offsets if view is None else tuple(view.locate(start, end) for start, end in cut.offsets)
     return Document(name, cut.tokens, cut.sentences, text=text, offsets=offsets)
 
 
@@ -82,12 +76,9 @@ def _check_characters(source: Source) -> Iterator[str]:
     line = 1
     for chunk in source.text_chunks():
         if "\0" in chunk:
-            raise DataError(
-                "this is not a text: there is a zero byte in it",
-                path=source.path,
-                line=line + chunk.count("\n", 0, chunk.index("\0")),
-                hint="Save the document as plain text (UTF-8) first",
-            )
+            line += chunk.count("\n", 0, chunk.index("\0"))
+            hint = "Save the document as plain text (UTF-8) first"
+            raise source.error("this is not a text: there is a zero byte in it", line, hint=hint)
         line += chunk.count("\n")
         yield chunk
 
@@ -114,14 +105,15 @@ def _find_cut(text: str, size: int) -> int:
     return size
 
 
+OPTIONS = {
+    "markdown": "auto (by the file's name), yes or no",
+    "part_size": "cut texts longer than this number of characters into several documents",
+}
 FORMAT = Format(
-    name="text",
-    description="plain text and Markdown, split into words and sentences",
-    suffix=".txt",
-    recognise=recognise,
-    read=read,
-    options={
-        "markdown": "auto (by the file's name), yes or no",
-        "part_size": "cut texts longer than this number of characters into several documents",
-    },
+    "text",
+    "plain text and Markdown, split into words and sentences",
+    ".txt",
+    recognise,
+    read,
+    options=OPTIONS,
 )
