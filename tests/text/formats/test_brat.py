@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.brat.reader import FORMAT
+from entitynlm.text.formats.brat import FORMAT
 from entitynlm.text.formats.registry import read_documents
 from support.strategies import documents
 

@@ -14,6 +14,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, as_text, open_binary, write_atomically
 from entitynlm.text.document import Document
 from entitynlm.text.formats import (
+    brat,
     conll2012,
     conllu,
     inscript,
@@ -23,7 +24,6 @@ from entitynlm.text.formats import (
     spacy_docs,
 )
 from entitynlm.text.formats.base import Format, Report, Source, ignore
-from entitynlm.text.formats.brat import reader as brat
 
 SAMPLE_BYTES = 65536
 

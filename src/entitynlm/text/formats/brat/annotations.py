@@ -1,9 +1,8 @@
 """The lines of a brat ``.ann`` file, and which of its text spans are one entity.
 
-Two schemes are known. In the usual one every ``T`` line is a mention, its label the type, and relations and
-equivalences with a name like ``Coref`` join mentions. In LitBank's a span has two ``T`` lines: one with kind
-and type (``PROP_PER``), one whose label is its chain (``Marta-3``); relations there (``cop``, ``appos``) join
-nothing.
+Two schemes are known. In the usual one every ``T`` line is a mention with its type as label, and relations and equivalences with
+a name like ``Coref`` join mentions. In LitBank's a span has two ``T`` lines, one with mention type and entity type (``PROP_PER``)
+and one with its chain (``Marta-3``); relations there (``cop``, ``appos``) join nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from entitynlm.errors import DataError
 from entitynlm.text.document import Span
 from entitynlm.text.formats.base import Source
 
@@ -21,6 +19,7 @@ TEXT_BOUND = re.compile(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
 RELATION = re.compile(r"(\S+) \S+?:(T\d+) \S+?:(T\d+)\s*")
 COREFERENCE = re.compile(r"coref|anaph|ident|equiv", re.IGNORECASE)
 KIND_AND_TYPE = re.compile(r"(?:PROP|NOM|PRON)_(.+)")
+EXPECTED = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
 CHAIN = re.compile(r".+-\d+")
 
 
@@ -43,8 +42,7 @@ class Annotations:
 
     mentions: dict[str, TextBound] = field(default_factory=dict)
     links: list[tuple[str, ...]] = field(default_factory=list)
-    passed_over: Counter[str] = field(default_factory=Counter)
-    """Relations that were not taken for coreference, by name."""
+    ignored: Counter[str] = field(default_factory=Counter)  # relations other than coreference, by name
 
 
 def read_annotations(source: Source, relations: Collection[str] = ()) -> Annotations:
@@ -60,7 +58,7 @@ def read_annotations(source: Source, relations: Collection[str] = ()) -> Annotat
         elif re.fullmatch(r"\*|R\d+", key):
             links.append((number, *_parse_link(key, rest, source, number)))
         elif not re.fullmatch(r"[A-Z#]\d*", key):
-            raise _fail("this is not a brat annotation", source, number, line)
+            raise source.error("this is not a brat annotation", number, found=line[:80], expected=EXPECTED)
     for number, name, keys in links:  # at the end, because a link may stand before what it joins
         known = tuple(each for each in keys if each in found.mentions)
         if len(known) < len(keys):
@@ -69,7 +67,7 @@ def read_annotations(source: Source, relations: Collection[str] = ()) -> Annotat
         if name in relations or (not relations and COREFERENCE.search(name)):
             found.links.append(known)
         else:
-            found.passed_over[name] += 1
+            found.ignored[name] += 1
     return found
 
 
@@ -92,35 +90,22 @@ def join_links(keys: Iterable[str], links: Iterable[tuple[str, ...]]) -> list[li
     return list(classes.values())
 
 
-def _fail(message: str, source: Source, number: int, line: str) -> DataError:
-    return DataError(
-        message,
-        path=source.path,
-        line=number,
-        found=line[:80],
-        expected="a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1",
-    )
-
-
 def _add_text_bound(found: Annotations, key: str, rest: str, source: Source, number: int) -> None:
     head, _, surface = rest.partition("\t")
+    line = f"{key}\t{rest}"[:80]
     match = TEXT_BOUND.fullmatch(head.strip())
     if match is None:
-        raise _fail(
-            "this text annotation has no label or no ranges of characters", source, number, f"{key}\t{rest}"
-        )
-    ranges = tuple(sorted(_parse_range(each) for each in match[2].split(";")))
+        message = "this text annotation has no label or no ranges of characters"
+        raise source.error(message, number, found=line, expected=EXPECTED)
+    numbers = [int(each) for each in re.split("[ ;]", match[2])]
+    ranges = tuple(sorted(zip(numbers[::2], numbers[1::2], strict=True)))
     if any(start >= end for start, end in ranges):
-        raise _fail("a range of characters is empty or runs backwards", source, number, f"{key}\t{rest}")
+        message = "a range of characters is empty or runs backwards"
+        raise source.error(message, number, found=line, expected=EXPECTED)
     if key in found.mentions:
         source.report(f"{key} is given twice; the second one was left out", number)
         return
     found.mentions[key] = TextBound(key, match[1], ranges, surface, number)
-
-
-def _parse_range(text: str) -> Span:
-    start, end = text.split(" ")
-    return int(start), int(end)
 
 
 def _parse_link(key: str, rest: str, source: Source, number: int) -> tuple[str, tuple[str, ...]]:
@@ -140,15 +125,12 @@ def settle_types(found: Annotations, source: Source) -> None:
     for key, each in found.mentions.items():
         kind = kinds[key]
         each.type = kind[1] if kind else each.label
-    others = [key for key, kind in kinds.items() if kind is None]
-    if (
-        others
-        and len(others) < len(kinds)
-        and all(CHAIN.fullmatch(found.mentions[key].label) for key in others)
-    ):
-        _join_layers(found, set(others), source)
-    elif found.passed_over and not found.links:
-        names = ", ".join(f"{name!r} ({count})" for name, count in sorted(found.passed_over.items()))
+    others = {key for key, kind in kinds.items() if kind is None}
+    chained = all(CHAIN.fullmatch(found.mentions[key].label) for key in others)
+    if chained and 0 < len(others) < len(kinds):
+        _join_layers(found, others, source)
+    elif found.ignored and not found.links:
+        names = ", ".join(f"{name!r} ({count})" for name, count in sorted(found.ignored.items()))
         source.report(f"no relation was read as coreference; there are {names}, see the option relations")
 
 

@@ -1,13 +1,11 @@
-"""brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` beside it.
+"""The reader of brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` beside it.
 
-brat knows no words, so a rule cuts the text: with the option ``tokens="whitespace"`` words stand between
-white space and a line is a sentence, with ``tokens="text"`` the text is cut as plain text is. By default the
-first is done where the text looks tokenised already (all annotations begin and end at white space, and full
-stops and commas stand alone more often than not), as LitBank's does. A file ``name.tokens`` from our
-writer settles the question.
+brat has no words. With the option ``tokens="whitespace"`` words stand between white space and a line is a sentence; with
+``tokens="text"`` the text is segmented like plain text. The default is the first where the text looks tokenised (all
+annotations begin and end at white space, and full stops and commas mostly stand alone), as LitBank's does. A file
+``name.tokens`` from our writer has the words themselves.
 
-A mention that cuts a word is read as the whole word and reported: where words begin and end must not depend
-on what is annotated.
+A mention that cuts a word is read as the whole word and reported: word boundaries must not depend on the annotation.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from pathlib import Path
 from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.brat.annotations import (
     Annotations,
     TextBound,
@@ -33,7 +31,7 @@ from entitynlm.text.formats.brat.annotations import (
     read_annotations,
     settle_types,
 )
-from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text, write_folder
+from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text
 from entitynlm.text.formats.json_records import (
     OURS,
     JsonObject,
@@ -46,12 +44,12 @@ from entitynlm.text.segmentation import align_span, segment_text, segment_whites
 
 
 @dataclass
-class _Kept:
-    """A document whose mentions are still missing, and what is known of them."""
+class _Segmented:
+    """A document without its mentions, the offsets of its words in the text, and the details of mentions by their key."""
 
     document: Document
     text: str
-    places: Sequence[Span]
+    offsets: Sequence[Span]
     details: dict[str, JsonObject]
 
 
@@ -79,7 +77,7 @@ def read(source: Source) -> Iterator[Document]:
         settle_types(found, source)
         text = max(readings, key=lambda text: sum(_agrees(each, text) for each in found.mentions.values()))
         document = _cut_text(source, text, how, found)
-        kept = _Kept(document, text, document.offsets or (), {})
+        kept = _Segmented(document, text, document.offsets or (), {})
     for each in found.mentions.values():
         _check_surface(each, kept.text, source)
     with source.naming():
@@ -92,17 +90,13 @@ def _find_text(source: Source) -> Path:
     if given is not None:
         return Path(str(given))
     if source.path == STANDARD:
-        raise DataError(
-            "brat annotations from standard input have no text beside them",
-            hint="Name the text by the option text",
-        )
+        hint = "Name the text by the option text"
+        raise DataError("brat annotations from standard input have no text beside them", hint=hint)
     base = source.path.removesuffix(".gz").removesuffix(".ann")
     for path in (Path(f"{base}.txt"), Path(f"{base}.txt.gz")):
         if path.is_file():
             return path
-    raise DataError(
-        "the text of these annotations is missing", path=source.path, expected=f"a file {base}.txt beside it"
-    )
+    raise source.error("the text of these annotations is missing", expected=f"a file {base}.txt beside it")
 
 
 def _read_text(path: Path) -> list[str]:
@@ -118,22 +112,21 @@ def _read_text(path: Path) -> list[str]:
     return readings
 
 
+def _show(each: TextBound, text: str) -> str:
+    return " ".join(text[start:end] for start, end in each.ranges)
+
+
 def _agrees(each: TextBound, text: str) -> bool:
-    shown = " ".join(text[start:end] for start, end in each.ranges)
-    return shown.split() == each.surface.split()
+    return _show(each, text).split() == each.surface.split()
 
 
 def _check_surface(each: TextBound, text: str, source: Source) -> None:
     if each.ranges[-1][1] > len(text):
-        raise DataError(
-            f"{each.key} ends at character {each.ranges[-1][1]}, but the text has {len(text)}",
-            path=source.path,
-            line=each.line,
-            hint="The text and the annotations do not belong together",
-        )
+        message = f"{each.key} ends at character {each.ranges[-1][1]}, but the text has {len(text)}"
+        raise source.error(message, each.line, hint="The text and the annotations do not belong together")
     if each.surface and not _agrees(each, text):
-        shown = " ".join(text[start:end] for start, end in each.ranges)
-        source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown[:40]!r}", each.line)
+        shown = _show(each, text)[:40]
+        source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown!r}", each.line)
 
 
 def _cut_text(source: Source, text: str, how: str, found: Annotations) -> Document:
@@ -145,15 +138,15 @@ def _cut_text(source: Source, text: str, how: str, found: Annotations) -> Docume
 
 def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Annotations) -> bool:
     starts, ends = {start for start, _ in offsets}, {end for _, end in offsets}
-    for each in found.mentions.values():
-        if any(start not in starts or end not in ends for start, end in each.ranges):
-            return False
+    ranges = [range_ for each in found.mentions.values() for range_ in each.ranges]
+    if any(start not in starts or end not in ends for start, end in ranges):
+        return False
     alone = sum(word in ".,;:!?" for word in words)
     attached = sum(len(word) > 1 and word[-1] in ",;:!?" for word in words)
     return alone > attached
 
 
-def _read_sidecar(source: Source, readings: list[str]) -> _Kept | None:
+def _read_sidecar(source: Source, readings: list[str]) -> _Segmented | None:
     """What our writer kept of the document, if it is there and the text is still the same."""
     path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
     if source.path == STANDARD or not path.is_file():
@@ -172,25 +165,25 @@ def _read_sidecar(source: Source, readings: list[str]) -> _Kept | None:
         if len(places) != len(document):
             raise DataError(f"{len(places)} places for {len(document)} words")
         details = take(extras.get("annotations"), dict, "annotations")
-        return _Kept(document, text, places, {key: take(each, dict, key) for key, each in details.items()})
+        return _Segmented(
+            document, text, places, {key: take(each, dict, key) for key, each in details.items()}
+        )
     except (OSError, ValueError, RecursionError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
         return None
 
 
-def _add_mentions(kept: _Kept, found: Annotations, source: Source) -> Document:
+def _add_mentions(kept: _Segmented, found: Annotations, source: Source) -> Document:
     mentions: dict[str, Mention] = {}
     for key, each in found.mentions.items():
         known = kept.details.get(key, {})
         name = take(known.get("entity", each.chain or key), str, "entity")
-        if (
-            known.get("ranges") == [list(range_) for range_ in each.ranges]
-            and known.get("label") == each.label
-        ):
+        ranges = [list(range_) for range_ in each.ranges]
+        if known.get("ranges") == ranges and known.get("label") == each.label:
             (span,) = take_spans([known.get("span")], "span")
             mentions[key] = restore_mention(span, name, known)
             each.type = None if known.get("type") is None else take(known["type"], str, "type")
-        elif parts := _find_parts(each, kept.places, source):
+        elif parts := _find_parts(each, kept.offsets, source):
             split = tuple(parts) if len(parts) > 1 else ()
             attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
             mentions[key] = Mention(parts[0][0], parts[-1][1], name, split, attributes=attributes)
@@ -223,11 +216,11 @@ def _keep_label(mention: Mention, each: TextBound, kind: str | None) -> Mention:
     return dataclasses.replace(mention, attributes=(*mention.attributes, ("label", each.label)))
 
 
-def _find_parts(each: TextBound, places: Sequence[Span], source: Source) -> list[Span]:
+def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> list[Span]:
     """The words of a text annotation; parts with no word between them are one."""
     parts: list[Span] = []
     for start, end in each.ranges:
-        words, whole = align_span(places, start, end)
+        words, whole = align_span(offsets, start, end)
         if words is None:
             continue
         if not whole:
@@ -238,18 +231,3 @@ def _find_parts(each: TextBound, places: Sequence[Span], source: Source) -> list
     if not parts:
         source.report(f"{each.key} has no word in it and was left out", each.line)
     return parts
-
-
-FORMAT = Format(
-    name="brat",
-    description="brat standoff: .ann files with their .txt",
-    suffix=".ann",
-    recognise=recognise,
-    read=read,
-    write_folder=write_folder,
-    options={
-        "tokens": "how the text is cut into words: auto, whitespace or text",
-        "relations": "names of relations that mean coreference, parted by commas",
-        "text": "the path of the text, where it is not beside the annotations",
-    },
-)

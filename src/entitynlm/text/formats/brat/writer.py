@@ -1,8 +1,7 @@
-"""Documents as a brat collection: ``name.txt`` and ``name.ann``, and the settings that brat needs to show them.
+"""The writer of brat collections: ``name.txt``, ``name.ann``, and the settings that brat needs to show them.
 
-brat knows characters, types and links, no more. What else a document holds (words, sentences, columns, entity
-names) stands in ``name.tokens`` beside them, which brat passes over; with it, what was written is read
-back exactly, but for what was changed in brat meanwhile.
+brat has characters, types and links only. What else a document holds (words, sentences, columns, entity names) is written to
+``name.tokens`` beside them, which brat ignores; with it, a document is read back exactly, except for what was edited in brat.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
+from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
 UNTYPED = "Mention"
@@ -42,23 +42,22 @@ def write_folder(documents: Iterable[Document], folder: Path) -> None:
     names: set[str] = set()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            prefix=f".{folder.name}.", suffix=".part", dir=folder.parent
-        ) as made:
+        with tempfile.TemporaryDirectory(".part", f".{folder.name}.", folder.parent) as temporary:
+            made = Path(temporary)
             for document in documents:
-                labels |= _write_document(document, Path(made) / _choose_name(document.id, names))
+                labels |= _write_document(document, made / _choose_name(document.id, names))
             if not (folder / "annotation.conf").exists():
                 settings = SETTINGS.format(labels="\n".join(sorted(labels or {UNTYPED})))
-                _write(Path(made) / "annotation.conf", settings)
+                _write(made / "annotation.conf", settings)
             folder.mkdir(exist_ok=True)
-            for file in sorted(Path(made).iterdir()):
+            for file in sorted(made.iterdir()):
                 shutil.move(file, folder / file.name)
     except OSError as error:
         raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
 
 
 def hash_text(text: str) -> int:
-    """By which the reader knows whether the text is still the one that the words were cut from."""
+    """A checksum by which the reader knows whether the text was changed since."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
@@ -79,7 +78,7 @@ def _write(path: Path, text: str) -> None:
 
 def _write_document(document: Document, base: Path) -> set[str]:
     """Write the three files of a document and give the labels that were used."""
-    text, places = _choose_text(document)
+    text, offsets = _choose_text(document)
     lines: list[str] = []
     labels: set[str] = set()
     described: JsonObject = {}
@@ -89,7 +88,7 @@ def _write_document(document: Document, base: Path) -> set[str]:
             key = f"T{len(described) + 1}"
             keys.append(key)
             label = _choose_label(mention, entity.type)
-            ranges = _find_ranges(mention, text, places)
+            ranges = _find_ranges(mention, text, offsets)
             spelled = ";".join(f"{start} {end}" for start, end in ranges)
             surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
             lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
@@ -106,7 +105,11 @@ def _write_document(document: Document, base: Path) -> set[str]:
             lines.append(f"*\tCoref {' '.join(keys)}\n")
     record = make_record(document.with_mentions(()))
     extras = record[OURS]
-    extras |= {"hash": hash_text(text), "places": [list(place) for place in places], "annotations": described}
+    extras |= {
+        "hash": hash_text(text),
+        "places": [list(offset) for offset in offsets],
+        "annotations": described,
+    }
     extras["text_is_file"] = document.text == text
     if document.text == text:
         del extras["text"]
@@ -121,16 +124,8 @@ def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
         return document.text, document.offsets
     words = [re.sub(r"\s", " ", token) for token in document.tokens]
-    ends = {end - 1 for _, end in document.sentences}
-    text, places = "", []
-    pieces: list[str] = []
-    at = 0
-    for index, word in enumerate(words):
-        places.append((at, at + len(word)))
-        pieces += [word, "\n" if index in ends else " "]
-        at += len(word) + 1
-    text = "".join(pieces)
-    return text, tuple(places)
+    text = "".join(" ".join(words[start:end]) + "\n" for start, end in document.sentences)
+    return text, join_words(words)[1]
 
 
 def _choose_label(mention: Mention, kind: str | None) -> str:
@@ -138,14 +133,12 @@ def _choose_label(mention: Mention, kind: str | None) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", label)
 
 
-def _find_ranges(mention: Mention, text: str, places: tuple[Span, ...]) -> list[Span]:
+def _find_ranges(mention: Mention, text: str, offsets: tuple[Span, ...]) -> list[Span]:
     """The characters of a mention, parted at line ends, which brat's spans may not contain."""
     ranges: list[Span] = []
     for start, end in mention.parts or (mention.span,):
-        first = places[start][0]
-        for piece in re.finditer(r"[^\r\n]+", text[first : places[end - 1][1]]):
+        first = offsets[start][0]
+        for piece in re.finditer(r"[^\r\n]+", text[first : offsets[end - 1][1]]):
             if piece[0].strip():
                 ranges.append((first + piece.start(), first + piece.end()))
-    if not ranges:
-        ranges = [(places[mention.start][0], places[mention.end - 1][1])]
-    return ranges
+    return ranges or [(offsets[mention.start][0], offsets[mention.end - 1][1])]
