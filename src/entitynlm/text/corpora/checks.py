@@ -1,8 +1,7 @@
-"""Reading files only to see whether they can be read, and what is odd in them.
+"""Checking files: whether they can be read, and what is odd in them.
 
-A reader reports what it had to mend line by line; :func:`find_oddities` adds what only the whole document
-shows: spans annotated twice, mentions that cross each other or a sentence end, documents with no words or a
-second-hand id.
+A reader reports what it had to repair; :func:`find_oddities` adds what only the whole document shows: spans annotated twice,
+mentions that cross each other or a sentence end, documents without words.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ KEPT_PER_FILE = 1000  # a damaged file of a gigabyte has millions of oddities; t
 
 @dataclass
 class FileReport:
-    """What became of one file: documents read, what was odd, and what ended the reading if something did."""
+    """The documents read from one file, its oddities, and the error that ended the reading, if any."""
 
     path: str
     documents: int = 0
@@ -74,7 +73,7 @@ def check_files(paths: Iterable[str | Path], *, format: str | None = None) -> It
 
 
 def find_oddities(document: Document) -> Iterator[str]:
-    """What is odd in a document's annotation although each of its lines could be read."""
+    """Oddities of a document's annotation that no single line shows."""
     if not document.tokens:
         yield "it has no words"
     entities_of: dict[Span, list[str]] = {}

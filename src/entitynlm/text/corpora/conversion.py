@@ -1,4 +1,4 @@
-"""A corpus from one format into another, split by split, file by file or each split in one file."""
+"""Conversion of a corpus into another format, with one file per split or one file per file."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Step:
 
 
 def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None = None) -> list[Step]:
-    """Which files will be written for a whole corpus.
+    """List the files to write for a whole corpus.
 
-    ``merged`` makes one file per split (``train.jsonl``), ``folders`` one folder per split with a file for
-    each file of the corpus; by default CoNLL-2012 has folders, named and suffixed so that they are
-    recognised as such again (``development/…/name.v4_gold_conll``), and every other format is merged.
+    ``merged`` makes one file per split (``train.jsonl``), ``folders`` a folder per split with a file for each file of the corpus.
+    The default is ``folders`` for CoNLL-2012, named so that they are recognised again (``development/…/name.v4_gold_conll``), and
+    ``merged`` for every other format.
     """
     form = get_format(to)
     layout = layout or ("folders" if to == "conll2012" else "merged")

@@ -1,8 +1,7 @@
-"""A corpus: a name and files in splits, recognised from what lies in a folder, read as a stream of documents.
+"""A corpus: a name and files in splits, recognised from the contents of a folder, read as a stream of documents.
 
-:func:`open_corpus` asks one recogniser after the other, the most particular first (InScript, LitBank, GUM,
-a CoNLL-2012 tree), then the general ones (files or folders called train/dev/test, any folder of readable
-files).
+:func:`open_corpus` asks one recogniser after the other: the known corpora (InScript, LitBank, GUM, a CoNLL-2012 tree), then the
+general ones (files or folders called train/dev/test, any folder of readable files).
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ class Corpus:
         try:
             return self.splits[split]
         except KeyError:
-            raise ConfigError(
-                f"{self.path}: there is no split {split!r}; this corpus has {', '.join(self.splits)}"
-            ) from None
+            known = ", ".join(self.splits)
+            message = f"{self.path}: there is no split {split!r}; this corpus has {known}"
+            raise ConfigError(message) from None
 
     def documents(
         self, split: str | None = None, *, on_oddity: Report = ignore, **options: Any
@@ -76,16 +75,12 @@ class Corpus:
             yield from read_documents(path, self.format, on_oddity=on_oddity, **options)
 
 
-Found = tuple[str, Splits, str]  # name, splits, rule
-Recogniser = Callable[[Path], "Found | None"]
+Recognised = tuple[str, Splits, str]  # name, splits, rule
+Recogniser = Callable[[Path], "Recognised | None"]
 
 
 def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
-    """Recognise the corpus at ``path``: one of the known folders, files by split, a folder of files, one
-    file.
-
-    ``format`` overrides the recognition of each file's format, not that of the folder.
-    """
+    """Recognise the corpus at ``path``; ``format`` overrides the recognition of each file's format, not that of the folder."""
     if str(path) == STANDARD:
         return Corpus("standard input", Path(STANDARD), {ALL: (Path(STANDARD),)}, format, "one stream")
     path = Path(path)
@@ -110,7 +105,7 @@ def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
 # -- recognisers: the first line of each says what it looks for, and stands in the error message -----------
 
 
-def _recognise_inscript(folder: Path) -> Found | None:
+def _recognise_inscript(folder: Path) -> Recognised | None:
     """InScript's data/trainFiles, devFiles and testFiles with *.drs (or its dataSplit.json)."""
     placed = [
         (split, path)
@@ -129,7 +124,7 @@ def _recognise_inscript(folder: Path) -> Found | None:
     return ("inscript", splits, "InScript's dataSplit.json") if files else None
 
 
-def _recognise_gum(folder: Path) -> Found | None:
+def _recognise_gum(folder: Path) -> Recognised | None:
     """OntoGUM's or GUM's *.conllu (in conllu/ or right here) with a splits.md."""
     for place in (folder / "conllu", folder):
         files = sorted(place.glob("*.conllu"))
@@ -145,27 +140,17 @@ def _recognise_gum(folder: Path) -> Found | None:
     return None
 
 
-def _recognise_litbank(folder: Path) -> Found | None:
+def _recognise_litbank(folder: Path) -> Recognised | None:
     """LitBank's *_brat.conll in conll/ (or *_brat.ann in brat/)."""
     for ending in ("_brat.conll", "_brat.ann"):
-        for place in (
-            folder / "conll",
-            folder / "brat",
-            folder / "coref/conll",
-            folder / "coref/brat",
-            folder,
-        ):
-            files = sorted(place.glob(f"*{ending}"))
-            if files:
-                return (
-                    "litbank",
-                    split_every_ninth(files),
-                    "every 9th file by name, from index 8 test, from 4 dev",
-                )
+        for place in ("conll", "brat", "coref/conll", "coref/brat", "."):
+            if files := sorted((folder / place).glob(f"*{ending}")):
+                rule = "every 9th file by name, from index 8 test, from 4 dev"
+                return "litbank", split_every_ninth(files), rule
     return None
 
 
-def _recognise_conll2012(folder: Path) -> Found | None:
+def _recognise_conll2012(folder: Path) -> Recognised | None:
     """CoNLL-2012's train, development and test folders with *_gold_conll or *_auto_conll anywhere below."""
     chosen: dict[tuple[str, str], tuple[bool, int, Path]] = {}
     for path in sorted(folder.rglob("*_conll")):
@@ -174,11 +159,7 @@ def _recognise_conll2012(folder: Path) -> Found | None:
         splits = [word for word in map(find_split_word, inner) if word]
         if kind is None or not splits:
             continue
-        rank = (
-            kind[3] == "gold",
-            int((kind[2] or "v0")[1:]),
-            path,
-        )  # and a later version before an earlier one
+        rank = (kind[3] == "gold", int((kind[2] or "v0")[1:]), path)  # gold before auto, the latest version
         key = (splits[0], "/".join((*_below_annotations(inner), kind[1])))
         chosen[key] = max(chosen.get(key, rank), rank)
     placed = [(split, path) for (split, _), (_, _, path) in chosen.items()]
@@ -188,7 +169,7 @@ def _recognise_conll2012(folder: Path) -> Found | None:
     return "conll2012", arrange_splits(english or placed), "CoNLL-2012's folders, gold before auto"
 
 
-def _recognise_split_files(folder: Path) -> Found | None:
+def _recognise_split_files(folder: Path) -> Recognised | None:
     """files called train, dev and test in any format."""
     files = _readable_files(folder)
     splits = split_by_name(files)
@@ -197,7 +178,7 @@ def _recognise_split_files(folder: Path) -> Found | None:
     return folder.resolve().name, splits, "file names"
 
 
-def _recognise_split_folders(folder: Path) -> Found | None:
+def _recognise_split_folders(folder: Path) -> Recognised | None:
     """folders called train, dev and test with files in any format."""
     placed = [
         (split, path)
@@ -208,7 +189,7 @@ def _recognise_split_folders(folder: Path) -> Found | None:
     return (folder.resolve().name, arrange_splits(placed), "folder names") if placed else None
 
 
-def _recognise_plain_folder(folder: Path) -> Found | None:
+def _recognise_plain_folder(folder: Path) -> Recognised | None:
     """any folder of annotated files or of texts."""
     files = _readable_files(folder)
     return (folder.resolve().name, {ALL: tuple(files)}, "no splits") if files else None
@@ -263,9 +244,8 @@ def _read_json_splits(path: Path) -> Mapping[str, list[str]]:
         listed = json.loads(path.read_text(encoding="utf-8"))
         return {str(split): [str(name) for name in names] for split, names in listed.items()}
     except (ValueError, AttributeError, TypeError) as error:
-        raise DataError(
-            "the list of splits can't be read", path=path, expected='{"train": ["name", …], …}'
-        ) from error
+        expected = '{"train": ["name", …], …}'
+        raise DataError("the list of splits can't be read", path=path, expected=expected) from error
 
 
 def _read_card(folder: Path) -> str | None:
@@ -279,12 +259,8 @@ def _read_card(folder: Path) -> str | None:
 
 def _suggest_folders(folder: Path) -> str:
     """Which folders in this one are corpora, for people who named one level too high."""
-    names = []
-    for inner in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
-        if any(recognise(inner) for recognise in _RECOGNISERS[:3]):
-            names.append(inner.name)
-    return (
-        f"Name one of the folders in it: {', '.join(names)}"
-        if names
-        else "Name a folder or a file of these kinds"
-    )
+    inner = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    names = sorted(path.name for path in inner if any(recognise(path) for recognise in _RECOGNISERS[:3]))
+    if names:
+        return f"Name one of the folders in it: {', '.join(names)}"
+    return "Name a folder or a file of these kinds"

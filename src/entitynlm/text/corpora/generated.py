@@ -1,7 +1,7 @@
-"""The corpus that the package carries: generated stories, written in splits, counted, and checked to be hard.
+"""The generated corpus of stories, written in splits, counted, and checked to be hard enough.
 
-The folder has ``train.jsonl``, ``dev.jsonl``, ``test.jsonl`` and ``corpus.json``, in which the corpus says that it is
-generated, with what seed and by which version; whoever opens the folder later is told so.
+The folder has ``train.jsonl``, ``dev.jsonl``, ``test.jsonl`` and ``corpus.json``, which says that the corpus is generated and
+with what seed; ``open_corpus`` reads it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from entitynlm.files import write_atomically
 from entitynlm.text.corpora.corpus import CARD
-from entitynlm.text.corpora.statistics import SplitStatistics, Tally
+from entitynlm.text.corpora.statistics import SplitStatistics
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories.difficulty import measure_difficulty
@@ -30,7 +30,7 @@ OnDocument = Callable[[Document], None]
 
 @dataclass(frozen=True)
 class StoriesReport:
-    """What was generated: counts per split, and how well readers guess who is mentioned next."""
+    """Counts per split of generated stories, and how accurately simple baselines predict the next entity in them."""
 
     seed: int
     statistics: Mapping[str, SplitStatistics]
@@ -48,19 +48,15 @@ class StoriesReport:
 def make_stories(
     documents: int, *, seed: int, target: Path | None = None, on_document: OnDocument = lambda document: None
 ) -> StoriesReport:
-    """Generate so many stories, one at a time, into the folder ``target`` if one is named.
-
-    The same seed gives the same bytes. ``on_document`` is told of every story that was made (for progress).
-    """
+    """Generate stories one at a time, into the folder ``target`` if it is given; the same seed gives the same bytes."""
     statistics = {}
     for split in SPLITS:
-        tally = Tally()
-        stories = _watch(generate_stories(documents, seed=seed, split=split), tally, on_document)
+        statistics[split] = SplitStatistics()
+        stories = _count(generate_stories(documents, seed=seed, split=split), statistics[split], on_document)
         if target is None:
             deque(stories, maxlen=0)
         else:
             write_documents(stories, target / f"{split}.jsonl", "jsonl")
-        statistics[split] = tally.result()
     if target is not None:
         with write_atomically(target / CARD) as stream:
             card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
@@ -69,12 +65,14 @@ def make_stories(
 
 
 def check_difficulty(documents: int, *, seed: int) -> dict[str, Any]:
-    """Entity prediction on the test split, by a reader who knows the scripts and three who don't."""
+    """Accuracy of entity prediction on the test split: one predictor that knows the scripts and three that don't."""
     return dict(measure_difficulty(islice(generate_stories(documents, seed=seed, split="test"), CHECKED)))
 
 
-def _watch(documents: Iterable[Document], tally: Tally, on_document: OnDocument) -> Iterator[Document]:
+def _count(
+    documents: Iterable[Document], statistics: SplitStatistics, on_document: OnDocument
+) -> Iterator[Document]:
     for document in documents:
-        tally.add(document)
+        statistics.add(document)
         on_document(document)
         yield document

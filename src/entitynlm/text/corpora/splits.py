@@ -1,8 +1,6 @@
-"""Which documents are for training, development and test: the rules by which a folder of files is divided.
+"""Rules that divide the files of a corpus into ``{"train": …, "dev": …, "test": …}``.
 
-Each rule is a small function from files to ``{"train": …, "dev": …, "test": …}``. What a rule does not
-place is kept under ``other`` and never lost silently; a corpus without any division has the one split
-``all``.
+Files that a rule does not place are kept under ``other``; a corpus without any division has the one split ``all``.
 """
 
 from __future__ import annotations
@@ -20,15 +18,9 @@ ALL, OTHER = "all", "other"
 ORDER = ("train", "dev", "test")
 
 _SPLIT_WORDS = {
-    "train": "train",
-    "training": "train",
-    "dev": "dev",
-    "devel": "dev",
-    "development": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "test": "test",
-    "testing": "test",
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("dev", "devel", "development", "valid", "validation"), "dev"),
+    **dict.fromkeys(("test", "testing"), "test"),
 }
 
 
@@ -43,11 +35,10 @@ def arrange_splits(placed: Iterable[tuple[str, Path]]) -> dict[str, tuple[Path, 
 
 
 def find_split_word(name: str) -> str | None:
-    """The split that a file or folder name speaks of: ``en-ud-train.conllu`` → train, ``development`` → dev.
+    """The split that a file or folder name contains as a word: ``en-ud-train.conllu`` → train, ``development`` → dev.
 
-    A name has to say so in a word of its own (``training_day.txt`` has the words *training* and *day*), and
-    a name that speaks of two splits speaks of none. Story names of InScript such as ``train_040`` are a
-    train ride: a split word followed by a bare number does not count.
+    A name with the words of two splits has none. A split word followed by a bare number does not count, because InScript's
+    stories such as ``train_040`` are about train rides.
     """
     if re.fullmatch(r"[A-Za-z]+[_-]?\d+(\.[\w.]+)?", name):
         return None
@@ -89,30 +80,24 @@ def read_split_list(path: Path) -> dict[str, list[str]]:
             elif item and current is not None:
                 current.append(item[1])
             elif item:
-                raise DataError(
-                    "a document is listed before any split is named",
-                    path=path,
-                    line=number,
-                    found=line,
-                    expected="a heading such as '## train' first",
+                message, expected = (
+                    "a document is listed before any split",
+                    "a heading such as '## train' first",
                 )
+                raise DataError(message, path=path, line=number, found=line, expected=expected)
     if not splits:
         raise DataError("no splits are listed", path=path, expected="headings such as '## train'")
     return splits
 
 
 def find_split_list(folder: Path) -> Path | None:
-    """The nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling
-    ``ontogum``/``gum``.
+    """The nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling ``ontogum``/``gum``.
 
-    OntoGUM and GUM are two annotations of the same documents with one division, which only one of the two
-    folders may carry; in a clone of the GUM repository the list stands at the root.
+    OntoGUM and GUM are two annotations of the same documents with one division, and the list may be in either of the two
+    folders or at the root of a clone of the GUM repository.
     """
     folder = folder.resolve()
     above = [folder, *folder.parents][:4]
     beside = [place / name for place in above[1:3] for name in ("ontogum", "gum")]
-    for place in (*above, *beside):
-        candidate = place / "splits.md"
-        if candidate.is_file():
-            return candidate
-    return None
+    candidates = (place / "splits.md" for place in (*above, *beside))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)

@@ -1,38 +1,59 @@
-"""What is in a corpus, counted on the documents as they are annotated, before the model's preprocessing."""
+"""Corpus statistics, counted on the documents as they are annotated, before the model's preprocessing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Report, ignore
 
+COUNTS = ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
 
-@dataclass(frozen=True)
+
+@dataclass
 class SplitStatistics:
-    """The counts of one split.
+    """The counts of one split; documents are added one by one and not kept, only the set of word forms is.
 
-    Tokens are the file's own (punctuation counts), a mention that is annotated twice counts twice, nested
-    mentions count each, a singleton is an entity with one mention in its document, a mention's length is
-    the number of its words (a discontinuous one: of its parts), and the vocabulary is the number of
-    distinct surface forms, as spelt.
+    Tokens are the file's own (punctuation counts), nested and repeated mentions count each, a singleton is an entity with one
+    mention in its document, a mention's length is the number of its words, and the vocabulary is the number of distinct forms.
     """
 
-    documents: int
-    sentences: int
-    tokens: int
-    mentions: int
-    entities: int
-    singletons: int
-    mean_mention_length: float | None
-    longest_mention: int
-    vocabulary: int
+    documents: int = 0
+    sentences: int = 0
+    tokens: int = 0
+    mentions: int = 0
+    entities: int = 0
+    singletons: int = 0
+    longest_mention: int = 0
+    words_in_mentions: int = 0
+    forms: set[str] = field(default_factory=set, repr=False)
+
+    @property
+    def mean_mention_length(self) -> float | None:
+        return self.words_in_mentions / self.mentions if self.mentions else None
+
+    @property
+    def vocabulary(self) -> int:
+        return len(self.forms)
+
+    def add(self, document: Document) -> None:
+        self.documents += 1
+        self.sentences += len(document.sentences)
+        self.tokens += len(document.tokens)
+        self.mentions += len(document.mentions)
+        self.entities += len(document.entities)
+        self.singletons += sum(len(entity.mentions) == 1 for entity in document.entities)
+        lengths = [count_words(mention) for mention in document.mentions]
+        self.words_in_mentions += sum(lengths)
+        self.longest_mention = max(self.longest_mention, *lengths, 0)
+        self.forms.update(document.tokens)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        names = (*COUNTS, "mean_mention_length", "longest_mention", "vocabulary")
+        return {name: getattr(self, name) for name in names}
 
 
 def count_words(mention: Mention) -> int:
@@ -40,45 +61,15 @@ def count_words(mention: Mention) -> int:
     return sum(end - start for start, end in mention.parts) if mention.parts else len(mention)
 
 
-class Tally:
-    """Counts documents as they go by and keeps none of them, only the set of word forms."""
-
-    def __init__(self) -> None:
-        self._total = dict.fromkeys(
-            ("documents", "sentences", "tokens", "mentions", "entities", "singletons"), 0
-        )
-        self._words_in_mentions = self._longest = 0
-        self._forms: set[str] = set()
-
-    def add(self, document: Document) -> None:
-        total = self._total
-        total["documents"] += 1
-        total["sentences"] += len(document.sentences)
-        total["tokens"] += len(document.tokens)
-        total["mentions"] += len(document.mentions)
-        total["entities"] += len(document.entities)
-        total["singletons"] += sum(len(entity.mentions) == 1 for entity in document.entities)
-        lengths = [count_words(mention) for mention in document.mentions]
-        self._words_in_mentions += sum(lengths)
-        self._longest = max(self._longest, max(lengths, default=0))
-        self._forms.update(document.tokens)
-
-    def result(self) -> SplitStatistics:
-        mentions = self._total["mentions"]
-        return SplitStatistics(
-            **self._total,
-            mean_mention_length=self._words_in_mentions / mentions if mentions else None,
-            longest_mention=self._longest,
-            vocabulary=len(self._forms),
-        )
-
-
-def measure_documents(documents: Iterable[Document]) -> SplitStatistics:
-    """Count in one pass."""
-    tally = Tally()
+def measure_documents(
+    documents: Iterable[Document], on_document: Callable[[Document], None] = lambda document: None
+) -> SplitStatistics:
+    """Count in one pass; ``on_document`` is called with every document (for progress)."""
+    statistics = SplitStatistics()
     for document in documents:
-        tally.add(document)
-    return tally.result()
+        on_document(document)
+        statistics.add(document)
+    return statistics
 
 
 def measure_corpus(
@@ -87,11 +78,6 @@ def measure_corpus(
     on_oddity: Report = ignore,
     on_document: Callable[[Document], None] = lambda document: None,
 ) -> dict[str, SplitStatistics]:
-    """The counts of each split; ``on_document`` is told of every document that goes by (for progress)."""
-
-    def watch(split: str) -> Iterable[Document]:
-        for document in corpus.documents(split, on_oddity=on_oddity):
-            on_document(document)
-            yield document
-
-    return {split: measure_documents(watch(split)) for split in corpus.splits}
+    """The counts of each split."""
+    splits = ((split, corpus.documents(split, on_oddity=on_oddity)) for split in corpus.splits)
+    return {split: measure_documents(documents, on_document) for split, documents in splits}
