@@ -10,9 +10,8 @@ import torch
 from typer.testing import CliRunner
 
 from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
-from entitynlm.model.packaged import find_model, list_models, write_manifest
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
@@ -113,26 +112,6 @@ def test_a_compact_model_keeps_common_weights_once_and_loads_again(
     save_pretrained(loaded, tmp_path / "again", compact=True)
     for path in (tmp_path / "compact").iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
-
-
-def test_shipped_models_are_checked(words: Pretrained, tmp_path: Path) -> None:
-    save_pretrained(words, tmp_path / "a-model", compact=True)
-    with pytest.raises(ModelError, match="list of hashes"):
-        find_model("a-model", folder=tmp_path)
-    write_manifest(tmp_path / "a-model")
-    assert list_models(tmp_path) == ["a-model"]
-    assert find_model("a-model", folder=tmp_path) == tmp_path / "a-model"
-    weights = tmp_path / "a-model" / "rnnlm.safetensors"
-    damaged = bytearray(weights.read_bytes())
-    damaged[-1] ^= 1
-    weights.write_bytes(damaged)
-    with pytest.raises(ModelError, match=r"rnnlm\.safetensors.*damaged"):
-        find_model("a-model", folder=tmp_path)
-    weights.unlink()
-    with pytest.raises(ModelError, match="missing"):
-        find_model("a-model", folder=tmp_path)
-    with pytest.raises(ModelError, match="no model of the package"):
-        find_model("another", folder=tmp_path)
 
 
 def test_the_command_starts_from_plain_text(stories: list[Document], tmp_path: Path) -> None:

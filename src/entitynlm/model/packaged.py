@@ -1,11 +1,16 @@
-"""The models that come with the package: found by name, and read only if every byte is as it was when they were measured."""
+"""Model folders: found by name or path, and read only if every byte is as it was when they were saved.
+
+A folder lists the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads); ``model.json`` knows their sizes.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from entitynlm.errors import ModelError
+from entitynlm.errors import DataError, ModelError
+from entitynlm.files import write_atomically
 from entitynlm.text.corpora.catalogue import read_manifest
 
 FOLDER = Path(__file__).resolve().parents[1] / "models"
@@ -19,7 +24,7 @@ def list_models(folder: Path = FOLDER) -> list[str]:
 
 
 def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
-    """The folder of a model: one of the user's own, or one that ships, checked against its hashes.
+    """The folder of a model: one of the user's own, or one that ships.
 
     A folder of that name wins over a shipped model, so that nobody's own work is ever shadowed.
     """
@@ -31,35 +36,62 @@ def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
                 f"{name}: there is no folder of this name, and no model of the package ({known})"
             )
         return path
-    check_files(folder / path)
     return folder / path
 
 
-def check_files(folder: Path) -> None:
-    """Every file that the manifest lists is there and has its hash; anything else is an error that names the file."""
+def check_files(folder: Path) -> bool:
+    """Whether a folder lists its hashes; a file that is missing or has another one is an error that names it."""
+    manifest = folder / MANIFEST
+    if not manifest.exists():
+        return False
     try:
-        files = read_manifest((folder / MANIFEST).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(
-            f"{folder}: the list of hashes ({MANIFEST}) is missing; reinstall entitynlm"
-        ) from error
+        files = read_manifest(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, DataError) as error:
+        raise ModelError(f"{manifest}: the list of hashes can't be read ({error})") from error
     for name, expected in files.items():
-        try:
-            with (folder / name).open("rb") as stream:
-                found = hashlib.sha256(stream.read()).hexdigest()
-        except OSError as error:
-            raise ModelError(
-                f"{folder / name}: a file of the model is missing; reinstall entitynlm"
-            ) from error
+        found = hash_file(folder / name)
         if found != expected:
             raise ModelError(
                 f"{folder / name}: this file is damaged or was changed (SHA-256 {found[:12]}…, expected "
-                f"{expected[:12]}…); reinstall entitynlm, or copy the folder elsewhere and name its path"
+                f"{expected[:12]}…); {_advise(folder)}"
+            )
+    return True
+
+
+def check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
+    """Whether files have the sizes that they were saved with: tells a file that was cut short before any of it is read."""
+    for name, expected in sizes.items():
+        try:
+            found = (folder / name).stat().st_size
+        except OSError as error:
+            raise ModelError(f"{folder / name}: a file of the model is missing; {_advise(folder)}") from error
+        if found != expected:
+            raise ModelError(
+                f"{folder / name}: this file has {found:,} bytes and should have {expected:,}: it is damaged or "
+                f"was changed; {_advise(folder)}"
             )
 
 
-def write_manifest(folder: Path) -> None:
-    """List the hashes of a model's files, when it is made."""
-    files = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".safetensors"))
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
-    (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file of a model."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise ModelError(f"{path}: a file of the model is missing; {_advise(path.parent)}") from error
+    return digest.hexdigest()
+
+
+def write_manifest(folder: Path, names: Iterable[str]) -> None:
+    """List the hashes of a model's files, when all of them are there."""
+    lines = [f"{hash_file(folder / name)}  {name}\n" for name in sorted(names)]
+    with write_atomically(folder / MANIFEST) as stream:
+        stream.write("".join(lines))
+
+
+def _advise(folder: Path) -> str:
+    if folder.parent == FOLDER:
+        return "reinstall entitynlm"
+    return f"copy the folder again, or remove its {MANIFEST} if you changed the file yourself"

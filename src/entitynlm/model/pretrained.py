@@ -1,14 +1,16 @@
 """A stored model: weights as safetensors, everything else as one JSON file, in a folder.
 
-    DIR/model.json              format, encoder (recipe, vocabulary, types), word classes, the configuration of each part
+    DIR/model.json              format, encoder (recipe, tokenizer, types), word classes, the configuration of each part
     DIR/generative.safetensors  P
     DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
     DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
     DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
     DIR/shared.safetensors      what all parts have in common (in a compact model)
     DIR/NAME.safetensors        the tensors of a trained component (see components.py), whose settings are in model.json
+    DIR/SHA256SUMS              the hashes of all these files, which are checked whenever the model is loaded
 
-Files are written beside their place and renamed, so a reader never sees half a model.
+Files are written beside their place and renamed, the list of hashes last, so a reader never sees half a model. Folders of format
+1, which had other names and no list of hashes, are read with a remark.
 """
 
 from __future__ import annotations
@@ -30,13 +32,14 @@ from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.packaged import find_model
+from entitynlm.model.packaged import MANIFEST, check_files, check_sizes, find_model, write_manifest
 from entitynlm.model.rnnlm import LanguageModel
 
 Network = EntityNetwork | LanguageModel
 ComponentType = TypeVar("ComponentType", bound=Component)
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+FORMATS = (1, 2)
 CONFIG_FILE = "model.json"
 SHARED = "shared"
 
@@ -48,6 +51,7 @@ class Pretrained:
     :param networks: P and its proposals by mode.
     :param language_model: the LSTM baseline, which reads the same numbers.
     :param stored_components: trained components as they were read from a folder, by name; :meth:`get_component` builds them.
+    :param remarks: what a user should be told about the folder that the model was loaded from.
     """
 
     encoder: Encoder
@@ -56,6 +60,7 @@ class Pretrained:
     notes: dict[str, Any] = field(default_factory=dict)
     language_model: LanguageModel | None = None
     stored_components: dict[str, StoredComponent] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
     _components: dict[str, Component] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -126,20 +131,24 @@ class Pretrained:
 
 
 def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
-    """Write a bundle; the card goes last, so that a folder with a card is whole.
+    """Write a model into its folder.
 
     A ``compact`` one has its weights in half precision, and those that are the same in all parts (embeddings that were kept as
     they were) only once. It is read and computed with in single precision like any other.
     """
     folder = Path(folder)
+    (folder / MANIFEST).unlink(missing_ok=True)
     weights = {mode: _collect_weights(network, half=compact) for mode, network in pretrained.parts.items()}
     shared = _take_shared(weights) if compact else {}
     components = pretrained.store_components()
     tensors = {name: dict(values) for name, (values, _) in components.items() if values}
+    sizes: dict[str, int] = {}
     for name, values in {**weights, **({SHARED: shared} if shared else {}), **tensors}.items():
-        with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
+        file = f"{name}.safetensors"
+        with write_atomically(folder / file, "wb") as stream:
             stream.write(save(values))
-    card = {
+        sizes[file] = (folder / file).stat().st_size
+    config = {
         "format": FORMAT_VERSION,
         "encoder": pretrained.encoder.to_dict(),
         "classes": pretrained.classes.to_dict() if pretrained.classes else None,
@@ -149,10 +158,12 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
             name: {"settings": settings, "tensors": name in tensors}
             for name, (_, settings) in components.items()
         },
+        "sizes": sizes,
         "notes": pretrained.notes,
     }
     with write_atomically(folder / CONFIG_FILE) as stream:
-        json.dump(card, stream, ensure_ascii=False, indent=None if compact else 1)
+        json.dump(config, stream, ensure_ascii=False, indent=None if compact else 1)
+    write_manifest(folder, [CONFIG_FILE, *sizes])
 
 
 def _collect_weights(network: Network, *, half: bool) -> dict[str, torch.Tensor]:
@@ -176,27 +187,42 @@ def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch
 
 
 def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -> Pretrained:
-    """Read a bundle from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
+    """Read a model from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
     folder = find_model(folder)
-    card = read_config(folder)
+    stored = read_config(folder)
+    remarks = _check_folder(folder, stored)
     try:
         pretrained = Pretrained(
-            Encoder.from_dict(card["encoder"]),
-            WordClasses.from_dict(card["classes"]) if card["classes"] else None,
-            notes=card.get("notes", {}),
+            Encoder.from_dict(stored["encoder"]),
+            WordClasses.from_dict(stored["classes"]) if stored["classes"] else None,
+            notes=stored.get("notes", {}),
+            remarks=remarks,
         )
-        configs = {mode: from_dict(ModelConfig, values) for mode, values in card["parts"].items()}
+        configs = {mode: from_dict(ModelConfig, values) for mode, values in stored["parts"].items()}
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
-        raise ModelError(f"{folder / CONFIG_FILE}: this model card can't be used ({error})") from error
-    for name, component in card.get("components", {}).items():
+        raise ModelError(f"{folder / CONFIG_FILE}: this configuration can't be used ({error})") from error
+    for name, component in stored.get("components", {}).items():
         tensors = _read_weights(folder / f"{name}.safetensors") if component["tensors"] else {}
         pretrained.stored_components[name] = (tensors, component["settings"])
-    shared = _read_weights(folder / f"{SHARED}.safetensors") if card.get("shared") else {}
+    shared = _read_weights(folder / f"{SHARED}.safetensors") if stored.get("shared") else {}
     for mode, config in configs.items():
         network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)
         load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
     return pretrained
+
+
+def _check_folder(folder: Path, config: Mapping[str, Any]) -> list[str]:
+    """Sizes and hashes of all files; what is worth a remark."""
+    sizes = config.get("sizes", {})
+    check_sizes(folder, sizes)
+    listed = check_files(folder)
+    if config["format"] < FORMAT_VERSION:
+        return [
+            f"{folder}: a model of format {config['format']}, from before names were changed; it is read as it was meant. "
+            "Load and save it to bring it up to date"
+        ]
+    return [] if listed else [f"{folder}: there is no {MANIFEST}, so damage to these files would not show"]
 
 
 FORMER_WEIGHTS = {
@@ -241,19 +267,19 @@ def _read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The JSON card of a stored model."""
+    """The JSON of a stored model."""
     path = folder / CONFIG_FILE
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ModelError(
             f"{folder}: there is no model here (no {CONFIG_FILE}). Train one with: entitynlm train CORPUS --out {folder}"
         ) from error
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: this model card can't be read ({error})") from error
-    if not isinstance(card, dict) or card.get("format") != FORMAT_VERSION:
-        found = card.get("format") if isinstance(card, dict) else type(card).__name__
+        raise ModelError(f"{path}: this configuration can't be read ({error})") from error
+    if not isinstance(config, dict) or config.get("format") not in FORMATS:
+        found = config.get("format") if isinstance(config, dict) else type(config).__name__
         raise ModelError(
-            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION}"
+            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION} and before"
         )
-    return card
+    return config

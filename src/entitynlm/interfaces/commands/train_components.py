@@ -68,7 +68,6 @@ def train_components(
       entitynlm annotate story.txt --model runs/mine
     """
     from entitynlm.coref import component_training
-    from entitynlm.model.packaged import write_manifest
     from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
     from entitynlm.text.corpora import open_corpus
 
@@ -92,7 +91,6 @@ def train_components(
                 name, pretrained, train, development, settings, plain_texts=texts, report=report
             )
         save_pretrained(pretrained, folder, compact=compact)
-        write_manifest(folder)
         terminal.remark(f"{name}: stored in {folder}")
     counts = component_training.score_annotation(pretrained, development)
     terminal.print(

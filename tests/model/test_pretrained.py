@@ -1,0 +1,90 @@
+"""Model folders: what is saved is loaded, damage is found and named, folders of format 1 are read with a remark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from entitynlm.errors import ModelError
+from entitynlm.model.packaged import MANIFEST, find_model, list_models
+from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
+from support.small_bundles import make_bundle
+
+OLD = Path(__file__).resolve().parents[1] / "golden" / "model-old-format"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_pretrained(make_bundle()[0], tmp_path / "a-model")
+    return tmp_path / "a-model"
+
+
+def test_what_is_saved_is_loaded_without_remarks(folder: Path) -> None:
+    saved, loaded = make_bundle()[0], load_pretrained(folder)
+    assert loaded.remarks == []
+    assert json.loads((folder / CONFIG_FILE).read_text())["format"] == 2
+    for mode, network in saved.parts.items():
+        for name, value in network.state_dict().items():
+            assert torch.equal(loaded.parts[mode].state_dict()[name], value), (mode, name)
+
+
+@pytest.mark.parametrize("name", ["causal.safetensors", "rnnlm.safetensors", CONFIG_FILE])
+def test_a_flipped_bit_is_found_and_the_file_is_named(folder: Path, name: str) -> None:
+    copied = shutil.copytree(folder, folder.parent / "copied")
+    damaged = bytearray((copied / name).read_bytes())
+    damaged[-3] ^= 1
+    (copied / name).write_bytes(damaged)
+    with pytest.raises(ModelError, match=name.replace(".", "[.]")):
+        load_pretrained(copied)
+    assert load_pretrained(folder).parts.keys() == make_bundle()[0].parts.keys()
+
+
+def test_a_file_that_was_cut_short_or_is_missing_is_named_by_its_size(folder: Path) -> None:
+    weights = folder / "lookahead.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-7])
+    with pytest.raises(ModelError, match=r"lookahead\.safetensors: this file has .* bytes and should have"):
+        load_pretrained(folder)
+    weights.unlink()
+    with pytest.raises(ModelError, match=r"lookahead\.safetensors.*missing"):
+        load_pretrained(folder)
+
+
+def test_a_list_that_is_no_list_is_an_error_and_none_at_all_a_remark(folder: Path) -> None:
+    (folder / MANIFEST).write_text("all is well\n")
+    with pytest.raises(ModelError, match=MANIFEST):
+        load_pretrained(folder)
+    (folder / MANIFEST).unlink()
+    (remark,) = load_pretrained(folder).remarks
+    assert MANIFEST in remark
+
+
+@pytest.mark.parametrize("name", ["plain", "rich", "typed"])
+def test_format_1_is_read_with_a_remark_and_saved_as_format_2(name: str, tmp_path: Path) -> None:
+    old = load_pretrained(OLD / name)
+    (remark,) = old.remarks
+    assert "format 1" in remark
+    save_pretrained(old, tmp_path)
+    new = load_pretrained(tmp_path)
+    assert new.remarks == [] and new.encoder == old.encoder
+    for mode, network in old.parts.items():
+        assert new.parts[mode].config == network.config
+        for key, value in network.state_dict().items():
+            assert torch.equal(new.parts[mode].state_dict()[key], value)
+
+
+def test_a_format_to_come_is_refused(folder: Path) -> None:
+    config = json.loads((folder / CONFIG_FILE).read_text())
+    (folder / CONFIG_FILE).write_text(json.dumps({**config, "format": 3}))
+    with pytest.raises(ModelError, match="format 3"):
+        load_pretrained(folder)
+
+
+def test_models_of_the_package_are_found_by_name(folder: Path) -> None:
+    assert list_models(folder.parent) == ["a-model"]
+    assert find_model("a-model", folder=folder.parent) == folder
+    with pytest.raises(ModelError, match="no model of the package"):
+        find_model("another", folder=folder.parent)
