@@ -1,0 +1,202 @@
+"""What holds for the LSTM holds for any backbone: here a convolution over letters, with an h and an e of two sizes."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from entitynlm.config import ModelConfig, TrainingConfig
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.inference.enumeration import enumerate_analyses, enumerate_log_prob, enumerate_mean_weight
+from entitynlm.inference.marginal import METHODS, estimate_log_prob
+from entitynlm.model.backbones.base import BACKBONES, initialise
+from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.noise import FixedNoise
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
+from entitynlm.model.reference import SlowTwin
+from entitynlm.training.loop import Training
+from entitynlm.training.trainable import TrainableEntityNetwork
+from support.letter_backbone import (
+    Letters,
+    draw_words,
+    make_letter_config,
+    make_letter_encoder,
+    make_letter_network,
+    spell_document,
+)
+from support.small_models import VARIABLES, assert_close, make_network, part
+
+TINY = Letters("ab", 2)
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"mention_positions": 2},
+    {"mention_positions": 1, "copying": True, "sigma": 0.5},
+    {"entity_size": 0, "new_entity": "zero", "features": "rich"},
+]
+
+
+def list_documents(size: int, *, words: list[str] | None = None, max_length: int = 2) -> list[Any]:
+    texts = [words] if words else [list(text) for text in product(TINY.list_words(), repeat=size)]
+    analyses = list(enumerate_analyses(size, max_length=max_length))
+    return [spell_document(TINY, text, analysis) for text in texts for analysis in analyses]
+
+
+def test_words_know_their_pieces() -> None:
+    words = spell_document(TINY, ["ab", "a", "</s>", "bb"]).words
+    assert words.places is not None and words.places.tolist() == [0, 1, 0, 0, 0, 1]
+    index, owners = words.expand(np.array([3, 0, 3]))
+    assert (
+        owners is not None and owners.tolist() == [0, 0, 1, 1, 2, 2] and index.tolist() == [4, 5, 0, 1, 4, 5]
+    )
+    some = words[1:3]
+    assert [TINY.join(some.all_pieces[a:b]) for a, b in ((0, 1), (1, 2))] == ["a", "</s>"]
+    joined = EncodedWords.join([words[:1], words[1:]])
+    assert joined.all_pieces.tolist() == words.all_pieces.tolist()
+    assert joined.piece_bounds is not None and joined.piece_bounds.tolist() == [0, 2, 3, 4, 6]
+    assert TINY.encode(["ab", "b", "ab"])[0] == TINY.encode(["ab"])[0]
+
+
+def test_reading_on_and_going_piece_by_piece_is_reading_at_once() -> None:
+    network = make_letter_network(TINY)
+    words = spell_document(TINY, draw_words(TINY, 9)).words
+    backbone = network.backbone
+    whole = backbone.read([words])
+    first = backbone.read([words[:4]])
+    second = backbone.read([words[4:]], first.carry)
+    for t in range(5):
+        assert_close(second.table[second.before[0][t]], whole.table[whole.before[0][4 + t]])
+        assert_close(second.table[second.after[0][t]], whole.table[whole.after[0][4 + t]])
+    carry = backbone.start()
+    for piece, row in zip(words.all_pieces, whole.piece_rows[0], strict=True):
+        assert_close(backbone.state(carry)[0], whole.table[row])
+        carry = backbone.step(carry, torch.tensor([piece]))
+    assert_close(backbone.state(carry)[0], whole.table[whole.after[0][-1]])
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_the_joint_sums_to_one(options: dict[str, Any]) -> None:
+    network = make_letter_network(TINY, max_length=2, **options)
+    documents = list_documents(2)
+    with torch.no_grad():
+        joint = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+    assert len(documents) == 7**2 * 6
+    assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
+
+
+@pytest.mark.parametrize("mode", ["causal", "lookahead"])
+def test_proposals_sum_to_one(mode: str) -> None:
+    network = make_letter_network(TINY, max_length=2, mode=mode)
+    with torch.no_grad():
+        joint = score_documents(
+            network, list_documents(3, words=["ab", "</s>", "b"]), noise=None
+        ).per_document()
+    assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
+
+
+@pytest.mark.parametrize("mode", ["generative", "causal"])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
+    network = make_letter_network(TINY, mode=mode, max_length=2, **options)
+    documents = list_documents(4, words=draw_words(TINY, 4, seed=3))[::7]
+    with torch.no_grad():
+        for compiled in (True, False):
+            fast = score_documents(network, documents, noise=FixedNoise(2), compiled=compiled)
+            for number, document in enumerate(documents):
+                slow = SlowTwin(network, FixedNoise(2)).score(document)
+                for name in VARIABLES:
+                    assert_close(part(fast, number, name), torch.stack([getattr(s, name) for s in slow]))
+
+
+@pytest.mark.parametrize("options", [{}, {"copying": True, "mention_positions": 2, "softmax": "full"}])
+@pytest.mark.parametrize("mode", ["generative", "causal"])
+def test_an_lstm_may_have_two_sizes_too(options: dict[str, Any], mode: str) -> None:
+    from support.small_models import extend_document
+
+    network = make_network(mode=mode, hidden_size=5, entity_size=3, **options)
+    assert network.W_state is not None and network.W_state.shape == (3, 5)
+    document = extend_document(np.random.default_rng(4), None, 14, mention_types=1)
+    with torch.no_grad():
+        fast = score_documents(network, [document], noise=FixedNoise(1))
+        slow = SlowTwin(network, FixedNoise(1)).score(document)
+    for name in VARIABLES:
+        assert_close(part(fast, 0, name), torch.stack([getattr(s, name) for s in slow]))
+
+
+@pytest.mark.parametrize("proposal", ["causal", "lookahead"])
+@pytest.mark.parametrize("options", OPTIONS[:3])
+def test_the_sampler_gives_the_enumerated_marginal(options: dict[str, Any], proposal: str) -> None:
+    options = {**options, "sigma": 0.0}
+    P = make_letter_network(TINY, max_length=2, **options)
+    Q = make_letter_network(TINY, seed=1, mode=proposal, max_length=2, **options)
+    document = spell_document(TINY, ["ab", "b", "ab", "</s>"])
+    exact = enumerate_log_prob(P, document)
+    assert enumerate_mean_weight(P, Q, document) == pytest.approx(exact, abs=1e-6)
+    for method in METHODS:
+        found = estimate_log_prob(P, Q, document, particles=4000, repeats=2, method=method)
+        assert found.log_prob == pytest.approx(exact, abs=0.1)
+
+
+def test_training_in_windows(tmp_path: Path) -> None:
+    """Windows score what the whole document scores, and an update of each makes the documents more probable."""
+    torch.manual_seed(0)
+    config = make_letter_config(TINY, mention_positions=1, copying=True, dropout=0.0, max_length=2)
+    network = EntityNetwork(config, len(TINY), TINY.start).double()
+    documents = list_documents(6, words=draw_words(TINY, 6, seed=1))[::97]
+    windows = cut_windows(documents[0], network, 2)
+    with torch.no_grad():
+        whole = score_documents(network, documents[:1], noise=None)
+        carried, parts = None, []
+        for window in windows:
+            result = score_windows(network, [window], noise=None, carried=carried)
+            carried = result.carried.select(network.backbone, [0])
+            parts.append(result.scores.per_token())
+    assert_close(torch.cat(parts), whole.per_token())
+    training = Training(
+        TrainableEntityNetwork(network),
+        documents,
+        documents,
+        TrainingConfig(epochs=4, window=4, batch_size=3, learning_rate=0.02),
+        seed=1,
+    )
+    assert training.run()
+    losses = [record["dev_loss"] for record in training.progress.history]
+    assert losses[-1] < losses[0] - 0.1
+
+
+def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None:
+    pretrained = Pretrained(make_letter_encoder(TINY), None)
+    pretrained.add(make_letter_config(TINY))
+    pretrained.add_language_model(make_letter_config(TINY, mode="rnnlm"))
+    save_pretrained(pretrained, tmp_path)
+    loaded = load_pretrained(tmp_path)
+    tokenizer = loaded.encoder.tokenizer
+    assert isinstance(tokenizer, Letters) and tokenizer.to_dict() == TINY.to_dict()
+    document = spell_document(TINY, ["ab", "b", "</s>"])
+    for network in (loaded.get("generative"), pretrained.get("generative").eval()):
+        with torch.no_grad():
+            found = score_documents(network, [document], noise=None).total
+    assert torch.equal(found, score_documents(loaded.get("generative"), [document], noise=None).total)
+    with pytest.raises(ModelError, match="open vocabulary"):
+        _ = loaded.encoder.vocabulary
+
+
+def test_unknown_names_are_listed() -> None:
+    assert {"lstm", "letters"} <= set(BACKBONES) and {"vocabulary", "letters"} <= set(TOKENIZERS)
+    with pytest.raises(ConfigError, match="no backbone 'transformer'; there are .*lstm"):
+        EntityNetwork(ModelConfig(backbone="transformer"), 5, 0)
+
+
+def test_a_backbone_that_brings_its_parameters_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = make_letter_network(TINY)
+    monkeypatch.setattr(type(network.backbone), "initialises_itself", True)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    initialise(network)
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, before[name]) == name.startswith("backbone."), name
