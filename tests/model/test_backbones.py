@@ -189,7 +189,7 @@ def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None
 
 def test_unknown_names_are_listed() -> None:
     assert {"lstm", "letters"} <= set(BACKBONES) and {"vocabulary", "letters"} <= set(TOKENIZERS)
-    with pytest.raises(ConfigError, match="no backbone 'transformer'; there are .*lstm"):
+    with pytest.raises(ConfigError, match=r"no backbone 'transformer'; there are .*lstm"):
         EntityNetwork(ModelConfig(backbone="transformer"), 5, 0)
 
 
