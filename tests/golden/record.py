@@ -702,7 +702,7 @@ def train_predictor(train: Sequence[Any], development: Sequence[Any], test: Sequ
 
     torch.set_num_threads(1)
     config = PredictorConfig(
-        hidden=12, match=6, judge=8, embeddings="random", learning=PredictorTraining(epochs=1, batch_size=32)
+        hidden=12, match=6, scorer=8, embeddings="random", learning=PredictorTraining(epochs=1, batch_size=32)
     )
     questions = [[(s, find_similar_slots(s).positions) for s in part] for part in (train, development)]
     reports: list[Any] = []
@@ -750,7 +750,7 @@ def reproduce_all(folder: Path, count: int) -> Json:
 def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
     """Table 3 with our own predictor, for two seeds."""
     ours.write_text(
-        'hidden = 12\nmatch = 6\njudge = 8\nembeddings = "random"\n\n[learning]\nepochs = 1\n',
+        'hidden = 12\nmatch = 6\nscorer = 8\nembeddings = "random"\n\n[learning]\nepochs = 1\n',
         encoding="utf-8",
     )
     figures = run_json(

@@ -18,7 +18,7 @@ TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
     "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
 ).split()
-OURS = "hidden = 8\nmatch = 4\njudge = 8\nembeddings = 'random'\n[learning]\nepochs = 2\nbatch_size = 4\n"
+OURS = "hidden = 8\nmatch = 4\nscorer = 8\nembeddings = 'random'\n[learning]\nepochs = 2\nbatch_size = 4\n"
 
 
 def run(*arguments: object) -> Result:
@@ -57,7 +57,7 @@ def test_reproduce_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dic
     seeds = figures["seeds"]
     assert isinstance(seeds, dict)
     assert len(seeds["rows"]["ours"]["accuracies"]) == 2
-    assert (out / "seed-2" / "ours" / "anticipator.safetensors").is_file()
+    assert (out / "seed-2" / "ours" / "predictor.safetensors").is_file()
 
 
 def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_process(

@@ -35,7 +35,7 @@ from support.small_stories import make_stories, make_story, scramble
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
 TINY = PredictorConfig(
-    hidden=8, match=4, judge=8, embeddings="random", learning=PredictorTraining(epochs=3, batch_size=8)
+    hidden=8, match=4, scorer=8, embeddings="random", learning=PredictorTraining(epochs=3, batch_size=8)
 )
 
 
@@ -134,7 +134,7 @@ def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Pa
         ours.choose(story, positions), EntityPredictor.load(tmp_path).choose(story, positions), strict=True
     ):
         np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-6)
-    (tmp_path / "anticipator.json.gz").write_bytes(b"nothing")
+    (tmp_path / "predictor.json.gz").write_bytes(b"nothing")
     with pytest.raises(ModelError, match="can't be read"):
         EntityPredictor.load(tmp_path)
 

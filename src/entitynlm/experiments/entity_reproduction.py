@@ -141,7 +141,7 @@ class Workshop:
             self.counts.material = prepare_data(
                 self._ask(self.train),
                 self._ask(self.development, LIMIT),
-                statistics=self.statistics,
+                counts=self.statistics,
                 on_story=self._follow("ours: reading"),
             )
         return self.counts.material
@@ -188,7 +188,7 @@ class Workshop:
         wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
         if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
             raise ConfigError(
-                f"{self.folder}: the anticipator there was made with other settings or another seed; "
+                f"{self.folder}: the entity predictor there was made with other settings or another seed; "
                 "choose another folder, or remove this one"
             )
 

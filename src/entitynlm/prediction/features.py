@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
 
 from entitynlm.prediction.contexts import PRONOUNS, START, CandidateEntity, Context
@@ -37,7 +39,7 @@ def extract_shallow_features(context: Context) -> np.ndarray:
         }
         column = 0
         for name, edges in EDGES.items():
-            found[row, column + max(0, int(np.searchsorted(edges, values[name], side="right")) - 1)] = 1
+            found[row, column + max(0, bisect_right(edges, values[name]) - 1)] = 1
             column += len(edges)
     found[-1, -1] = 1
     return found

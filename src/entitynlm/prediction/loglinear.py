@@ -102,8 +102,8 @@ class ModiFeatures:
 
     def __call__(self, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
         return [
-            self._extract(context, counted.types[:, MODI_LEVELS], counted.kinds[:, MODI_LEVELS])
-            for context, counted in zip(contexts, self.counts.measure(story, contexts), strict=True)
+            self._extract(context, *slot.log_probs[1:3, :, MODI_LEVELS])
+            for context, slot in zip(contexts, self.counts.measure(story, contexts), strict=True)
         ]
 
     @staticmethod

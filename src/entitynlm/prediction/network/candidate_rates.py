@@ -1,258 +1,180 @@
-"""How often one who could be mentioned is mentioned: counts of "was there" and "was chosen" from the training stories.
+"""Selection rates: of all the times that such a candidate was available in such a context, how often was it mentioned?
 
-``statistics`` counts who is mentioned in a context. That says little of somebody who is seldom there, so here the question is
-another one: of all the times that a candidate of this type, this recent, was there after these words, how often was it the one?
-The same is counted for "new", and for each type of the scenario that no candidate has: how often is it brought in now? All
-rates are smoothed by the first, shortest one, and a training story's own mentions are taken off before it is asked about.
+``context_counts`` counts which types follow a context, which says little about candidates that are seldom available. Here each
+candidate counts as available at every slot and as chosen at its own, under sixteen keys of descriptors. The same is counted for
+"new", and for each type of the scenario that no candidate has: how often is it introduced now? All rates are smoothed by that of
+the shortest key, and the counts that a training story brought itself are subtracted (leave one story out).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import CandidateEntity, Context, extract_contexts
-from entitynlm.prediction.network.context_counts import JOINT, ContextCounts, Shares
-from entitynlm.prediction.network.facts import Facts, describe_candidate, gather_facts
-from entitynlm.prediction.network.scenarios import find_scenario
+from entitynlm.prediction.contexts import Context, extract_contexts
+from entitynlm.prediction.network.context_counts import JOINT, ContextCounts, CountedSlot, Key
+from entitynlm.prediction.network.descriptors import Descriptors, describe_candidate, find_scenario
+from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
-Key = tuple[str, ...]
-Keys = list[Key]
-
-NUMBER_OF_RATES = 16
-NUMBER_OF_ABSENT = 13
-WIDTH = NUMBER_OF_RATES + 2 * NUMBER_OF_ABSENT
+CANDIDATE_KEYS = (
+    "scenario type", "scenario type recency", "scenario type word1", "scenario type word2 word1",
+    "scenario type verb word1", "scenario type word1 recency", "scenario type latest_type word1",
+    "scenario type is_pronoun word1 distance", "scenario type count distance", "scenario type verb",
+    "scenario type latest_type second_latest_type", "scenario head word1 distance", "scenario type word_before word1",
+    "scenario head word2 word1", "recency count word1", "is_pronoun recency word2 word1",
+)  # fmt: skip
+NEW_KEYS = (
+    "scenario", "scenario candidates", "scenario word1", "scenario word2 word1", "scenario verb word1",
+    "scenario word1 progress", "scenario latest_type word1", "word1 word2 word3", "candidates word1", "scenario verb",
+    "scenario latest_type second_latest_type", "word1 is_second_word candidates", "scenario word1 candidates",
+    "word2 word1 candidates", "latest_type word1", "word2 word1",
+)  # fmt: skip
+ABSENT_KEYS = (
+    "scenario type", "scenario type word1", "scenario type word2 word1", "scenario type verb word1",
+    "scenario type latest_type word1", "scenario type verb", "scenario type latest_type", "scenario type verb link",
+    "scenario type verb type_since_verb link", "scenario type earlier_verb word1", "scenario type word3 word2 word1",
+    "scenario type progress", "scenario type link determiner",
+)  # fmt: skip
+TEMPLATES = {
+    prefix: [(prefix + letter, fields.split()) for letter, fields in zip(ascii_lowercase, keys, strict=False)]
+    for prefix, keys in {"": CANDIDATE_KEYS, "N": NEW_KEYS, "A": ABSENT_KEYS}.items()
+}
+PRIORS = {"": 0.05, "N": 0.3, "A": 0.01}
+RATES, ABSENT = len(CANDIDATE_KEYS), len(ABSENT_KEYS)
+WIDTH = RATES + 2 * ABSENT
 STRENGTH = 3.0
-"""How many observations the shortest context counts for."""
+"""How many observations the shortest key counts for."""
 FEWEST = 2
-"""A key that was there less often says nothing, and is not stored."""
-PRIORS = {"candidate": 0.05, "new": 0.3, "absent": 0.01}
-SMALLEST = {"rate": 1e-4, "absent": 1e-3}
+"""A key that was seen less often has the shortest key's rate, and is not stored."""
 FEWEST_OF_TYPE = 3
 """A type belongs to a scenario if so many entities of its stories have it."""
 
 
+def make_keys(prefix: str, descriptors: Descriptors) -> list[Key]:
+    """The keys of a candidate (""), of a new entity ("N") or of an absent type ("A"), the shortest first."""
+    return [(name, *[descriptors[field] for field in fields]) for name, fields in TEMPLATES[prefix]]
+
+
 @dataclass(frozen=True)
-class _Asked:
+class _SlotKeys:
     """The keys at one slot: a list per candidate and one for "new"; and a list per absent type."""
 
-    present: list[Keys]
-    absent: dict[str, Keys]
+    present: list[list[Key]]
+    absent: dict[str, list[Key]]
 
 
-def name_candidate(situation: Context, candidate: CandidateEntity, kind: str, facts: Facts) -> Keys:
-    """The keys of a candidate, the shortest first."""
-    own = describe_candidate(situation, candidate)
-    first, second, _ = facts.words
-    s, t = facts.scenario, kind
-    recency, distance, count, pronoun = own.recency, own.distance, own.count, own.is_pronoun
-    return [
-        ("a", s, t),
-        ("b", s, t, recency),
-        ("c", s, t, first),
-        ("d", s, t, second, first),
-        ("e", s, t, facts.verb, first),
-        ("f", s, t, first, recency),
-        ("g", s, t, facts.latest, first),
-        ("h", s, t, pronoun, first, distance),
-        ("i", s, t, count, distance),
-        ("j", s, t, facts.verb),
-        ("k", s, t, facts.latest, facts.second),
-        ("l", s, own.head, first, distance),
-        ("m", s, t, own.context, first),
-        ("n", s, own.head, second, first),
-        ("o", recency, count, first),
-        ("p", pronoun, recency, second, first),
-    ]
+@dataclass
+class _Counts:
+    available: Counter[Key] = field(default_factory=Counter)
+    chosen: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, keys: Sequence[Key], is_chosen: bool) -> None:
+        self.available.update(keys)
+        if is_chosen:
+            self.chosen.update(keys)
 
 
-def name_new(situation: Context, facts: Facts) -> Keys:
-    """The keys of a new entity."""
-    first, second, third = facts.words
-    s, crowd = facts.scenario, facts.crowd
-    return [
-        ("Na", s),
-        ("Nb", s, crowd),
-        ("Nc", s, first),
-        ("Nd", s, second, first),
-        ("Ne", s, facts.verb, first),
-        ("Nf", s, first, facts.stage),
-        ("Ng", s, facts.latest, first),
-        ("Nh", first, second, third),
-        ("Ni", crowd, first),
-        ("Nj", s, facts.verb),
-        ("Nk", s, facts.latest, facts.second),
-        ("Nl", first, str(int(situation.offset == 1)), crowd),
-        ("Nm", s, first, crowd),
-        ("Nn", second, first, crowd),
-        ("No", facts.latest, first),
-        ("Np", second, first),
-    ]
+class CandidateRates:
+    """Counts over the training slots; see the module's docstring."""
 
-
-def name_absent(kind: str, facts: Facts) -> Keys:
-    """The keys of a type that no candidate has."""
-    first, second, third = facts.words
-    s, t = facts.scenario, kind
-    return [
-        ("Aa", s, t),
-        ("Ab", s, t, first),
-        ("Ac", s, t, second, first),
-        ("Ad", s, t, facts.verb, first),
-        ("Ae", s, t, facts.latest, first),
-        ("Af", s, t, facts.verb),
-        ("Ag", s, t, facts.latest),
-        ("Ah", s, t, facts.verb, facts.link),
-        ("Ai", s, t, facts.verb, facts.after, facts.link),
-        ("Aj", s, t, facts.earlier, first),
-        ("Ak", s, t, third, second, first),
-        ("Al", s, t, facts.stage),
-        ("Am", s, t, facts.link, facts.determiner),
-    ]
-
-
-class RateTable:
-    """The counts; see the module's text."""
-
-    def __init__(self, statistics: ContextCounts, inventory: Mapping[str, Sequence[str]]) -> None:
-        self.statistics = statistics
-        self.inventory = {scenario: tuple(kinds) for scenario, kinds in inventory.items()}
-        self.there: Counter[Key] = Counter()
-        self.chosen: Counter[Key] = Counter()
-        self._asked: dict[str, tuple[Document, Sequence[int]]] = {}
+    def __init__(self, context_counts: ContextCounts, inventory: Mapping[str, Sequence[str]]) -> None:
+        self.context_counts = context_counts
+        self.inventory = inventory
+        self.counts = _Counts()
+        self._stories: dict[str, tuple[Document, Sequence[int]]] = {}
 
     @classmethod
-    def fit(cls, questions: Sequence[tuple[Document, Sequence[int]]], statistics: ContextCounts) -> RateTable:
-        """Count over annotated stories, at the mentions that are asked about."""
-        kinds: dict[str, Counter[str]] = {}
-        for story, _ in questions:
-            found = kinds.setdefault(find_scenario(story), Counter())
-            found.update(kind for entity in story.entities if (kind := story.entity_types.get(entity.id)))
+    def fit(cls, stories: TrainingSlots, context_counts: ContextCounts) -> CandidateRates:
+        """Count over the slots of annotated stories."""
+        types: dict[str, Counter[str]] = {}
+        for story, _ in stories:
+            found = types.setdefault(find_scenario(story), Counter())
+            found.update(name for entity in story.entities if (name := story.entity_types.get(entity.id)))
         inventory = {
-            scenario: [kind for kind, count in sorted(found.items()) if count >= FEWEST_OF_TYPE]
-            for scenario, found in kinds.items()
+            scenario: [name for name, count in sorted(found.items()) if count >= FEWEST_OF_TYPE]
+            for scenario, found in types.items()
         }
-        made = cls(statistics, inventory)
-        for story, positions in questions:
-            there, chosen = _count(made._observe(story, positions))
-            made.there.update(there)
-            made.chosen.update(chosen)
-            made._asked[story.id] = (story, positions)
+        made = cls(context_counts, inventory)
+        for story, positions in stories:
+            made._count(story, positions, made.counts)
+            made._stories[story.id] = (story, positions)
         return made
 
+    def _count(self, story: Document, positions: Sequence[int], found: _Counts) -> None:
+        """Add the slots of an annotated story to some counts."""
+        contexts = extract_contexts(story, positions)
+        counted = self.context_counts.measure(story, contexts)
+        for context, keys in zip(contexts, self._make_keys(contexts, counted), strict=True):
+            answer = context.find_answer(story)
+            is_new = answer == len(context.candidates)
+            new_type = story.entity_types.get(context.find_mention(story).entity) if is_new else None
+            for row, names in enumerate(keys.present):
+                found.add(names, row == answer)
+            for name, names in keys.absent.items():
+                found.add(names, name == new_type)
+
+    def _make_keys(self, contexts: Sequence[Context], counted: Sequence[CountedSlot]) -> Iterator[_SlotKeys]:
+        for context, slot in zip(contexts, counted, strict=True):
+            descriptors = slot.descriptors
+            pairs = zip(context.candidates, slot.types, strict=True)
+            present = [make_keys("", {**descriptors, **describe_candidate(context, *pair)}) for pair in pairs]
+            missing = [t for t in self.inventory.get(descriptors["scenario"], ()) if t not in slot.types]
+            absent = {name: make_keys("A", {**descriptors, "type": name}) for name in missing}
+            yield _SlotKeys([*present, make_keys("N", descriptors)], absent)
+
     def measure(
-        self, story: Document, situations: Sequence[Context], facts: Sequence[Facts]
+        self, story: Document, contexts: Sequence[Context], counted: Sequence[CountedSlot]
     ) -> list[np.ndarray]:
         """(candidates + 1, WIDTH) each, logarithms: rates, and how likely absent types are all together and the likeliest."""
-        counted = self._asked.get(story.id)
-        named: dict[int, _Asked] = {}
-        there: Mapping[Key, int] = {}
-        chosen: Mapping[Key, int] = {}
-        if counted is not None and counted[0] is story:
-            observed = list(self._observe(*counted))
-            there, chosen = _count(observed)
-            named = {position: found[0] for position, found in zip(counted[1], observed, strict=True)}
-        return [
-            self._measure(named.get(situation.position) or self._name(situation, known), there, chosen)
-            for situation, known in zip(situations, facts, strict=True)
-        ]
+        own = _Counts()
+        if story.id in self._stories and self._stories[story.id][0] is story:
+            self._count(*self._stories[story.id], own)
+        return [self._measure(keys, own) for keys in self._make_keys(contexts, counted)]
 
-    def _measure(self, asked: _Asked, there: Mapping[Key, int], chosen: Mapping[Key, int]) -> np.ndarray:
-        found = np.zeros((len(asked.present), WIDTH), dtype=np.float32)
-        last = len(asked.present) - 1
-        for row, keys in enumerate(asked.present):
-            prior = PRIORS["new" if row == last else "candidate"]
-            found[row, :NUMBER_OF_RATES] = self._estimate(keys, prior, there, chosen)
-        found[:, :NUMBER_OF_RATES] = np.log(found[:, :NUMBER_OF_RATES] + SMALLEST["rate"])
-        absent = np.array(
-            [self._estimate(keys, PRIORS["absent"], there, chosen) for keys in asked.absent.values()]
-        ).reshape(-1, NUMBER_OF_ABSENT)
-        total, highest = absent.sum(axis=0), absent.max(axis=0, initial=0.0)
-        found[last, NUMBER_OF_RATES:-NUMBER_OF_ABSENT] = np.log(total + SMALLEST["absent"])
-        found[:, -NUMBER_OF_ABSENT:] = np.log(highest + SMALLEST["absent"])
+    def _measure(self, keys: _SlotKeys, own: _Counts) -> np.ndarray:
+        found = np.zeros((len(keys.present), WIDTH), dtype=np.float32)
+        *candidates, new = keys.present
+        rates = [*(self._estimate(names, "", own) for names in candidates), self._estimate(new, "N", own)]
+        found[:, :RATES] = rates
+        found[:, :RATES] = np.log(found[:, :RATES] + 1e-4)
+        absent = np.array([self._estimate(names, "A", own) for names in keys.absent.values()])
+        absent = absent.reshape(-1, ABSENT)
+        found[-1, RATES:-ABSENT] = np.log(absent.sum(axis=0) + 1e-3)
+        found[:, -ABSENT:] = np.log(absent.max(axis=0, initial=0.0) + 1e-3)
         return found
 
-    def _estimate(
-        self, keys: Keys, prior: float, there: Mapping[Key, int], chosen: Mapping[Key, int]
-    ) -> list[float]:
+    def _estimate(self, keys: Sequence[Key], prefix: str, own: _Counts) -> list[float]:
+        """The rate of each key, the first one's smoothed by a prior and the others' by the first one's."""
         found: list[float] = []
+        prior = PRIORS[prefix]
         for key in keys:
-            count = self.there.get(key, 0)
-            hits = self.chosen.get(key, 0)
-            if key in there:
-                count -= there[key]
-                hits -= chosen.get(key, 0)
-            found.append((hits + STRENGTH * prior) / (count + STRENGTH) if count >= FEWEST else prior)
+            available = self.counts.available.get(key, 0) - own.available.get(key, 0)
+            chosen = self.counts.chosen.get(key, 0) - own.chosen.get(key, 0)
+            smoothed = (chosen + STRENGTH * prior) / (available + STRENGTH)
+            found.append(smoothed if available >= FEWEST else prior)
             prior = found[0]
         return found
 
-    def _observe(self, story: Document, positions: Sequence[int]) -> Iterator[tuple[_Asked, int, str]]:
-        """Keys, answer and, of a new entity, its type, at each position."""
-        at = {mention.start: mention.entity for mention in reversed(story.mentions)}
-        situations = extract_contexts(story, positions)
-        for situation, share in zip(situations, self.statistics.measure(story, situations), strict=True):
-            names = [candidate.entity for candidate in situation.candidates]
-            entity = at[situation.position]
-            old = entity in names
-            kind = "" if old else story.entity_types.get(entity) or ""
-            facts = self.gather(situation, share)
-            yield self._name(situation, facts), names.index(entity) if old else len(names), kind
-
-    def gather(self, situation: Context, share: Shares) -> Facts:
-        """See ``facts.gather_facts``."""
-        statistics = self.statistics
-        return gather_facts(situation, share.scenario, share.beliefs, statistics.names, statistics.verbs)
-
-    def _name(self, situation: Context, facts: Facts) -> _Asked:
-        present = [
-            name_candidate(situation, candidate, kind, facts)
-            for candidate, kind in zip(situation.candidates, facts.types, strict=True)
-        ]
-        absent = {
-            kind: name_absent(kind, facts)
-            for kind in self.inventory.get(facts.scenario, ())
-            if kind not in facts.types
-        }
-        return _Asked([*present, name_new(situation, facts)], absent)
-
-    # -- stored ----------------------------------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
-        """All counts that say anything, as plain values."""
-        kept = {key: count for key, count in self.there.items() if count >= FEWEST}
+        """All counts that change a rate, as plain values."""
+        kept = {key: count for key, count in self.counts.available.items() if count >= FEWEST}
         return {
-            "inventory": {scenario: list(kinds) for scenario, kinds in self.inventory.items()},
-            "rates": {JOINT.join(key): [count, self.chosen[key]] for key, count in kept.items()},
+            "inventory": self.inventory,
+            "rates": {JOINT.join(key): [count, self.counts.chosen[key]] for key, count in kept.items()},
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any], statistics: ContextCounts) -> RateTable:
+    def from_dict(cls, values: Mapping[str, Any], context_counts: ContextCounts) -> CandidateRates:
         """The counts that ``to_dict`` gave."""
-        made = cls(statistics, values["inventory"])
-        for name, (there, chosen) in values["rates"].items():
+        made = cls(context_counts, values["inventory"])
+        for name, (available, chosen) in values["rates"].items():
             key = tuple(name.split(JOINT))
-            made.there[key] = there
-            if chosen:
-                made.chosen[key] = chosen
+            made.counts.available[key] = available
+            made.counts.chosen[key] = chosen
         return made
-
-
-def _count(observed: Iterable[tuple[_Asked, int, str]]) -> tuple[Counter[Key], Counter[Key]]:
-    """What slots of an annotated story bring: who was there, and who was chosen."""
-    there: Counter[Key] = Counter()
-    chosen: Counter[Key] = Counter()
-    for asked, answer, kind in observed:
-        for row, keys in enumerate(asked.present):
-            there.update(keys)
-            if row == answer:
-                chosen.update(keys)
-        for name, keys in asked.absent.items():
-            there.update(keys)
-            if name == kind:
-                chosen.update(keys)
-    return there, chosen

@@ -1,103 +1,103 @@
-"""How likely each entity is in a context, by counts from the training stories.
+"""Co-occurrence counts of contexts with head words and entity types, and the probabilities of candidates that they give.
 
-Three things are counted after each context (the words before, the scenario, the last verb, the latest mention's head):
-the mention's head word, the type of its entity, and whether the entity is new. A candidate's share is the probability of the
-words that it was called by before, or of the types that those words suggest. Counts of a training story's own mentions are
-taken off before it is asked about (leave one story out); otherwise every story would have foreseen itself.
+After each context (words before, scenario, verb, head of the latest mention) the head word of the mention, the type of its entity
+and whether the entity is new are counted. A candidate is as probable as the words it was called by before, or as the types that
+those words suggest. The counts that a training story brought itself are subtracted before its own slots are measured (leave one
+story out).
 
-Types are annotation, so they are looked at in training stories only; a candidate's type is guessed from its words.
+Types are annotation, so they are read from training stories only; a candidate's types are inferred from its head words.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from entitynlm.prediction.contexts import START, Context, extract_contexts, stem
-from entitynlm.prediction.network.scenarios import (
+from entitynlm.prediction.contexts import Context, extract_contexts, stem
+from entitynlm.prediction.network.descriptors import (
+    Descriptors,
     ScenarioClassifier,
     collect_verbs,
+    describe_context,
     find_scenario,
-    find_verb,
 )
 from entitynlm.text.document import Document
 
-LEVELS: tuple[tuple[str, int], ...] = (
-    ("", -1),
-    ("1", 0),
-    ("21", 1),
-    ("321", 2),
-    ("s", 0),
-    ("s1", 4),
-    ("s21", 5),
-    ("s321", 6),
-    ("sv", 4),
-    ("sv1", 5),
-    ("sv21", 6),
-    ("sm", 4),
-    ("sm1", 5),
-    ("smv1", 9),
-)
-"""Contexts: 1, 2, 3 the words before, s the scenario, v the verb, m the latest mention; and what each falls back on."""
-SHOWN = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13)
+LETTERS = {"1": "word1", "2": "word2", "3": "word3", "s": "scenario", "v": "verb", "m": "latest_head"}
+LEVELS = (
+    ("", -1), ("1", 0), ("21", 1), ("321", 2), ("s", 0), ("s1", 4), ("s21", 5), ("s321", 6),
+    ("sv", 4), ("sv1", 5), ("sv21", 6), ("sm", 4), ("sm1", 5), ("smv1", 9),
+)  # fmt: skip
+"""Each level's descriptors by their :data:`LETTERS`, and the level that it backs off to."""
+SHOWN = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13]
 """The levels that become features."""
 STRENGTH = 2.0
-"""How many observations the shorter context counts for."""
+"""How many observations the level below counts for."""
 SMALLEST = 1e-6
 JOINT = "\x1f"
-"""Between the parts of a context in a stored table."""
+"""Between the parts of a key in a stored table."""
 
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Shares:
-    """Features of one situation: (candidates + 1, levels) each, the last row that of a new entity; all are logarithms.
+class CountedSlot:
+    """What the counts say at one slot.
 
-    :param words: probability of the candidate's words; of words that are no candidate's.
-    :param types: probability of its types among known entities; that the entity is new.
-    :param kinds: probability of its types, known or new; of types that no candidate has.
-    :param probabilities: of the candidate, if nobody but the candidates and types that none of them has can be mentioned, and
-        candidates of one type share its probability; :param presences: the same with ``kinds``.
-    :param beliefs: (candidates, types) how likely each is of each type; no logarithms.
+    :param log_probs: (5, candidates + 1, levels), the last row that of a new entity: of the candidate's words (new: of words that
+        are no candidate's); of its types among entities mentioned before (of any new entity); of its types (of types that no
+        candidate has); the last two normalised, with the probability of a type shared by the candidates of that type.
+    :param type_probs: (candidates, types).
+    :param types: the likeliest type of each candidate.
     """
 
-    words: np.ndarray
-    types: np.ndarray
-    kinds: np.ndarray
-    probabilities: np.ndarray
-    presences: np.ndarray
-    beliefs: np.ndarray
-    scenario: str
+    log_probs: np.ndarray
+    type_probs: np.ndarray
+    types: list[str]
+    descriptors: Descriptors
 
 
-def name_contexts(situation: Context, scenario: str, verb: str) -> list[Key]:
-    """The keys of all levels."""
-    last = (START, START, START, *situation.before)[-3:]
-    parts = {"1": last[2], "2": last[1], "3": last[0], "s": scenario, "v": verb, "m": situation.latest}
-    return [(name, *(parts[letter] for letter in name)) for name, _ in LEVELS]
+@dataclass
+class _Tables:
+    """Counts by key: head words, (type, newness) and, by scenario and head word, types."""
+
+    types: int
+    words: dict[Key, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    outcomes: dict[Key, np.ndarray] = field(default_factory=dict)
+    heads: dict[Key, np.ndarray] = field(default_factory=dict)
+    type_log_probs: dict[Key, np.ndarray] = field(default_factory=dict)  # a cache
+
+    def add(self, observed: Iterable[tuple[list[Key], str, str, int]]) -> None:
+        for keys, scenario, head, outcome in observed:
+            for key in keys:
+                self.words[key][head] += 1
+                self.get_row("outcomes", key)[outcome] += 1
+            for key in ((scenario, head), ("", head)):
+                self.get_row("heads", key)[outcome % self.types] += 1
+
+    def get_row(self, name: str, key: Key) -> np.ndarray:
+        """A row of ``outcomes`` or ``heads``, made where it is not there yet."""
+        size = 2 * self.types if name == "outcomes" else self.types
+        row: np.ndarray = getattr(self, name).setdefault(key, np.zeros(size, dtype=np.float32))
+        return row
 
 
 class ContextCounts:
-    """Counts over the training stories; see the module's text."""
+    """Counts over the training stories; see the module's docstring."""
 
-    def __init__(self, guesser: ScenarioClassifier, verbs: Iterable[str], types: Sequence[str]) -> None:
-        self.guesser = guesser
+    def __init__(self, scenarios: ScenarioClassifier, verbs: Iterable[str], types: Sequence[str]) -> None:
+        self.scenarios = scenarios
         self.verbs = frozenset(verbs)
-        self.names = tuple(types)
-        self.types = {name: number for number, name in enumerate(types)}
-        self.words: dict[Key, Counter[str]] = defaultdict(Counter)
-        self.outcomes: dict[Key, np.ndarray] = {}
-        self.heads: dict[tuple[str, str], np.ndarray] = {}
-        self.vocabulary = 0
-        self._stories: dict[str, Document] = {}
-        self._counted: dict[str, frozenset[int]] = {}
-        self._found: dict[tuple[str, int], Shares] = {}
-        self._beliefs: dict[tuple[str, str], np.ndarray] = {}
+        self.types = tuple(types)
+        self.type_ids = {name: number for number, name in enumerate(types)}
+        self.tables = _Tables(len(types))
+        self._nothing = _Tables(len(types))
+        self._stories: dict[str, tuple[Document, frozenset[int]]] = {}
+        self._measured: dict[tuple[str, int], CountedSlot] = {}
 
     @classmethod
     def fit(
@@ -105,219 +105,151 @@ class ContextCounts:
     ) -> ContextCounts:
         """Count the mentions of annotated stories, or those that start at ``counted`` (a list per story).
 
-        The words that types are called by are learned from all mentions.
+        The types of head words are learned from all mentions.
         """
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
         made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)
         for number, story in enumerate(stories):
-            made._stories[story.id] = story
-            if counted is not None:
-                made._counted[story.id] = frozenset(counted[number])
-            for contexts, scenario, head, outcome in made._observe(story):
-                for context in contexts:
-                    made.words[context][head] += 1
-                    _find_vector(made.outcomes, context, 2 * len(types))[outcome] += 1
-                for key in ((scenario, head), ("", head)):
-                    _find_vector(made.heads, key, len(types))[outcome % len(types)] += 1
-        made.vocabulary = len(made.words["",]) + 1
+            starts = counted[number] if counted is not None else [m.start for m in story.mentions]
+            made._stories[story.id] = (story, frozenset(starts))
+            made.tables.add(made._observe(story))
         return made
 
     def _observe(self, story: Document) -> Iterator[tuple[list[Key], str, str, int]]:
-        """Contexts (none, if it is not counted), scenario, head and outcome of each mention of an annotated story."""
+        """Keys (none, if it is not counted), scenario, head, and type with newness of each mention of a training story."""
         scenario = find_scenario(story)
-        counted = self._counted.get(story.id)
+        _, counted = self._stories[story.id]
         seen: set[str] = set()
-        situations = extract_contexts(story, [mention.start for mention in story.mentions])
-        for mention, situation in zip(story.mentions, situations, strict=True):
-            kind = self.types.get(story.entity_types.get(mention.entity) or "", 0)
-            outcome = kind + (len(self.types) if mention.entity not in seen else 0)
+        contexts = extract_contexts(story, [mention.start for mention in story.mentions])
+        for mention, context in zip(story.mentions, contexts, strict=True):
+            outcome = self.find_outcome(story, mention.entity, is_new=mention.entity not in seen)
             seen.add(mention.entity)
-            verb = find_verb(situation.before, self.verbs)
-            is_counted = counted is None or mention.start in counted
-            contexts = name_contexts(situation, scenario, verb) if is_counted else []
-            yield contexts, scenario, stem(story.tokens[mention.end - 1]), outcome
+            keys = (
+                make_keys(describe_context(context, scenario, self.verbs)) if mention.start in counted else []
+            )
+            yield keys, scenario, stem(story.tokens[mention.end - 1]), outcome
 
-    def measure(self, story: Document, situations: Sequence[Context]) -> list[Shares]:
-        """The shares in each situation of a story, without what the story itself brought to the counts.
+    def find_outcome(self, story: Document, entity: str, *, is_new: bool) -> int:
+        """The number of an annotated entity's type, plus the number of types if the entity is new."""
+        number = self.type_ids.get(story.entity_types.get(entity) or "", 0)
+        return number + len(self.types) * is_new
 
-        Those of a training story are kept: every model that learns from it asks for them again.
-        """
-        if self._stories.get(story.id) is not story:
-            return self._measure_all(story, situations, None)
-        lacking = [s for s in situations if (story.id, s.position) not in self._found]
-        if lacking:
-            found = self._measure_all(story, lacking, _Own(self, story))
-            self._found.update(((story.id, s.position), f) for s, f in zip(lacking, found, strict=True))
-        return [self._found[story.id, situation.position] for situation in situations]
+    def measure(self, story: Document, contexts: Sequence[Context]) -> list[CountedSlot]:
+        """Measure the slots of a story; those of a training story without its own counts, and once only."""
+        positions = [context.position for context in contexts]
+        pairs = zip(contexts, self.scenarios.classify(story, positions), strict=True)
+        if story.id not in self._stories or self._stories[story.id][0] is not story:
+            return [self._measure(*pair, self._nothing) for pair in pairs]
+        if not all((story.id, position) in self._measured for position in positions):
+            own = _Tables(len(self.types))
+            own.add(self._observe(story))
+            for context, scenario in pairs:
+                self._measured[story.id, context.position] = self._measure(context, scenario, own)
+        return [self._measured[story.id, position] for position in positions]
 
-    def _measure_all(self, story: Document, situations: Sequence[Context], own: _Own | None) -> list[Shares]:
-        scenarios = self.guesser.guess(story, [situation.position for situation in situations])
-        return [self._measure(s, name, own) for s, name in zip(situations, scenarios, strict=True)]
-
-    def _measure(self, situation: Context, scenario: str, own: _Own | None) -> Shares:
-        contexts = name_contexts(situation, scenario, find_verb(situation.before, self.verbs))
-        outcomes = self._estimate_outcomes(contexts, own)[list(SHOWN)]  # (levels, 2 types)
-        count = len(self.types)
-        known, new = outcomes[:, :count], outcomes[:, count:]
-        beliefs = self._guess_types(situation, scenario, own)  # (candidates, types)
-        free = np.prod(1 - beliefs, axis=0)
-        types = np.vstack([beliefs @ known.T, new.sum(axis=1)])
-        kinds = np.vstack([beliefs @ (known + new).T, (known + new) @ free])
-        words = self._estimate_words(situation, contexts, own)
-        single = beliefs / beliefs.sum(axis=0).clip(1)
-        probabilities = np.vstack([single @ known.T, new @ free])
-        presences = np.vstack([single @ (known + new).T, (known + new) @ free])
-        probabilities, presences = (
-            table / table.sum(axis=0).clip(1e-9) for table in (probabilities, presences)
+    def _measure(self, context: Context, scenario: str, own: _Tables) -> CountedSlot:
+        type_probs = self._infer_types(context, scenario, own)  # (candidates, types)
+        names = [self.types[best] for best in type_probs.argmax(axis=1)] if len(type_probs) else []
+        descriptors = describe_context(context, scenario, self.verbs, names)
+        outcomes, words = self._estimate(context, make_keys(descriptors), own)
+        known, new = np.split(outcomes, 2, axis=1)  # (levels, types) each
+        any_type = known + new
+        absent = np.prod(1 - type_probs, axis=0)
+        shared = type_probs / type_probs.sum(axis=0).clip(1)
+        normalised = (
+            np.vstack([shared @ known.T, new @ absent]),
+            np.vstack([shared @ any_type.T, any_type @ absent]),
         )
-        return Shares(
-            _log(words), _log(types), _log(kinds), _log(probabilities), _log(presences), beliefs, scenario
+        tables = (
+            words,
+            np.vstack([type_probs @ known.T, new.sum(axis=1)]),
+            np.vstack([type_probs @ any_type.T, any_type @ absent]),
+            *(table / table.sum(axis=0).clip(1e-9) for table in normalised),
         )
+        logs = np.stack([np.log(table + SMALLEST).astype(np.float32) for table in tables])
+        return CountedSlot(logs, type_probs, names, descriptors)
 
-    def _estimate_outcomes(self, contexts: Sequence[Key], own: _Own | None) -> np.ndarray:
-        """(levels, 2 types) smoothed from level to level."""
+    def _estimate(self, context: Context, keys: Sequence[Key], own: _Tables) -> tuple[np.ndarray, np.ndarray]:
+        """(shown levels, 2 types) probabilities of outcomes, and (candidates + 1, shown levels) of candidates' words."""
         size = 2 * len(self.types)
-        found = np.empty((len(LEVELS), size), dtype=np.float32)
-        for level, (_, parent) in enumerate(LEVELS):
-            shorter = found[parent] if parent >= 0 else np.float32(1 / size)
-            counts = self.outcomes.get(contexts[level])
-            if counts is None:
-                found[level] = shorter
-                continue
-            if own is not None and contexts[level] in own.outcomes:
-                counts = counts.copy()
-                for outcome in own.outcomes[contexts[level]]:
-                    counts[outcome] -= 1
-            found[level] = (counts + STRENGTH * shorter) / (counts.sum() + STRENGTH)
-        return found
+        heads = list(dict.fromkeys(head for c in context.candidates for head in c.heads))
+        outcomes = np.empty((len(LEVELS), size), dtype=np.float32)
+        words = np.empty((len(LEVELS), len(heads)))
+        nothing, none = np.zeros(size, dtype=np.float32), Counter[str]()
+        for level, ((_, parent), key) in enumerate(zip(LEVELS, keys, strict=True)):
+            counts = self.tables.outcomes.get(key, nothing) - own.outcomes.get(key, nothing)
+            total = counts.sum()
+            below = outcomes[parent] if parent >= 0 else np.float32(1 / size)
+            outcomes[level] = (counts + STRENGTH * below) / (total + STRENGTH)
+            every, mine = self.tables.words.get(key, none), own.words.get(key, none)
+            counts = np.array([every[head] - mine[head] for head in heads], dtype=np.float64)
+            fewest = words[parent] if parent >= 0 else 1 / self._vocabulary_size
+            words[level] = (counts + STRENGTH * fewest) / (float(total) + STRENGTH)
+        shown = words[SHOWN]
+        column = {head: number for number, head in enumerate(heads)}
+        rows = [shown[:, [column[h] for h in dict.fromkeys(c.heads)]].sum(axis=1) for c in context.candidates]
+        return outcomes[SHOWN], np.array([*rows, 1 - shown.sum(axis=1)]).clip(0, 1)
 
-    def _estimate_words(self, situation: Context, contexts: Sequence[Key], own: _Own | None) -> np.ndarray:
-        """(candidates + 1, shown levels): the mass of each candidate's words, and what is left."""
-        names = list(dict.fromkeys(head for c in situation.candidates for head in c.heads))
-        probs = np.empty((len(LEVELS), len(names)))
-        for level, (_, parent) in enumerate(LEVELS):
-            shorter = probs[parent] if parent >= 0 else np.full(len(names), 1 / self.vocabulary)
-            counter = self.words.get(contexts[level])
-            if not counter:
-                probs[level] = shorter
-                continue
-            counts = np.array([counter.get(name, 0) for name in names], dtype=np.float64)
-            total = float(self.outcomes[contexts[level]].sum())
-            if own is not None and contexts[level] in own.words:
-                mine = own.words[contexts[level]]
-                counts -= [mine.get(name, 0) for name in names]
-                total -= sum(mine.values())
-            probs[level] = (counts + STRENGTH * shorter) / (total + STRENGTH)
-        shown = probs[list(SHOWN)]
-        place = {name: number for number, name in enumerate(names)}
-        rows = [
-            shown[:, [place[h] for h in dict.fromkeys(c.heads)]].sum(axis=1) for c in situation.candidates
-        ]
-        return np.array([*rows, 1 - shown.sum(axis=1)]).clip(0, 1)
+    @property
+    def _vocabulary_size(self) -> int:
+        return len(self.tables.words["",]) + 1
 
-    def _guess_types(self, situation: Context, scenario: str, own: _Own | None) -> np.ndarray:
-        """(candidates, types): each different word of a candidate is evidence, given the scenario."""
-        if not situation.candidates:
+    def _infer_types(self, context: Context, scenario: str, own: _Tables) -> np.ndarray:
+        """(candidates, types) by naive Bayes: each different head word of a candidate is evidence."""
+        if not context.candidates:
             return np.zeros((0, len(self.types)), dtype=np.float32)
-        table = self._beliefs if own is None else own.beliefs
-        logs = np.stack(
-            [
-                sum(
-                    (self._guess_word(h, scenario, own, table) for h in dict.fromkeys(c.heads)),
-                    start=np.float32(0),
-                )
-                for c in situation.candidates
-            ]
+        evidence = (
+            [self._infer_type(head, scenario, own) for head in dict.fromkeys(candidate.heads)]
+            for candidate in context.candidates
         )
+        logs = np.stack([sum(values, start=np.float32(0)) for values in evidence])
         exponentials = np.exp(logs - logs.max(axis=1, keepdims=True))
         found: np.ndarray = exponentials / exponentials.sum(axis=1, keepdims=True)
         return found
 
-    def _guess_word(
-        self, head: str, scenario: str, own: _Own | None, table: dict[tuple[str, str], np.ndarray]
-    ) -> np.ndarray:
+    def _infer_type(self, head: str, scenario: str, own: _Tables) -> np.ndarray:
         """(types,) log-probabilities of the types of an entity that is called by a word."""
-        if (scenario, head) in table:
-            return table[scenario, head]
-        probs = np.full(len(self.types), 1 / len(self.types), dtype=np.float32)
-        for key in (("", head), (scenario, head)):
-            counts = self.heads.get(key)
-            if counts is None:
-                continue
-            if own is not None and key in own.heads:
-                counts = counts.copy()
-                for kind in own.heads[key]:
-                    counts[kind] -= 1
-            probs = (counts + probs) / (counts.sum() + 1)
-        table[scenario, head] = np.log(probs.clip(1e-4))
-        return table[scenario, head]
-
-    # -- stored ----------------------------------------------------------------------------------------------------
+        cache, size = own.type_log_probs, len(self.types)
+        if (scenario, head) not in cache:
+            probs = np.full(size, 1 / size, dtype=np.float32)
+            nothing = np.zeros(size, dtype=np.float32)
+            for key in (("", head), (scenario, head)):
+                counts = self.tables.heads.get(key, nothing) - own.heads.get(key, nothing)
+                probs = (counts + probs) / (counts.sum() + 1)
+            cache[scenario, head] = np.log(probs.clip(1e-4))
+        return cache[scenario, head]
 
     def to_dict(self) -> dict[str, Any]:
         """All counts as plain values."""
-
-        def sparse(table: Mapping[Any, np.ndarray]) -> dict[str, dict[int, int]]:
-            return {
-                JOINT.join(key): {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
-                for key, counts in table.items()
+        rows = {
+            name: {
+                JOINT.join(key): {int(i): int(row[i]) for i in np.flatnonzero(row)}
+                for key, row in getattr(self.tables, name).items()
             }
-
+            for name in ("outcomes", "heads")
+        }
         return {
-            "scenarios": self.guesser.log_probs,
+            "scenarios": self.scenarios.log_probs,
             "verbs": sorted(self.verbs),
-            "types": list(self.types),
-            "words": {JOINT.join(key): dict(counts) for key, counts in self.words.items()},
-            "outcomes": sparse(self.outcomes),
-            "heads": sparse(self.heads),
+            "types": self.types,
+            "words": {JOINT.join(key): counts for key, counts in self.tables.words.items()},
+            **rows,
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ContextCounts:
         """The counts that ``to_dict`` gave."""
         made = cls(ScenarioClassifier(values["scenarios"]), values["verbs"], values["types"])
-
-        def dense(
-            table: Mapping[str, Mapping[str, int]], size: int
-        ) -> Iterator[tuple[list[str], np.ndarray]]:
-            for key, counts in table.items():
-                vector = np.zeros(size, dtype=np.float32)
+        for name, counts in values["words"].items():
+            made.tables.words[tuple(name.split(JOINT))] = Counter(counts)
+        for table in ("outcomes", "heads"):
+            for name, counts in values[table].items():
+                row = made.tables.get_row(table, tuple(name.split(JOINT)))
                 for place, count in counts.items():
-                    vector[int(place)] = count
-                yield key.split(JOINT), vector
-
-        for key, counts in values["words"].items():
-            made.words[tuple(key.split(JOINT))] = Counter(counts)
-        for parts, vector in dense(values["outcomes"], 2 * len(made.types)):
-            made.outcomes[tuple(parts)] = vector
-        for parts, vector in dense(values["heads"], len(made.types)):
-            made.heads[parts[0], parts[1]] = vector
-        made.vocabulary = len(made.words["",]) + 1
+                    row[int(place)] = count
         return made
 
 
-def _log(values: np.ndarray) -> np.ndarray:
-    found: np.ndarray = np.log(values + SMALLEST).astype(np.float32)
-    return found
-
-
-def _find_vector(table: dict[Any, np.ndarray], key: tuple[str, ...], size: int) -> np.ndarray:
-    if key not in table:
-        table[key] = np.zeros(size, dtype=np.float32)
-    return table[key]
-
-
-class _Own:
-    """What one training story has brought to the counts."""
-
-    def __init__(self, statistics: ContextCounts, story: Document) -> None:
-        self.words: dict[Key, Counter[str]] = defaultdict(Counter)
-        self.outcomes: dict[Key, list[int]] = defaultdict(list)
-        self.heads: dict[tuple[str, str], list[int]] = defaultdict(list)
-        self.beliefs: dict[tuple[str, str], np.ndarray] = {}
-        for contexts, scenario, head, outcome in statistics._observe(story):
-            for context in contexts:
-                self.words[context][head] += 1
-                self.outcomes[context].append(outcome)
-            for key in ((scenario, head), ("", head)):
-                self.heads[key].append(outcome % len(statistics.types))
+def make_keys(descriptors: Descriptors) -> list[Key]:
+    """The keys of all levels."""
+    return [(name, *(descriptors[LETTERS[letter]] for letter in name)) for name, _ in LEVELS]

