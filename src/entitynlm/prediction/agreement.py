@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import rel_entr
 
 from entitynlm.prediction.choices import NEW, Answer, Choice, find_entities
 from entitynlm.prediction.slots import SlottedStory
@@ -86,11 +87,7 @@ def measure_agreement(answers: Sequence[Answer]) -> Agreement:
 def measure_divergence(first: np.ndarray, second: np.ndarray) -> float:
     """Jensen-Shannon, in bits: 0 for equal distributions, 1 for those with nothing in common."""
     middle = (first + second) / 2
-    total = 0.0
-    for side in (first, second):
-        there = side > 0
-        total += float((side[there] * np.log2(side[there] / middle[there])).sum()) / 2
-    return max(0.0, total)
+    return max(0.0, float((rel_entr(first, middle) + rel_entr(second, middle)).sum()) / (2 * np.log(2)))
 
 
 def _correlate(first: np.ndarray, second: np.ndarray) -> float | None:

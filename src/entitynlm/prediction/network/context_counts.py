@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,29 +61,23 @@ class CountedSlot:
     descriptors: Descriptors
 
 
-@dataclass
 class _Tables:
     """Counts by key: head words, (type, newness) and, by scenario and head word, types."""
 
-    types: int
-    words: dict[Key, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    outcomes: dict[Key, np.ndarray] = field(default_factory=dict)
-    heads: dict[Key, np.ndarray] = field(default_factory=dict)
-    type_log_probs: dict[Key, np.ndarray] = field(default_factory=dict)  # a cache
+    def __init__(self, types: int) -> None:
+        self.types = types
+        self.words: dict[Key, Counter[str]] = defaultdict(Counter)
+        self.outcomes: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(2 * types, dtype=np.float32))
+        self.heads: dict[Key, np.ndarray] = defaultdict(lambda: np.zeros(types, dtype=np.float32))
+        self.type_log_probs: dict[Key, np.ndarray] = {}  # a cache
 
     def add(self, observed: Iterable[tuple[list[Key], str, str, int]]) -> None:
         for keys, scenario, head, outcome in observed:
             for key in keys:
                 self.words[key][head] += 1
-                self.get_row("outcomes", key)[outcome] += 1
+                self.outcomes[key][outcome] += 1
             for key in ((scenario, head), ("", head)):
-                self.get_row("heads", key)[outcome % self.types] += 1
-
-    def get_row(self, name: str, key: Key) -> np.ndarray:
-        """A row of ``outcomes`` or ``heads``, made where it is not there yet."""
-        size = 2 * self.types if name == "outcomes" else self.types
-        row: np.ndarray = getattr(self, name).setdefault(key, np.zeros(size, dtype=np.float32))
-        return row
+                self.heads[key][outcome % self.types] += 1
 
 
 class ContextCounts:
@@ -243,10 +237,9 @@ class ContextCounts:
         for name, counts in values["words"].items():
             made.tables.words[tuple(name.split(JOINT))] = Counter(counts)
         for table in ("outcomes", "heads"):
+            rows = getattr(made.tables, table)
             for name, counts in values[table].items():
-                row = made.tables.get_row(table, tuple(name.split(JOINT)))
-                for place, count in counts.items():
-                    row[int(place)] = count
+                rows[tuple(name.split(JOINT))][list(map(int, counts))] = list(counts.values())
         return made
 
 

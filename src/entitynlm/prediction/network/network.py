@@ -41,13 +41,13 @@ class NetworkConfig:
     types: int
     scenarios: int
     features: int
+    hidden: int
+    match: int
+    scorer: int
+    dropout: float
+    word_dropout: float
     embedding: int = 50
-    hidden: int = 128
-    match: int = 48
-    scorer: int = 96
     type_size: int = 24
-    dropout: float = 0.4
-    word_dropout: float = 0.1
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,8 @@ class EntityPredictor:
         path = find_file(folder, CONFIG_FILE)
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
-            if values["format"] not in (2, FORMAT_VERSION):
-                raise ModelError(
-                    f"{path}: this is format {values['format']!r}; this version reads {FORMAT_VERSION}"
-                )
+            if (version := values["format"]) not in (2, FORMAT_VERSION):
+                raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
             extractor = FeatureExtractor.from_dict(values)
             network = PredictionNetwork(NetworkConfig(**_rename(values["network"])))
             notes = values.get("notes", {})
@@ -159,15 +157,12 @@ def prepare_data(
 ) -> PredictorData:
     """Count, and extract features; ``counts`` of the same training stories may be handed in."""
     extractor = FeatureExtractor.fit(train, counts)
-    found: list[list[SlotBatch]] = []
-    done = 0
-    for stories in (train, development):
-        found.append([])
-        for story, positions in stories:
-            if positions:
-                found[-1].append(extractor.extract(story, positions, with_answers=True)[0])
-            done += 1
-            on_story(done, len(train) + len(development))
+    found: tuple[list[SlotBatch], list[SlotBatch]] = ([], [])
+    stories = [*((found[0], *pair) for pair in train), *((found[1], *pair) for pair in development)]
+    for number, (part, story, positions) in enumerate(stories, start=1):
+        if positions:
+            part.append(extractor.extract(story, positions, with_answers=True)[0])
+        on_story(number, len(stories))
     if not all(found):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
     return PredictorData(extractor, *map(join_batches, found))
@@ -188,11 +183,7 @@ def train_predictor(
         len(extractor.counts.types),
         max(1, len(extractor.counts.scenarios.names)),
         data.train.features.shape[1],
-        hidden=config.hidden,
-        match=config.match,
-        scorer=config.scorer,
-        dropout=config.dropout,
-        word_dropout=config.word_dropout,
+        *(config.hidden, config.match, config.scorer, config.dropout, config.word_dropout),
     )
     network = PredictionNetwork(sizes)
     embeddings = config.embeddings
