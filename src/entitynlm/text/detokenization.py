@@ -1,7 +1,4 @@
-"""Words back into running text: spaces where people put them, capitals where they belong, quotation marks in pairs.
-
-The way back of ``data.segmentation``; the place of every word in the text comes along, so that mentions keep theirs.
-"""
+"""Detokenisation: words back into running text with its spaces, capitals and quotation marks, the inverse of ``segmentation``."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ PAIRS = {"”": "“", "’": "‘", ")": "(", "]": "[", "}": "{", "»": "«", "
 
 
 def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """The text of some tokens, and where each of them stands in it."""
+    """The text of some tokens, and the offsets of each token in it."""
     pieces: list[str] = []
     offsets: list[Span] = []
     at = 0
@@ -49,16 +46,13 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
 
 def ends_sentence(tokens: Sequence[str]) -> bool:
     """Whether some tokens end with a full stop or the like, closing quotes and brackets aside."""
-    for token in reversed(tokens):
-        if token in QUOTES_AND_BRACKETS:
-            continue
-        return token in FINAL
-    return True
+    last = next((token for token in reversed(tokens) if token not in QUOTES_AND_BRACKETS), None)
+    return last is None or last in FINAL
 
 
 def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
-    """Closing marks that have nothing to close after these tokens."""
-    depth: dict[str, int] = dict.fromkeys(PAIRS.values(), 0)
+    """Closing quotes and brackets that have no opening one in these tokens."""
+    depth = dict.fromkeys(PAIRS.values(), 0)
     for token in tokens:
         if token in depth:
             depth[token] += 1
@@ -85,11 +79,9 @@ def restore_capitals(sentence: Sequence[str], capitals: Mapping[str, str]) -> li
 
 
 def capitalise_start(sentence: Sequence[str]) -> list[str]:
-    """With a capital at the first letter, opening quotes aside."""
+    """The sentence with a capital at the first word, opening quotes aside."""
     words = list(sentence)
-    for place, word in enumerate(words):
-        if word[0].isalnum():
-            if word.islower():
-                words[place] = word[0].upper() + word[1:]
-            break
+    first = next((index for index, word in enumerate(words) if word[0].isalnum()), None)
+    if first is not None and words[first].islower():
+        words[first] = words[first][0].upper() + words[first][1:]
     return words

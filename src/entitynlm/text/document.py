@@ -1,4 +1,4 @@
-"""The one document type that flows through everything: readers make it, writers consume it, the model adds to it.
+"""The document type of the whole package: readers make it, writers and models take it.
 
 A :class:`Document` is immutable and checked on construction, so that nothing after a reader needs to doubt it.
 Spans are half-open token ranges, everywhere and always; formats that count otherwise convert at their own border.
@@ -22,9 +22,9 @@ Span = tuple[int, int]
 class Mention:
     """A span of tokens that refers to an entity.
 
-    ``parts`` is empty for an ordinary mention; a discontinuous one lists its pieces there and ``start``/``end`` are
-    their hull. ``head`` is the index of the head token where the format tells it. ``attributes`` is whatever else a
-    format says about a mention (CorefUD's information status, brat's label), kept for the way back.
+    A discontinuous mention lists its pieces in ``parts``, and ``start``/``end`` are their hull; others have no parts. ``head`` is
+    the index of the head token, where the format has it. ``attributes`` are other fields of the format (CorefUD's information
+    status, brat's label), kept for writing.
     """
 
     start: int
@@ -60,17 +60,17 @@ def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 class Document:
     """A tokenised text with sentences, mentions and whatever columns its file had.
 
-    :param id: unique within a corpus; CoNLL-2012 parts are ``name`` + ``#part``-like ids made by the reader.
+    :param id: unique within a corpus; the parts of a CoNLL-2012 document are ``name``, ``name#001``, …
     :param tokens: the words as they stand in the text.
     :param sentences: half-open token ranges that follow each other without gaps and cover all tokens.
-    :param mentions: any spans; they may nest, cross and repeat, because annotated files do (see ``annotation``).
+    :param mentions: any spans; they may nest, cross and repeat, because they do so in annotated files.
     :param entity_types: type of an entity (person, place, …) by entity id, where the corpus has types.
     :param text: the raw text, if it is known; with ``offsets`` it holds ``text[a:b]`` for token ``(a, b)``.
     :param offsets: a half-open character range per token; ranges don't overlap and don't run backwards.
     :param columns: one value per token and name: ``pos`` (Penn-style), ``upos``, ``lemma``, ``deprel``, ``speaker``,
         or what else the format has; ``None`` where a token has no value.
     :param heads: per token, the index of its syntactic head in the document, -1 for a root.
-    :param meta: document-level remarks of the format (genre, title, …).
+    :param meta: document-level fields of the format (genre, title, …).
     """
 
     id: str
@@ -91,11 +91,8 @@ class Document:
         put(self, "sentences", sentences)
         put(self, "mentions", sort_mentions(self.mentions))
         named = {mention.entity for mention in self.mentions}
-        put(
-            self,
-            "entity_types",
-            MappingProxyType({e: t for e, t in self.entity_types.items() if e in named}),
-        )
+        types = {entity: kind for entity, kind in self.entity_types.items() if entity in named}
+        put(self, "entity_types", MappingProxyType(types))
         put(self, "columns", MappingProxyType({k: tuple(v) for k, v in self.columns.items()}))
         put(self, "meta", MappingProxyType(dict(self.meta)))
         self._check_tokens()
@@ -119,9 +116,8 @@ class Document:
         expected = 0
         for start, end in self.sentences:
             if start != expected or end <= start:
-                raise self._fail(
-                    f"sentence ({start}, {end}) should start at token {expected} and not be empty"
-                )
+                message = f"sentence ({start}, {end}) should start at token {expected} and not be empty"
+                raise self._fail(message)
             expected = end
         if expected != len(self.tokens):
             raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
@@ -149,8 +145,7 @@ class Document:
     def _check_offsets(self) -> None:
         if self.offsets is None:
             return
-        put = object.__setattr__
-        put(self, "offsets", tuple(self.offsets))
+        object.__setattr__(self, "offsets", tuple(self.offsets))
         if len(self.offsets) != len(self.tokens):
             raise self._fail(f"{len(self.offsets)} character offsets for {len(self.tokens)} tokens")
         previous = 0
@@ -217,11 +212,5 @@ class Document:
 
     def with_clusters(self, clusters: Sequence[Sequence[Span]]) -> Document:
         """The same text with entities 1, 2, … given as bare spans."""
-        return self.with_mentions(
-            (
-                Mention(start, end, str(number))
-                for number, spans in enumerate(clusters, start=1)
-                for start, end in spans
-            ),
-            {},
-        )
+        numbered = enumerate(clusters, start=1)
+        return self.with_mentions((Mention(*span, str(n)) for n, spans in numbered for span in spans), {})

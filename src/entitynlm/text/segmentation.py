@@ -1,8 +1,8 @@
-"""Raw text into words and sentences, with the place of every word kept.
+"""Raw text into words and sentences, with the character offsets of every word.
 
-Words are those of spaCy's blank English tokeniser, sentences those of nupunkt, which of the splitters we
-tried made the fewest mistakes around quotation marks and abbreviations. A blank line always ends a sentence.
-Everything here is linear in the length of the text, whatever the text is.
+Words are those of spaCy's blank English tokeniser, sentences those of nupunkt, which made the fewest mistakes around quotation
+marks and abbreviations of the splitters that we tried. A blank line always ends a sentence. Everything here is linear in the
+length of the text, whatever the text is.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from entitynlm.extras import require
 from entitynlm.text.document import Span
 
-# The time of both libraries grows with the square of a word's length. What is longer than this is no word but
-# a data URL or a script without spaces: a plain pattern cuts it, and sentences don't end in it (ideographs
-# apart).
+# The time of both libraries grows with the square of a word's length. Anything longer than this is a data URL or a script without
+# spaces: a plain pattern cuts it, and sentences don't end in it (except at ideographic full stops).
 LONGEST_WORD = 256
 
-# The tokeniser keeps every word that it ever saw; a new one after so many characters keeps memory flat.
+# The tokeniser caches every word that it ever saw; a new one after this many characters bounds its memory.
 RENEW_AFTER = 20_000_000
 
 PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*|[\f\u2029]")
@@ -33,6 +33,7 @@ IDEOGRAPH = (
 )
 IDEOGRAPHIC_END = re.compile(r"[。！？]+[”’」』）》]*")
 LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+NON_SPACE = re.compile(r"\S+")
 PLAIN_WORD = re.compile(rf"(?:(?!{IDEOGRAPH})\w){{1,{LONGEST_WORD}}}|\S")
 
 
@@ -116,24 +117,19 @@ def segment_text(text: str) -> Segmentation:
 
 
 def segment_whitespace(text: str) -> Segmentation:
-    """Text that is tokenised already: words stand between white space, a line is a sentence."""
-    tokens: list[str] = []
+    """Segment tokenised text: words stand between white space, a line is a sentence."""
     offsets: list[Span] = []
     sentences: list[Span] = []
-    start = 0
-    for line in re.split(r"(?<=\n)", text):
-        first = len(tokens)
-        for word in re.finditer(r"\S+", line):
-            tokens.append(word[0])
-            offsets.append((start + word.start(), start + word.end()))
-        if len(tokens) > first:
-            sentences.append((first, len(tokens)))
-        start += len(line)
-    return Segmentation(tuple(tokens), tuple(offsets), tuple(sentences))
+    for line in re.finditer(r"[^\n]+", text):
+        first = len(offsets)
+        offsets += (word.span() for word in NON_SPACE.finditer(text, *line.span()))
+        if len(offsets) > first:
+            sentences.append((first, len(offsets)))
+    return Segmentation(tuple(text[start:end] for start, end in offsets), tuple(offsets), tuple(sentences))
 
 
 def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
-    """Where the words stand in the text, if all of them do, in order and with only white space around them."""
+    """The offsets of the words in the text; ``None`` unless they are all of it, in order, apart from white space."""
     offsets: list[Span] = []
     at = 0
     for word in words:
@@ -146,20 +142,13 @@ def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
 
 
 def join_words(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """A text of these words with a space between them, and where they stand in it."""
-    offsets: list[Span] = []
-    at = 0
-    for word in words:
-        offsets.append((at, at + len(word)))
-        at += len(word) + 1
-    return " ".join(words), tuple(offsets)
+    """A text of these words with a space between them, and their offsets in it."""
+    ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
+    return " ".join(words), tuple((before + 1, end) for before, end in pairwise(ends))
 
 
 def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | None, bool]:
-    """The words that a character range touches, and whether it does so without cutting one of them.
-
-    White space at either end of the range does no harm. ``None`` stands for a range without a word in it.
-    """
+    """The words that a character range overlaps (``None`` if there are none), and whether it cuts none of them."""
     first = bisect_right(offsets, start, key=lambda offset: offset[1])
     last = bisect_left(offsets, end, key=lambda offset: offset[0])
     if first >= last:

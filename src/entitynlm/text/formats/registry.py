@@ -78,11 +78,7 @@ def recognise_format(path: str, sample: bytes) -> Format:
 
 
 def read_documents(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    on_oddity: Report = ignore,
-    **options: Any,
+    path: str | Path, format: str | None = None, *, on_oddity: Report = ignore, **options: Any
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 

@@ -1,8 +1,8 @@
-"""The raw text in CoNLL-U: words glued together by ``SpaceAfter=No``, multiword tokens, UDPipe's ``SpacesAfter``.
+"""The raw text in CoNLL-U: ``SpaceAfter=No``, multiword tokens, UDPipe's ``SpacesAfter``.
 
-A plain file says of every word whether a space follows it. Documents of other formats have line ends, double spaces
-and words that stand differently in the text; these go into ``SpacesBefore``, ``SpacesAfter`` (both as UDPipe writes
-them) and ``Surface``, so that text and offsets come back as they were.
+A plain file has ``SpaceAfter=No`` where no space follows a word. Documents of other formats also have line ends, double spaces
+and words that are spelled differently in the text; ``SpacesBefore``, ``SpacesAfter`` (both as UDPipe writes them) and ``Surface``
+keep these, so that text and offsets are read back as they were.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from entitynlm.text.document import Document, Span
 
@@ -34,31 +35,25 @@ def unescape_misc(text: str) -> str:
 
 
 def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
-    """Where the words of a multiword token lie in it.
+    """The character span of each word of a multiword token.
 
-    Exactly, where they spell it (do + n't); otherwise (de + le for "du") each gets its share by length, in order.
+    Exact where the words spell it (do + n't); otherwise (de + le for "du") each gets a share in proportion to its length.
     """
-    lengths = [len(word) for word in words]
-    total = sum(lengths)
-    exact = "".join(words) == surface
-    spans, position, passed = [], 0, 0
-    for length in lengths:
-        passed += length
-        end = passed if exact else len(surface) * passed // total
-        spans.append((position, end))
-        position = end
-    return spans
+    ends = [0, *accumulate(len(word) for word in words)]
+    if "".join(words) != surface:
+        ends = [len(surface) * end // ends[-1] for end in ends]
+    return list(pairwise(ends))
 
 
 @dataclass
 class TextBuilder:
-    """Puts a document's text together word by word; ``known`` once the file has said anything about its text."""
+    """Builds a document's text word by word; ``known`` is set once the file has any information about its text."""
 
     offsets: list[Span] = field(default_factory=list)
     known: bool = False
     _pieces: list[str] = field(default_factory=list)
     _position: int = 0
-    _gap: str | None = None  # what follows the last word, if it was said
+    _gap: str | None = None  # what follows the last word, where the file says so
     _sentence: int = 0  # the first piece of the current sentence, which is the gap before it
 
     def start_sentence(self, paragraph: bool) -> None:
@@ -105,7 +100,7 @@ class TextBuilder:
 
 @dataclass
 class TextNotes:
-    """What to write so that a document's text can be put together again."""
+    """What is written about a document's text, so that it can be restored."""
 
     misc: list[list[str]]  # MISC items of each word
     groups: dict[int, Multiword]  # multiword tokens by their first word
@@ -164,10 +159,8 @@ def _find_groups(document: Document, forms: Sequence[str]) -> dict[int, Multiwor
         return groups
     for first, mark in enumerate(column):
         opening = _FIRST_OF_GROUP.match(mark or "")
-        if opening is None:
-            continue
-        end = first + int(opening[1])
-        if column[first:end] != mark_group(end - first):
+        end = first + int(opening[1]) if opening else first
+        if opening is None or column[first:end] != mark_group(end - first):
             continue
         if document.sentence_of[first] != document.sentence_of[end - 1]:
             continue

@@ -1,0 +1,51 @@
+"""What errors say, how files are opened and written, and what a missing extra asks for."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import DataError, MissingExtraError
+from entitynlm.extras import require
+from entitynlm.files import decode_lines, open_binary, write_atomically
+
+
+def test_an_error_names_file_line_found_expected_and_what_to_do() -> None:
+    error = DataError(
+        "a bad row", path="a.conll", line=3, found="x" * 200, expected="two columns", hint="Add one"
+    )
+    assert str(error).startswith("a.conll:3: a bad row; found 'xxx")
+    assert str(error).endswith("…'; expected two columns. Add one")
+    assert str(DataError("a bad row", line=3)) == "line 3: a bad row"
+
+
+def test_lines_lose_mark_and_ends() -> None:
+    stream = io.BytesIO(b"\xef\xbb\xbfa\r\nb\n\nc")
+    assert list(decode_lines(stream, "x")) == [(1, "a"), (2, "b"), (3, ""), (4, "c")]
+    with pytest.raises(DataError, match=r"x:2: this is not UTF-8 text"):
+        list(decode_lines(io.BytesIO(b"a\n\xff"), "x"))
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.txt"
+    with write_atomically(path) as stream:
+        stream.write("one\n")
+    with pytest.raises(ZeroDivisionError), write_atomically(path) as stream:
+        stream.write("two\n")
+        raise ZeroDivisionError
+    assert path.read_text() == "one\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_what_can_not_be_opened_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file"):
+        open_binary(tmp_path / "none")
+    with pytest.raises(DataError, match="this is a folder"):
+        open_binary(tmp_path)
+
+
+def test_a_missing_extra_says_what_to_install() -> None:
+    with pytest.raises(MissingExtraError, match=r"Dancing needs .* pip install 'entitynlm\[dance\]'"):
+        require("no_such_module", extra="dance", purpose="Dancing")

@@ -1,0 +1,59 @@
+"""A document is checked when it is made, so that nothing after a reader needs to doubt it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Mention
+
+WORDS = ("Anna", "met", "her", "aunt")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"id": ""}, "an id that is not empty"),
+        ({"tokens": ("a", "")}, "token 1 is empty"),
+        ({"sentences": ((0, 2), (3, 4))}, r"sentence \(3, 4\) should start at token 2"),
+        ({"sentences": ((0, 2),)}, "cover 2 of 4 tokens"),
+        ({"mentions": (Mention(2, 5, "a"),)}, "not within its 4 tokens"),
+        ({"mentions": (Mention(0, 1, ""),)}, "has no entity"),
+        ({"mentions": (Mention(0, 1, "a", head=1),)}, "the head 1 .* lies outside"),
+        ({"mentions": (Mention(0, 3, "a", parts=((0, 1), (1, 3))),)}, "not apart and in order"),
+        ({"mentions": (Mention(0, 4, "a", parts=((0, 1), (2, 3))),)}, "do not span"),
+        ({"offsets": ((0, 4),)}, "1 character offsets for 4 tokens"),
+        ({"offsets": ((0, 4), (3, 5), (5, 6), (6, 7))}, "runs backwards"),
+        ({"offsets": ((0, 1), (1, 2), (2, 3), (3, 9)), "text": "abcd"}, "beyond the text's 4 characters"),
+        ({"columns": {"pos": ("NN",)}}, "column 'pos' has 1 values"),
+        ({"heads": (1, -1, 3, 4)}, "the head 4 of token 3 is not a token"),
+    ],
+)
+def test_a_document_that_breaks_an_invariant_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Document(**{"id": "d", "tokens": WORDS, **fields})
+
+
+def test_entities_are_in_the_order_of_their_first_mentions() -> None:
+    mentions = (Mention(2, 4, "b"), Mention(2, 3, "a"), Mention(0, 1, "a"))
+    document = Document("d", WORDS, mentions=mentions, entity_types={"a": "person", "x": "lost"})
+    assert document.sentences == ((0, 4),)
+    assert [(entity.id, entity.type) for entity in document.entities] == [("a", "person"), ("b", None)]
+    assert document.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert dict(document.entity_types) == {"a": "person"}
+
+
+def test_words_come_from_the_raw_text_where_it_is_known() -> None:
+    document = Document("d", ("do", "n't"), text="don't", offsets=((0, 2), (2, 5)))
+    assert document.words(0, 2) == "don't"
+    assert Document("d", ("do", "n't")).words(0, 2) == "do n't"
+
+
+def test_clusters_in_place_of_the_annotation() -> None:
+    document = Document("d", WORDS, mentions=(Mention(0, 1, "x"),), entity_types={"x": "person"})
+    changed = document.with_clusters([[(0, 1), (2, 3)], [(2, 4)]])
+    assert changed.clusters == (((0, 1), (2, 3)), ((2, 4),))
+    assert [mention.entity for mention in changed.mentions] == ["1", "2", "1"]
+    assert not changed.entity_types
