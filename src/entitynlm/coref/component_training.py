@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def train_component(
         value = choose_bias(pretrained, development) if settings.bias is None else settings.bias
         pretrained.set_component(MentionBias(value))
     else:
-        gender_prior = fit_gender_prior([*train, *plain_texts])
+        gender_prior = fit_gender_prior(chain(train, plain_texts))
         pretrained.set_component(fit_linker(pretrained, train, gender_prior, settings, report))
 
 

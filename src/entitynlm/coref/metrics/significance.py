@@ -1,9 +1,8 @@
-"""Approximate randomisation (Noreen 1989): is one system better than another, or were the documents kind to
-it?
+"""Approximate randomisation (Noreen 1989): is one system better than another, or was it chance?
 
-If the two systems were of one kind, it would not matter which of them a document's counts came from. So the
-counts of each document change sides with probability one half, the corpus scores are computed anew, and the
-p-value is the share of trials whose difference is at least as large as the real one, in either direction.
+If the two systems did not differ, it would not matter which of them a document's counts came from. So the counts of each document
+change sides with probability one half, the corpus scores are computed anew, and the p-value is the share of trials whose
+difference is at least as large as the real one, in either direction.
 """
 
 from __future__ import annotations
@@ -43,40 +42,38 @@ def compare_systems(
         raise ConfigError(f"a randomisation test needs at least one trial, not {trials}")
     if first.doc_ids != second.doc_ids:
         raise DataError("two systems can only be compared on the same documents in the same order")
-    names = [name for name in first.by_metric if name in second.by_metric]
-    observed_first = _score_totals({n: first.by_metric[n].sum(axis=0) for n in names})
-    observed_second = _score_totals({n: second.by_metric[n].sum(axis=0) for n in names})
+    unchanged = np.zeros((1, len(first)), dtype=bool)
+    observed_first, observed_second = _score_swapped(first, second, unchanged)
+    real = {name: abs(observed_second[name] - observed_first[name]) for name in observed_first}
     generator = np.random.default_rng(seed)
-    extreme = dict.fromkeys(observed_first, 0)
+    extreme = dict.fromkeys(real, 0)
     for start in range(0, trials, BLOCK):
         swap = generator.random((min(BLOCK, trials - start), len(first))) < 0.5
-        shuffled_first, shuffled_second = _shuffle(first, second, names, swap)
+        shuffled_first, shuffled_second = _score_swapped(first, second, swap)
         for name in extreme:
-            real = abs(observed_second[name] - observed_first[name])
-            extreme[name] += int(
-                np.sum(np.abs(shuffled_second[name] - shuffled_first[name]) >= real - TOLERANCE)
-            )
+            differences = np.abs(shuffled_second[name] - shuffled_first[name])
+            extreme[name] += int(np.sum(differences >= real[name] - TOLERANCE))
     return {
         name: Comparison(
-            to_percent(float(observed_first[name])),
-            to_percent(float(observed_second[name])),
-            (extreme[name] + 1) / (trials + 1),
+            to_percent(float(observed_first[name][0])),
+            to_percent(float(observed_second[name][0])),
+            (count + 1) / (trials + 1),
         )
-        for name in extreme
+        for name, count in extreme.items()
     }
 
 
-def _shuffle(
-    first: CorpusCounts, second: CorpusCounts, names: list[str], swap: np.ndarray
-) -> tuple[Mapping[str, Floats], Mapping[str, Floats]]:
+def _score_swapped(
+    first: CorpusCounts, second: CorpusCounts, swap: np.ndarray
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """F1 of both sides after the swaps; ``swap`` has shape (trials, documents), results (trials,)."""
     weights = swap.astype(np.float64)
-    totals_first: dict[str, Floats] = {}
-    totals_second: dict[str, Floats] = {}
-    for name in names:
-        moved = weights @ (second.by_metric[name] - first.by_metric[name])  # (trials, counts)
-        totals_first[name] = first.by_metric[name].sum(axis=0) + moved
-        totals_second[name] = second.by_metric[name].sum(axis=0) - moved
+    totals_first, totals_second = {}, {}
+    for name, counts in first.by_metric.items():
+        if name in second.by_metric:
+            others = second.by_metric[name]
+            moved = weights @ (others - counts)  # (trials, counts)
+            totals_first[name], totals_second[name] = counts.sum(axis=0) + moved, others.sum(axis=0) - moved
     return _score_totals(totals_first), _score_totals(totals_second)
 
 

@@ -7,6 +7,7 @@ A sixth of the pairs is left, with 97 % of the right ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,14 +114,8 @@ def _compare_words(mentions: Sequence[MentionAttributes], same_head: NDArray[np.
         near = {other for word in mention.content for other in owners.get(word, ())}
         for other in near:
             words = mentions[other].content
-            if words == mention.content:
-                matrix[anaphor, other] = 4
-            elif mention.content <= words:
-                matrix[anaphor, other] = 2
-            elif words <= mention.content:
-                matrix[anaphor, other] = 3
-            else:
-                matrix[anaphor, other] = 1
+            in_other, in_own = mention.content <= words, words <= mention.content
+            matrix[anaphor, other] = 4 if in_other and in_own else 2 if in_other else 3 if in_own else 1
         for word in mention.content:
             owners.setdefault(word, []).append(anaphor)
     return matrix + 5 * same_head
@@ -140,13 +135,10 @@ def _compare_spans(mentions: Sequence[MentionAttributes]) -> Matrix:
 
 def _compare_speakers(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: nobody is known to speak, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
-    turns: list[int] = []
-    for index, mention in enumerate(mentions):
-        changed = index > 0 and mention.speaker != mentions[index - 1].speaker
-        turns.append((turns[-1] if turns else 0) + changed)
+    changes = [one.speaker != other.speaker for one, other in pairwise(mentions)]
+    turn = np.cumsum([0, *changes])[: len(mentions)]
     speakers = _number([m.speaker or "" for m in mentions])
     known = np.array([m.speaker is not None for m in mentions])
-    turn = np.array(turns)
     near = turn[:, None] - turn <= 1
     matrix = np.where(speakers[:, None] == speakers, 1, np.where(near, 2, 3))
     return np.where(known[:, None] & known, matrix, 0)
@@ -157,8 +149,7 @@ def _compare_quotes(mentions: Sequence[MentionAttributes]) -> Matrix:
     quotes = np.array([m.quote for m in mentions], dtype=np.int64)
     quoted = quotes > 0
     both = np.where(quotes[:, None] == quotes, 1, 2)
-    one = np.where(quoted[:, None], np.where(quoted, both, 3), np.where(quoted, 4, 0))
-    return one.astype(np.int64)
+    return np.where(quoted[:, None], np.where(quoted, both, 3), np.where(quoted, 4, 0))
 
 
 def _compare_syntax(mentions: Sequence[MentionAttributes]) -> Matrix:

@@ -82,7 +82,7 @@ def train_components(
     pretrained = load_pretrained(folder if (folder / CONFIG_FILE).exists() else model)
     opened = open_corpus(corpus, format=format)
     train, development = list(opened.documents("train")), list(opened.documents("dev"))
-    texts = [text for path in plain_text or [] for text in open_corpus(path).documents("train")]
+    texts = (text for path in plain_text or [] for text in open_corpus(path).documents("train"))
     for name, component_type in component_training.COMPONENTS.items():
         if name not in names or (pretrained.get_component(component_type) is not None and not again):
             continue
