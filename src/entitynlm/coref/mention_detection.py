@@ -16,7 +16,6 @@ import torch
 
 from entitynlm.coref.linking.proposal_scores import WordSpan
 from entitynlm.coref.mention_types import TypeClassifier, read_chunks
-from entitynlm.errors import ModelError
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -40,10 +39,7 @@ class MentionBias:
 
     @classmethod
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> MentionBias:
-        try:
-            return cls(float(settings["value"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the mention bias of this model can't be used ({error})") from error
+        return cls(float(settings["value"]))
 
     @classmethod
     def from_old_notes(cls, notes: Mapping[str, Any]) -> MentionBias | None:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from entitynlm.errors import ModelError
 from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.components import StoredComponent
@@ -28,9 +27,7 @@ class TypeClassifier:
 
     def __init__(self, names: Sequence[str], weights: np.ndarray) -> None:
         if weights.ndim != 2 or len(weights) != len(names):
-            raise ModelError(
-                "the mention types of this model can't be used (there must be a row of weights for each)"
-            )
+            raise ValueError("each mention type needs a row of weights")
         self.names = tuple(names)
         self.weights = weights
 
@@ -46,10 +43,7 @@ class TypeClassifier:
 
     @classmethod
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> TypeClassifier:
-        try:
-            return cls(settings["names"], tensors["weights"].float().numpy())
-        except KeyError as error:
-            raise ModelError(f"the mention types of this model can't be used ({error} is missing)") from error
+        return cls(settings["names"], tensors["weights"].float().numpy())
 
     @classmethod
     def from_old_notes(cls, notes: Mapping[str, Any]) -> TypeClassifier | None:

@@ -108,12 +108,15 @@ class Pretrained:
         """The trained component of a type, built at the first call and kept; None if this model has none."""
         name = component_type.component_name
         if name not in self._components:
-            if name in self.stored_components:
-                self._components[name] = component_type.from_stored(*self.stored_components[name])
-            elif (component := component_type.from_old_notes(self.notes)) is not None:
-                self._components[name] = component
-            else:
-                return None
+            try:
+                if name in self.stored_components:
+                    self._components[name] = component_type.from_stored(*self.stored_components[name])
+                elif (component := component_type.from_old_notes(self.notes)) is not None:
+                    self._components[name] = component
+                else:
+                    return None
+            except (KeyError, TypeError, ValueError, RuntimeError) as error:
+                raise ModelError(f"the component {name} of this model can't be used ({error})") from error
         return cast(ComponentType, self._components[name])
 
     def set_component(self, component: Component) -> None:

@@ -26,3 +26,8 @@ AFTER_HEAD = frozenset(
     _LISTS["after_head"].split()
 )  # these end the part of a noun phrase in which its head stands
 FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in", "on", "at", "'", "’"))
+
+SPEECH_VERBS, PREPOSITIONS, TITLES, OBJECTIVE_PRONOUNS, POSSESSIVE_PRONOUNS = (
+    frozenset(_LISTS[name].split())
+    for name in ("speech_verbs", "prepositions", "titles", "objective_pronouns", "possessive_pronouns")
+)

@@ -186,7 +186,7 @@ def test_a_gender_prior_is_learned_from_pronouns_that_follow() -> None:
     assert GenderPrior.from_stored(*gender_prior.to_stored()).find("berta") == pytest.approx(
         gender_prior.find("berta"), abs=0.01
     )
-    with pytest.raises(ModelError, match="differ in count"):
+    with pytest.raises(ValueError):
         GenderPrior.from_stored("anna otto", [1])
     with pytest.raises(ModelError, match="no name"):
         learn_gender_prior({}, ["stone"], np.zeros((1, 2)))

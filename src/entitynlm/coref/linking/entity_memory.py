@@ -16,21 +16,22 @@ from entitynlm.coref.linking.lexicon import Lexicon
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.mentions import CandidateMention, guess_head
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import FEMALE, MALE, NEUTER, PLURAL, SINGULAR, UNKNOWN
+from entitynlm.text.english import (
+    FEMALE,
+    MALE,
+    NEUTER,
+    OBJECTIVE_PRONOUNS,
+    PLURAL,
+    POSSESSIVE_PRONOUNS,
+    PREPOSITIONS,
+    SINGULAR,
+    TITLES,
+    UNKNOWN,
+)  # fmt: skip
 
 NEW_ENTITY = -1
 REMEMBERED = 80  # entities mentioned longest ago are candidates only if a word of theirs comes up again
 HEADS = 12  # of an entity whose vectors are compared
-OBJECTIVE = frozenset("me him us them whom thee".split())
-POSSESSIVE = frozenset("my mine his hers its our ours their theirs your yours thy whose".split())
-PREPOSITIONS = frozenset(
-    "of to with in by for from at on upon into about against toward towards before after behind beside over under near through "
-    "among between like than without".split()
-)
-TITLES = frozenset(
-    "mr mr. mrs mrs. miss ms ms. lady lord sir dr dr. doctor captain colonel major uncle aunt king queen prince princess "
-    "professor master madame monsieur count countess duke duchess father mother sister brother".split()
-)
 CLAUSE_BORDERS = frozenset((",", ";", ":", "--", "—", "“", "”", '"'))
 GENDERED = (MALE, FEMALE, NEUTER)
 NOUN_FACTOR = 0.7  # a noun ("the nurse") tells less than a name
@@ -227,8 +228,8 @@ class EntityMemory:
         return MentionContext(
             opens_sentence=start == self.document.sentences[mention.sentence][0],
             nested=nested,
-            objective=pronoun and first in OBJECTIVE,
-            possessive=pronoun and (first in POSSESSIVE or (first == "her" and nested)),
+            objective=pronoun and first in OBJECTIVE_PRONOUNS,
+            possessive=pronoun and (first in POSSESSIVE_PRONOUNS or (first == "her" and nested)),
             reflexive=pronoun and first.endswith(("self", "selves")),
             after_preposition=before in PREPOSITIONS,
             after_comma=before == ",",

@@ -47,12 +47,7 @@ class GenderPrior:
 
     @classmethod
     def from_stored(cls, words: str, scores: Sequence[int]) -> GenderPrior:
-        names = words.split()
-        if len(names) != len(scores):
-            raise ModelError(
-                "the gender prior of this model can't be used (words and numbers differ in count)"
-            )
-        return cls({word: score / SCALE for word, score in zip(names, scores, strict=True)})
+        return cls({word: score / SCALE for word, score in zip(words.split(), scores, strict=True)})
 
 
 def count_pronouns(texts: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:

@@ -78,18 +78,15 @@ class Linker(nn.Module):
 
     @classmethod
     def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Linker:
-        try:
-            if tuple(settings["features"]) != FEATURES:
-                raise ModelError("the linker of this model was made with other features, by another version")
-            weights = {name: value.float() for name, value in tensors.items() if name != GENDER_PRIOR}
-            linker = cls(
-                len(weights["layers.0.bias"]),
-                proposal_weight=float(settings["proposal_weight"]),
-                gender_prior=GenderPrior.from_stored(settings[GENDER_PRIOR], tensors[GENDER_PRIOR].tolist()),
-            )
-            linker.load_state_dict(weights)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ModelError(f"the linker of this model can't be used ({error})") from error
+        if tuple(settings["features"]) != FEATURES:
+            raise ModelError("the linker of this model was made with other features, by another version")
+        weights = {name: value.float() for name, value in tensors.items() if name != GENDER_PRIOR}
+        linker = cls(
+            len(weights["layers.0.bias"]),
+            proposal_weight=float(settings["proposal_weight"]),
+            gender_prior=GenderPrior.from_stored(settings[GENDER_PRIOR], tensors[GENDER_PRIOR].tolist()),
+        )
+        linker.load_state_dict(weights)
         return linker.eval()
 
     @classmethod

@@ -10,13 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from entitynlm.coref.ranker.attributes import MentionAttributes, number_quotes
 from entitynlm.text.document import Document
+from entitynlm.text.english import SPEECH_VERBS
 
-SPEECH_VERBS = frozenset(
-    "said says say cried replied asked answered exclaimed returned continued added whispered muttered remarked observed murmured "
-    "shouted inquired enquired demanded repeated began pursued rejoined resumed ejaculated called thought echoed pleaded "
-    "concluded interrupted suggested declared explained growled sighed laughed screamed interposed responded retorted stammered "
-    "protested insisted admitted agreed begged gasped groaned sobbed snapped urged quoth commented announced".split()
-)
 BEFORE_SPEAKER = frozenset((",", "?", "!", "--", "—", "...", "-"))
 """How a quotation ends whose sentence may go on with the speaker."""
 AFTER_SPEAKER = frozenset((",", ":", "--", "—"))
