@@ -13,7 +13,6 @@ from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.inference.scoring import score_document
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.training.loop import Training
-from entitynlm.training.trainable import TrainableEntityNetwork
 
 NAME = "novel"
 WINDOW = 1_000
@@ -57,10 +56,10 @@ def train_novel(context: Context, size: int) -> Outcome:
     novel = make_novel(material, size)
     small = make_novel(material, 500)
     config = TrainingConfig(window=WINDOW, epochs=1)
-    Training(TrainableEntityNetwork(network), [small], [small], config, seed=0).run()
+    Training(network, [small], [small], config, seed=0).run()
     start_memory()
     started = time.process_time()
-    Training(TrainableEntityNetwork(network), [novel], [small], config, seed=0).run()
+    Training(network, [novel], [small], config, seed=0).run()
     return Outcome(time.process_time() - started, int(novel.e.max()))
 
 

@@ -22,7 +22,6 @@ from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
 from entitynlm.training.loop import Training
-from entitynlm.training.trainable import TrainableEntityNetwork
 from support.letter_backbone import (
     Letters,
     draw_words,
@@ -159,7 +158,7 @@ def test_training_in_windows(tmp_path: Path) -> None:
             parts.append(result.scores.per_token())
     assert_close(torch.cat(parts), whole.per_token())
     training = Training(
-        TrainableEntityNetwork(network),
+        network,
         documents,
         documents,
         TrainingConfig(epochs=4, window=4, batch_size=3, learning_rate=0.02),

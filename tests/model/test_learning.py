@@ -18,7 +18,6 @@ from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.stories import split_stories
 from entitynlm.training.loop import Training
-from entitynlm.training.trainable import TrainableEntityNetwork
 from support.small_models import make_document
 
 
@@ -106,7 +105,7 @@ def test_the_generated_stories_are_learned() -> None:
         ModelConfig(hidden_size=64, embedding_size=48, dropout=0.1), len(encoder.vocabulary), 0, classes
     )
     config = TrainingConfig(learning_rate=0.005, batch_size=4, epochs=6)
-    Training(TrainableEntityNetwork(network), train, held_out, config, seed=0).run()
+    Training(network, train, held_out, config, seed=0).run()
     with torch.no_grad():
         scores = score_documents(network, held_out, noise=None)
     mentions = sum(len(find_starts(document)) for document in held_out)

@@ -94,16 +94,9 @@ def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: b
 def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weight of every distance of every quantity, from the buckets that the layout uses."""
     used = feature_set.offsets >= 0
-    last_edges = np.array(
-        [feature_set.edges[q, feature_set.edge_counts[q] - 1] if used[q] else 0 for q in range(len(used))]
-    )
-    table = np.zeros((len(used), int(last_edges.max()) + 1))
-    for q in np.flatnonzero(used):
-        edges = feature_set.edges[q, : feature_set.edge_counts[q]]
-        values = np.arange(last_edges[q] + 1)
-        buckets = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
-        table[q, : len(values)] = weights[feature_set.offsets[q] + buckets]
-    return table, last_edges.astype(np.int64)
+    table = np.zeros((len(used), feature_set.lookup.shape[1]))
+    table[used] = weights[feature_set.lookup[used]]
+    return table, np.full(len(used), table.shape[1] - 1)
 
 
 class StateTable:

@@ -29,7 +29,7 @@ def score_words(
     for part in network.cut(document, 0 if network.config.restart_sentences else window):
         if len(part.words) == 0:
             continue
-        result = network.score([part], None, carried)
+        result = network.score([part], carried)
         carried = result.carried.select(network.backbone, [0])
         pieces.append(result.scores.x.double().cpu().numpy())
     return np.concatenate(pieces)

@@ -33,20 +33,18 @@ SETS: dict[str, tuple[str, ...]] = {
     "paper": ("token", "sentence", "mention"),
     "rich": ("token", "sentence", "mention", "count"),
 }
-QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the layout measures them
+QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the index measures them
 
 
 @dataclass(frozen=True)
 class FeatureSet:
     """Which quantities are used, and where the buckets of each lie in the one long vector f(e).
 
-    ``edges`` (4, W) and ``offsets`` (4,) are rectangular so that compiled code can read them; an unused quantity has
-    offset -1. ``lookup`` (4, 1 + FARTHEST) is the hot bucket of each value of each quantity: those beyond count as FARTHEST.
+    ``offsets`` (4,) is where the buckets of a quantity begin, -1 for one that is not used; ``lookup`` (4, 1 + FARTHEST) the hot
+    bucket of each value of each quantity: values beyond count as FARTHEST.
     """
 
     names: tuple[str, ...]
-    edges: np.ndarray
-    edge_counts: np.ndarray
     offsets: np.ndarray
     lookup: np.ndarray
     size: int
@@ -61,40 +59,33 @@ def make_feature_set(name: str) -> FeatureSet:
     """The feature set called ``name``."""
     if name not in SETS:
         raise ConfigError(f"there is no feature set {name!r}; choose one of {', '.join(SETS)}")
-    names = SETS[name]
-    longest = max(len(edges) for edges in EDGES.values())
-    table = np.full((len(QUANTITIES), longest), np.iinfo(np.int64).max, dtype=np.int64)
-    counts = np.zeros(len(QUANTITIES), dtype=np.int64)
     offsets = np.full(len(QUANTITIES), -1, dtype=np.int64)
     lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
     for row, quantity in enumerate(QUANTITIES):
-        edges = EDGES[quantity]
-        table[row, : len(edges)] = edges
-        counts[row] = len(edges)
-        if quantity in names:
+        if quantity in SETS[name]:
             offsets[row] = size
-            buckets = np.searchsorted(edges, np.arange(1 + FARTHEST), side="right") - 1
+            buckets = np.searchsorted(EDGES[quantity], np.arange(1 + FARTHEST), side="right") - 1
             lookup[row] = size + np.maximum(buckets, 0)
-            size += len(edges)
-    return FeatureSet(names, table, counts, offsets, lookup, size)
+            size += len(EDGES[quantity])
+    return FeatureSet(SETS[name], offsets, lookup, size)
 
 
 def find_bucket(quantity: str, value: int) -> int:
-    """The bucket of one value, the plain way (the compiled layout does the same by a scan over edges)."""
+    """The bucket of one value, the plain way (compiled code looks it up)."""
     return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1
 
 
 def count_mention_positions(config: ModelConfig) -> int:
-    """How many places in (or out of) a mention ``find_word_states`` tells apart."""
+    """How many places in (or out of) a mention :func:`find_mention_positions` tells apart."""
     return 1 + 2 * config.mention_positions * config.mention_types
 
 
 def find_mention_positions(
     config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
-    """The place of each word: 0 outside of mentions, else by kind, by whether it is the mention's first word, and by how many
-    words remain (those above ``word_states`` count as that many). Any shape, all alike.
+    """The place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how many
+    words remain (those above ``mention_positions`` count as that many). Any shape, all alike.
     """
     left = np.minimum(remaining, config.mention_positions) - 1
     place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * config.mention_positions + left

@@ -16,11 +16,10 @@ from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.batch.rows import as_rows
-from entitynlm.model.batch.scores import BatchScores, Carried, Scores, Window, check_windows, cut_ranges
+from entitynlm.model.batch.scores import BatchScores, Carried, Scores, Window, cut_ranges
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.noise import Noise
 
 
 class LanguageModel(nn.Module):
@@ -34,16 +33,11 @@ class LanguageModel(nn.Module):
         self.backbone: Backbone = make_backbone(config, pieces, start, classes)
         initialise(self)
 
-    @property
-    def module(self) -> nn.Module:
-        return self
-
     def cut(self, document: EncodedDocument, size: int) -> list[Window]:
-        """The document in windows (see ``training.trainable``)."""
-        check_windows(self.config, size)
+        """The document in windows."""
         return [Window(document.words[start:end], None) for start, end in cut_ranges(len(document), size)]
 
-    def score(self, windows: Sequence[Window], noise: Noise | None, carried: Carried | None) -> BatchScores:
+    def score(self, windows: Sequence[Window], carried: Carried | None = None) -> BatchScores:
         """log p(X) of one window of each document; the other variables contribute nothing."""
         words = [window.words for window in windows]
         reading = self.backbone.read(words, carried.backbone if carried else None)

@@ -24,7 +24,7 @@ def save_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
     beside = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(parents=True)
-    save_file(_contiguous(training.trainable.module.state_dict()), beside / "weights.safetensors")
+    save_file(_contiguous(training.network.state_dict()), beside / "weights.safetensors")
     save_file(_contiguous(training.best_weights), beside / "best.safetensors")
     moments, groups = _flatten(training.optimizer.state_dict())
     save_file(moments, beside / "optimizer.safetensors")
@@ -47,7 +47,7 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
                 f"{folder}: this checkpoint was made with other settings ({', '.join(different)}); "
                 "train into another folder, or without --resume"
             )
-        training.trainable.module.load_state_dict(load_file(folder / "weights.safetensors"))
+        training.network.load_state_dict(load_file(folder / "weights.safetensors"))
         training.best_weights = dict(load_file(folder / "best.safetensors"))
         moments = load_file(folder / "optimizer.safetensors")
         training.optimizer.load_state_dict(_unflatten(moments, state["groups"]))

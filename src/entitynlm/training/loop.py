@@ -17,11 +17,20 @@ import torch
 from torch import Tensor
 
 from entitynlm.config import TrainingConfig
-from entitynlm.model.batch.scores import Carried, Scores, Window
+from entitynlm.model.batch.scores import (
+    BatchScores,
+    Carried,
+    Scores,
+    Window,
+    check_windows,
+    cut_windows,
+    score_windows,
+)
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.noise import DrawnNoise, FixedNoise
+from entitynlm.model.noise import DrawnNoise, FixedNoise, Noise
+from entitynlm.model.pretrained import Network
+from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.training.batching import choose_documents, derive_seed, make_batches, make_even_batches
-from entitynlm.training.trainable import Trainable
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
 
@@ -78,21 +87,22 @@ class Training:
 
     def __init__(
         self,
-        trainable: Trainable,
+        network: Network,
         train: Sequence[EncodedDocument],
         development: Sequence[EncodedDocument],
         config: TrainingConfig,
         *,
         seed: int,
     ) -> None:
-        self.trainable = trainable
+        check_windows(network.config, config.window)
+        self.network = network
         self.config = config
         self.seed = seed
-        self.train = [trainable.cut(document, config.window) for document in train if len(document)]
-        self.development = [trainable.cut(document, 0) for document in development if len(document)]
+        self.train = [cut(network, document, config.window) for document in train if len(document)]
+        self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
         self.progress = Progress(rate=config.learning_rate)
-        learned = (value for value in trainable.module.parameters() if value.requires_grad)
+        learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
 
@@ -111,8 +121,8 @@ class Training:
             if on_epoch:
                 on_epoch(record)
         if self.best_weights:
-            self.trainable.module.load_state_dict(self.best_weights)
-        self.trainable.module.eval()
+            self.network.load_state_dict(self.best_weights)
+        self.network.eval()
         return True
 
     def _run_epoch(
@@ -120,7 +130,7 @@ class Training:
     ) -> bool:
         """The rest of the current epoch; False if asked to stop."""
         state = self.progress
-        self.trainable.module.train()
+        self.network.train()
         for group in self.optimizer.param_groups:
             group["lr"] = state.rate
         share, count = self.config.documents_per_epoch, len(self.lengths)
@@ -153,14 +163,14 @@ class Training:
         for step in range(max(len(windows) for windows in documents)):
             going_on = [i for i in alive if step < len(documents[i])]
             if carried is not None:
-                carried = carried.select(self.trainable.backbone, [alive.index(i) for i in going_on])
+                carried = carried.select(self.network.backbone, [alive.index(i) for i in going_on])
             alive = going_on
             self.optimizer.zero_grad(set_to_none=True)
-            result = self.trainable.score([documents[i][step] for i in alive], noise, carried)
+            result = score(self.network, [documents[i][step] for i in alive], noise, carried)
             objective = weigh_loss(result.scores, self.config.weights)
             objective.backward()
             if self.config.clip:
-                torch.nn.utils.clip_grad_norm_(self.trainable.module.parameters(), self.config.clip)
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
             self.optimizer.step()
             tokens += len(result.scores.r)
             loss -= float(result.scores.total.detach())
@@ -170,7 +180,7 @@ class Training:
     def _finish_epoch(self) -> dict[str, Any]:
         """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
         state, config = self.progress, self.config
-        losses = measure_losses(self.trainable, self.development)
+        losses = measure_losses(self.network, self.development)
         state.epoch, state.batch = state.epoch + 1, 0
         record: dict[str, Any] = {
             "epoch": state.epoch,
@@ -182,7 +192,7 @@ class Training:
         }
         if losses.total < state.best_loss or not self.best_weights:
             state.best_loss, state.best_epoch, state.bad_epochs = losses.total, state.epoch, 0
-            self.best_weights = copy.deepcopy(self.trainable.module.state_dict())
+            self.best_weights = copy.deepcopy(self.network.state_dict())
         else:
             state.bad_epochs += 1
             if config.schedule == "plateau":
@@ -192,6 +202,22 @@ class Training:
         state.finished = state.epoch >= config.epochs or state.bad_epochs >= config.patience
         state.history.append(record)
         return record
+
+
+def cut(network: Network, document: EncodedDocument, size: int) -> list[Window]:
+    """A document in windows (0: one), prepared for scoring."""
+    if isinstance(network, LanguageModel):
+        return network.cut(document, size)
+    return cut_windows(document, network, size)
+
+
+def score(
+    network: Network, windows: Sequence[Window], noise: Noise | None, carried: Carried | None
+) -> BatchScores:
+    """log-probabilities of one window of each document."""
+    if isinstance(network, LanguageModel):
+        return network.score(windows, carried)
+    return score_windows(network, windows, noise=noise, carried=carried)
 
 
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:
@@ -217,13 +243,13 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 
 
 @torch.no_grad()
-def measure_losses(trainable: Trainable, documents: Sequence[list[Window]]) -> Losses:
-    """The objective on documents that are not learned from, with the birth noise fixed."""
-    trainable.module.eval()
+def measure_losses(network: Network, documents: Sequence[list[Window]]) -> Losses:
+    """The objective on documents that are not learned from, with the noise of new entities fixed."""
+    network.eval()
     sums = torch.zeros(4, dtype=torch.float64)
     lengths = [len(windows[0].words) for windows in documents]
     for batch in make_even_batches(lengths, EVALUATION_BUDGET):
-        scores = trainable.score([documents[i][0] for i in batch], FixedNoise(), None).scores
+        scores = score(network, [documents[i][0] for i in batch], FixedNoise(), None).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
         sums -= torch.stack(parts).double().cpu()
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()

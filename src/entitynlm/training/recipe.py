@@ -23,7 +23,6 @@ from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Event, Training
 from entitynlm.training.settings import Settings
-from entitynlm.training.trainable import Trainable, TrainableEntityNetwork
 
 CHECKPOINTS = "checkpoints"
 LOG = "log.jsonl"
@@ -100,7 +99,7 @@ def train_part(
     if mode != "rnnlm":
         check_lengths(model_config, pretrained.encoder)
     torch.manual_seed(derive_seed(seed, 0))
-    network, trainable = add_part(pretrained, model_config)
+    network = add_part(pretrained, model_config)
     if training_config.embeddings != "random":
         use_embeddings(network, pretrained.encoder, training_config.embeddings)
     if start is not None:
@@ -108,7 +107,7 @@ def train_part(
     network.to(device)
     if training_config.freeze_embeddings:
         network.backbone.piece_vectors.requires_grad_(False)
-    training = Training(trainable, corpus.train, corpus.development, training_config, seed=seed)
+    training = Training(network, corpus.train, corpus.development, training_config, seed=seed)
     described = {"model": to_dict(model_config), "training": _plain(to_dict(training_config)), "seed": seed}
     checkpoint = folder / CHECKPOINTS / mode if folder else None
     if resume and checkpoint and (checkpoint / "state.json").exists():
@@ -135,13 +134,9 @@ def train_part(
     return finished
 
 
-def add_part(pretrained: Pretrained, config: ModelConfig) -> tuple[Network, Trainable]:
-    """A new network in a bundle, and what the training loop sees of it."""
-    if config.mode == "rnnlm":
-        baseline = pretrained.add_language_model(config)
-        return baseline, baseline
-    network = pretrained.add(config)
-    return network, TrainableEntityNetwork(network)
+def add_part(pretrained: Pretrained, config: ModelConfig) -> Network:
+    """A new network in a model."""
+    return pretrained.add_language_model(config) if config.mode == "rnnlm" else pretrained.add(config)
 
 
 def check_lengths(config: ModelConfig, encoder: Encoder) -> None:

@@ -1,12 +1,12 @@
-"""The layout of a document: everything about its R, E, L that does not depend on parameters, as arrays of integers.
+"""The index of a document: everything about its R, E, L that does not depend on parameters, as arrays of integers.
 
-A layout says which rows of the state table are read and written where, so that the model itself is nothing but gathers and
+It says which rows of the state table are read and written where, so that the model itself is nothing but gathers and
 matrix products. It is computed once per document (compiled, a single pass) and may be used in every epoch.
 
 The state table of one document (or of one window of it) has, in this order,
     row 0                   zero: "no entity yet", e_current before any mention
     rows 1 … C              the states of the C entities that earlier windows left behind
-    rows C+1 … C+M          a newborn for each of the M mentions that start here (chosen or not)
+    rows C+1 … C+M          a new entity for each of the M mentions that start here (chosen or not)
     rows C+M+1 … C+M+U      the state after each of the U words inside mentions
 """
 
@@ -28,11 +28,11 @@ def _none() -> np.ndarray:
 
 @dataclass(frozen=True)
 class EntityHistory:
-    """What the text before a window leaves behind about its entities (their vectors travel apart, see ``batch``).
+    """What the text before a window leaves behind about its entities (their vectors travel apart, see ``scores``).
 
-    Arrays are per entity, in order of birth. ``position`` counts words, ``mentions`` counts mentions so far, ``current`` is the
-    number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to come,
-    ``pairs`` how many pairs of a mention and a candidate there were.
+    Arrays are per entity, in order of first mention. ``position`` counts words, ``mentions`` counts mentions so far, ``current``
+    is the number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to
+    come, ``pairs`` how many pairs of a mention and a candidate there were.
     """
 
     mention_types: np.ndarray = field(default_factory=_none)
@@ -55,10 +55,10 @@ class EntityHistory:
 class DocumentIndex:
     """See the module's text. T words, M mentions that start here, U words in mentions, K (mention, candidate) pairs.
 
-    :param x: (T,) words.  :param kinds: (T,) R.  :param remaining: (T,) L.
+    :param mention_types: (T,) R.  :param remaining: (T,) L.
     :param chooses: (T,) whether R is chosen here (not inside a mention).
     :param current_rows: (T,) row of e_current when the word is predicted.
-    :param starts: (M,) first word.  :param lengths: (M,) L.  :param mention_kinds: (M,) R there.
+    :param starts: (M,) first word.  :param lengths: (M,) L.  :param types_of_mentions: (M,) R there.
     :param reaches_end: (M,) whether the mention's last word is the text's last word.
     :param entity_rows: (M,) row of the chosen entity's state before the mention.
     :param update_tokens: (U,) word of each update.  :param update_previous: (U,) row that it reads.
@@ -67,10 +67,9 @@ class DocumentIndex:
         for "none".  (Pairs grow with the square of a text, so their numbers are small ones: seven bytes a pair.)
     :param chosen_pairs: (M,) the pair that came true.
     :param final_rows: (N,) the row of every entity's state at the end.
-    :param echoes: what each word could repeat of its entity's words.
+    :param copies: what each word could repeat of its entity's words.
     """
 
-    x: np.ndarray
     mention_types: np.ndarray
     remaining: np.ndarray
     chooses: np.ndarray
@@ -93,7 +92,7 @@ class DocumentIndex:
 
     @property
     def tokens(self) -> int:
-        return len(self.x)
+        return len(self.mention_types)
 
     @property
     def mentions(self) -> int:
@@ -106,7 +105,7 @@ class DocumentIndex:
 
     @property
     def first_new(self) -> int:
-        """Row of the first newborn."""
+        """Row of the first new entity."""
         return 1 + self.past.entities
 
     @property
@@ -130,78 +129,72 @@ def index_document(
     copies: CopyCounts | None = None,
     string_matches: np.ndarray | None = None,
 ) -> DocumentIndex:
-    """The layout of the words ``start`` … ``end`` - 1 of a document, given what came before them.
+    """The index of the words ``start`` … ``end`` - 1 of a document, given what came before them.
 
-    :param echoes: of the whole document, where they were counted before.
-    :param likenesses: of all pairs of the document, for networks that compare words.
+    :param copies: of the whole document, where they were counted before.
+    :param string_matches: of all pairs of the document, for networks that compare words.
     """
     past = past or EntityHistory()
     end = len(document) if end is None else end
-    x, r, e, l = (
-        np.ascontiguousarray(a[start:end]) for a in (document.x, document.r, document.e, document.l)
-    )
-    sentence = np.ascontiguousarray(document.sentence[start:end])
+    columns = (document.r, document.e, document.l, document.sentence)
+    r, e, l, sentence = (np.ascontiguousarray(a[start:end]) for a in columns)
     entities = int(max(past.entities, e.max(initial=0)))
-    memory = np.zeros(
-        (5, entities + 1), dtype=np.int64
-    )  # kind, last token, last sentence, last mention, count
-    for row, values in enumerate(
-        (past.mention_types, past.last_token, past.last_sentence, past.last_mention, past.counts)
-    ):
-        memory[row, 1 : past.entities + 1] = values
-    born = np.bincount(past.mention_types, minlength=int(r.max(initial=0)) + 1)
-    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, born)
-    width = feature_set.width
-    arrays = _Arrays(len(x), mentions, updates, pairs, width, entities)
+    memory = np.zeros((5, entities + 1), dtype=np.int64)  # as the first fields of EntityHistory
+    known = (past.mention_types, past.last_token, past.last_sentence, past.last_mention, past.counts)
+    memory[:, 1 : past.entities + 1] = known
+    of_type = np.bincount(past.mention_types, minlength=int(r.max(initial=0)) + 1)
+    mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, of_type)
+    arrays = {
+        "chooses": np.zeros(len(r), dtype=np.bool_),
+        "current_rows": np.zeros(len(r), dtype=np.int64),
+        "starts": np.zeros(mentions, dtype=np.int64),
+        "entity_rows": np.zeros(mentions, dtype=np.int64),
+        "update_tokens": np.zeros(updates, dtype=np.int64),
+        "update_previous": np.zeros(updates, dtype=np.int64),
+        "pair_bounds": np.zeros(mentions + 1, dtype=np.int64),
+        "pair_rows": np.empty(pairs, dtype=np.int32),
+        "pair_features": np.empty((pairs, feature_set.width), dtype=np.uint8),
+        "chosen_pairs": np.zeros(mentions, dtype=np.int64),
+        "final_rows": np.zeros(entities, dtype=np.int64),
+    }
     scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
-    after = _fill(
-        r, e, l, sentence, scalars, memory,
-        np.flatnonzero(feature_set.offsets >= 0), feature_set.lookup, feature_set.size,
-        arrays.chooses, arrays.current_rows, arrays.starts, arrays.entity_rows,
-        arrays.update_tokens, arrays.update_previous,
-        arrays.pair_bounds, arrays.pair_rows, arrays.pair_features, arrays.chosen_pairs, arrays.final_rows,
-    )  # fmt: skip
-    lengths = l[arrays.starts]
+    quantities = np.flatnonzero(feature_set.offsets >= 0)
+    current, remaining = _fill(
+        r, e, l, sentence, scalars, memory, quantities, feature_set.lookup, feature_set.size, *arrays.values()
+    )
+    arrays["pair_features"] = add_string_matches(
+        arrays["pair_features"], feature_set, string_matches, past.pairs
+    )
+    lengths = l[arrays["starts"]]
     future = EntityHistory(
-        mention_types=memory[0, 1:].copy(),
-        last_token=memory[1, 1:].copy(),
-        last_sentence=memory[2, 1:].copy(),
-        last_mention=memory[3, 1:].copy(),
-        counts=memory[4, 1:].copy(),
-        position=past.position + len(x),
+        memory[0, 1:],
+        memory[1, 1:],
+        memory[2, 1:],
+        memory[3, 1:],
+        memory[4, 1:],
+        position=past.position + len(r),
         mentions=past.mentions + mentions,
-        current=int(after[0]),
-        remaining=int(after[1]),
+        current=int(current),
+        remaining=int(remaining),
         pairs=past.pairs + pairs,
     )
     return DocumentIndex(
-        x=x,
         mention_types=r,
         remaining=l,
-        chooses=arrays.chooses,
-        current_rows=arrays.current_rows,
-        starts=arrays.starts,
         lengths=lengths,
-        types_of_mentions=r[arrays.starts],
-        reaches_end=start + arrays.starts + lengths >= len(document),
-        entity_rows=arrays.entity_rows,
-        update_tokens=arrays.update_tokens,
-        update_previous=arrays.update_previous,
-        pair_bounds=arrays.pair_bounds,
-        pair_rows=arrays.pair_rows,
-        pair_features=add_string_matches(arrays.pair_features, feature_set, string_matches, past.pairs),
-        chosen_pairs=arrays.chosen_pairs,
-        final_rows=arrays.final_rows,
+        types_of_mentions=r[arrays["starts"]],
+        reaches_end=start + arrays["starts"] + lengths >= len(document),
         past=past,
         future=future,
         copies=(copies or count_copies(document.x[:end], document.e[:end])).cut(start, end),
+        **arrays,
     )
 
 
 def add_string_matches(
     features: np.ndarray, feature_set: FeatureSet, string_matches: np.ndarray | None, first: int
 ) -> np.ndarray:
-    """The hot buckets with one more: the likeness of words, whose weights come after that of "none"."""
+    """The hot buckets with one more: the string match, whose weights come after that of "none"."""
     if string_matches is None:
         return features
     own = string_matches[first : first + len(features)].astype(np.int64)
@@ -209,36 +202,17 @@ def add_string_matches(
     return np.concatenate([features, hot[:, None].astype(np.uint8)], axis=1)
 
 
-class _Arrays:
-    """Room for what ``_fill`` finds."""
-
-    def __init__(
-        self, tokens: int, mentions: int, updates: int, pairs: int, width: int, entities: int
-    ) -> None:
-        self.chooses = np.zeros(tokens, dtype=np.bool_)
-        self.current_rows = np.zeros(tokens, dtype=np.int64)
-        self.starts = np.zeros(mentions, dtype=np.int64)
-        self.entity_rows = np.zeros(mentions, dtype=np.int64)
-        self.chosen_pairs = np.zeros(mentions, dtype=np.int64)
-        self.update_tokens = np.zeros(updates, dtype=np.int64)
-        self.update_previous = np.zeros(updates, dtype=np.int64)
-        self.pair_bounds = np.zeros(mentions + 1, dtype=np.int64)
-        self.pair_rows = np.empty(pairs, dtype=np.int32)
-        self.pair_features = np.empty((pairs, width), dtype=np.uint8)
-        self.final_rows = np.zeros(entities, dtype=np.int64)
-
-
 @numba.njit(cache=True)
-def _count(r, e, l, remaining, entities, born):  # type: ignore[no-untyped-def]
-    """How many mentions start, words lie in mentions, and pairs there are; ``born`` counts the entities of each kind."""
+def _count(r, e, l, remaining, entities, of_type):  # type: ignore[no-untyped-def]
+    """How many mentions start, words lie in mentions, and pairs there are; ``of_type`` counts the entities of each type."""
     mentions, updates, pairs = 0, 0, 0
     for t in range(len(r)):
         if remaining == 0 and r[t] > 0:
             mentions += 1
-            pairs += born[r[t]] + 1  # and the newborn
+            pairs += of_type[r[t]] + 1  # and a new entity
             if e[t] > entities:
                 entities = e[t]
-                born[r[t]] += 1
+                of_type[r[t]] += 1
             remaining = l[t]
         if r[t] > 0:
             updates += 1
@@ -270,7 +244,7 @@ def _fill(  # type: ignore[no-untyped-def]
             chooses[t] = True
             if r[t] > 0:
                 starts[m] = t
-                for n in range(1, entities + 1):  # every entity of this kind so far …
+                for n in range(1, entities + 1):  # every entity of this type so far …
                     if memory[0, n] != r[t]:
                         continue
                     values[0] = position + t - memory[1, n]

@@ -104,15 +104,11 @@ def count_words(sequences: Iterable[IntArray], size: int) -> IntArray:
 
 def count_bigrams(sequences: Iterable[IntArray], size: int) -> sparse.csr_matrix:
     """(V, V) how often the word of a row follows the word of a column; each sequence follows ``<s>``."""
-    pairs: dict[int, int] = {}
-    for sequence in sequences:
-        before = np.concatenate([[START_ID], sequence[:-1]])[: len(sequence)]
-        keys, counts = np.unique(sequence * size + before, return_counts=True)
-        for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
-            pairs[key] = pairs.get(key, 0) + count
-    keys = np.fromiter(pairs.keys(), dtype=np.int64, count=len(pairs))
-    values = np.fromiter(pairs.values(), dtype=np.int64, count=len(pairs))
-    return sparse.csr_matrix((values, (keys // size, keys % size)), shape=(size, size))
+    texts = [np.zeros(0, dtype=np.int64), *sequences]
+    words = np.concatenate(texts)
+    before = np.concatenate([np.concatenate([[START_ID], text[:-1]])[: len(text)] for text in texts])
+    ones = np.ones(len(words), dtype=np.int64)
+    return sparse.csr_matrix((ones, (words, before.astype(np.int64))), shape=(size, size))
 
 
 def _settle_sizes(words: int, classes: int | None, largest: int | None) -> tuple[int, int]:
