@@ -170,14 +170,16 @@ def rename_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return {FORMER_NAMES.get(name, name): value for name, value in values.items()}
 
 
-def from_dict(kind: type[Config], values: Mapping[str, Any]) -> Config:
+def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
     """A configuration from plain values; an unknown name is an error that lists the known ones."""
     values = rename_settings(values)
-    known = [field.name for field in dataclasses.fields(kind)]
+    known = [field.name for field in dataclasses.fields(config_type)]
     unknown = sorted(set(values) - set(known))
     if unknown:
-        raise ConfigError(f"unknown setting {unknown[0]!r} for {kind.__name__}; there are {', '.join(known)}")
-    return kind(**values)
+        raise ConfigError(
+            f"unknown setting {unknown[0]!r} for {config_type.__name__}; there are {', '.join(known)}"
+        )
+    return config_type(**values)
 
 
 def parse_toml_value(text: str) -> Any:

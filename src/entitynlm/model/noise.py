@@ -1,4 +1,4 @@
-"""The birth noise of equation 7, as an argument of its own.
+"""The noise of new entities (equation 7), as an argument of its own.
 
 A new entity's vector has a random part. Whoever scores a text says where that randomness comes from:
 
@@ -21,10 +21,10 @@ BLOCK = 64  # positions whose fixed noise is drawn together
 
 
 class Noise(Protocol):
-    """Standard normal numbers for newborn entities."""
+    """Standard normal numbers for new entities."""
 
     def draw(self, positions: np.ndarray, size: int) -> Tensor:
-        """(M, D) noise for births at the given word positions of a document."""
+        """(M, d) noise for entities first mentioned at the given word positions of a document."""
         ...
 
 

@@ -59,7 +59,7 @@ def check_files(folder: Path) -> bool:
 
 
 def check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
-    """Whether files have the sizes that they were saved with: tells a file that was cut short before any of it is read."""
+    """Whether files have the sizes that they were saved with, so that one that was cut short is found before any is read."""
     for name, expected in sizes.items():
         try:
             found = (folder / name).stat().st_size

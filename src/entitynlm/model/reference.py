@@ -67,12 +67,12 @@ class _StoryState:
 
 
 class SlowTwin:
-    """EntityNLM, told word by word."""
+    """EntityNLM, one word at a time."""
 
     def __init__(self, network: EntityNetwork, noise: Noise | None = None) -> None:
         if network.config.mode == "lookahead":
             raise ConfigError(
-                "the slow twin tells P and the causal Q; the look-ahead proposal has no left-to-right story"
+                "the slow twin is for P and the causal Q; the look-ahead proposal does not go from left to right"
             )
         self.network = network
         self.noise = noise
@@ -85,16 +85,9 @@ class SlowTwin:
             word = document.words[t : t + 1]
             values = (int(document.r[t]), int(document.e[t]), int(document.l[t]), word)
             new_sentence = t > 0 and document.sentence[t] != document.sentence[t - 1]
-            scores.append(
-                self.step(
-                    story,
-                    t,
-                    values,
-                    int(document.sentence[t]),
-                    t_end=len(document),
-                    new_sentence=new_sentence,
-                )
-            )
+            sentence = int(document.sentence[t])
+            score = self.step(story, t, values, sentence, t_end=len(document), new_sentence=new_sentence)
+            scores.append(score)
         return scores
 
     def begin(self) -> _StoryState:

@@ -88,7 +88,7 @@ def train_part(
     listener: Listener | None = None,
     start: LanguageModel | None = None,
 ) -> bool:
-    """Train one part of a bundle; False if it was stopped before its end (with a checkpoint in ``folder``).
+    """Train one part of a model; False if it was stopped before its end (with a checkpoint in ``folder``).
 
     With ``start`` the word side begins as that language model's (``training.start``).
     """

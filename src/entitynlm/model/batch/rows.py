@@ -71,5 +71,5 @@ def _add_rows(total, rows, values):  # type: ignore[no-untyped-def]
 
 
 def as_rows(values: np.ndarray, device: torch.device) -> Tensor:
-    """Row numbers as a tensor of the kind that indexing wants."""
+    """Row numbers as a tensor that can index."""
     return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int64)).to(device)

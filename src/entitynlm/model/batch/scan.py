@@ -1,6 +1,6 @@
 """Entity states: equation 8 along all chains of a batch, as one differentiable operation.
 
-The scan is the only sequential part of the model besides the LSTM. An entity changes only at the words of its own mentions, so
+The scan is the only sequential part beside the backbone. An entity changes only at the words of its own mentions, so
 the states of all entities of all documents live in one flat table; each update reads the row of the entity's state before and
 writes the row after. Rows are laid out in text order, hence a state is always written before it is read, and one pass suffices.
 
@@ -61,7 +61,7 @@ class Steps:
     """Where the scan reads and writes, as rows of the state table.
 
     :param size: S, rows of the table; rows that are neither initial nor written stay zero.
-    :param initial_rows: (I,) rows given from outside: births and carried states.
+    :param initial_rows: (I,) rows given from outside: new entities and carried states.
     :param rows: (U,) row written by each update, in text order.
     :param previous: (U,) row of the same entity's state before the update.
     """

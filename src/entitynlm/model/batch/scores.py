@@ -1,7 +1,7 @@
 """The fast path: log P(R, E, L, X) of many documents at once (equation 9), by gathers and matrix products.
 
-One LSTM run per batch, one scan for all entity states, and then every factor of every word of every document in a handful of
-operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
+One run of the backbone per batch, one scan for all entity states, and then every factor of every word of every document in a
+handful of operations. ``reference`` computes the same numbers word by word; the tests hold the two together.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class BatchScores:
 
 
 class _Rows:
-    """The layouts of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
+    """The indexes of a batch joined into one: state rows, hidden rows and mention numbers shifted document by document."""
 
     def __init__(
         self, indexes: Sequence[DocumentIndex], reading: HiddenStates, shift: bool, device: torch.device
@@ -102,8 +102,7 @@ class _Rows:
         self.bounds = np.concatenate([[0], np.cumsum([index.tokens for index in indexes])])
         contexts = reading.after if shift else reading.before
 
-        def join(parts: list[np.ndarray]) -> np.ndarray:
-            return np.concatenate(parts)
+        join = np.concatenate
 
         def shifted(name: str, bases: np.ndarray) -> np.ndarray:
             pairs = zip(indexes, bases, strict=False)
@@ -163,7 +162,7 @@ def score_indexes(
 ) -> BatchScores:
     """Score documents that were read and laid out before.
 
-    :param noise: the birth noise (None: σ = 0).
+    :param noise: the noise of new entities (None: σ = 0).
     :param carried: entity vectors left by the windows before these, one (N, D) per document.
     """
     config = network.config

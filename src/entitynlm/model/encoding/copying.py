@@ -1,8 +1,8 @@
-"""Echoes: how often a mention could repeat, and does repeat, what was said before of the same entity.
+"""The copy mechanism: how often a mention could repeat, and does repeat, what was said before of the same entity.
 
 An entity's words are those inside its mentions so far, the latest :data:`KEPT` of them, each with the word before it where
 that was the entity's too (else: the word opened a stretch of its words). At a word of a mention, those of the entity's words that
-stood after the same predecessor are its ``chances``, and the ones among them that are this very word its ``echoes``. Both
+stood after the same predecessor are its copy candidates, and the ones among them that are this very word its copies. Both
 depend on nothing but the words and the entities, so they are counted once, before any training.
 """
 
@@ -31,13 +31,13 @@ STRING_MATCHES = 18
 """How many values :func:`compare_words` has."""
 
 NEW_ENTITY = 255
-"""What stands in place of a likeness for a new entity, which has no words."""
+"""What stands in place of a string match for a new entity, which has no words."""
 
 
 @dataclass(frozen=True, eq=False)
 class CopyCounts:
-    """T words: ``chances`` (T,) words of the entity that could be repeated here, ``echoes`` (T,) those that are this word;
-    ``opens`` (T,) whether the word opens a stretch of its entity's words. Outside of mentions all are zero.
+    """T words: ``copy_candidates`` (T,) of each, ``copies`` (T,) those among them that are this word, and ``opens`` (T,), whether
+    it opens a stretch of its entity's words. Outside of mentions all are zero.
     """
 
     copy_candidates: np.ndarray
@@ -51,7 +51,7 @@ class CopyCounts:
 
 
 def count_copies(x: np.ndarray, entity: np.ndarray) -> CopyCounts:
-    """Chances and echoes of every word of a text: words (T,) and entities (T,), which are 0 outside of mentions."""
+    """Copy candidates and copies of every word of a text: words (T,) and entities (T,), which are 0 outside of mentions."""
     x, entity = (np.ascontiguousarray(a, dtype=np.int64) for a in (x, entity))
     return CopyCounts(*_count(x, entity, int(entity.max(initial=0))))
 
@@ -117,7 +117,7 @@ class EntityWords:
         return [word for predecessor, word in self.words.get(entity, ()) if predecessor == before]
 
     def count(self, x: int, entity: int) -> tuple[bool, int, int]:
-        """Whether the word would open a stretch, its chances and its echoes, if it is the entity's."""
+        """Whether the word would open a stretch, its copy candidates and its copies, if it is the entity's."""
         copy_candidates = self.list_copy_candidates(entity)
         return self.opens(entity), len(copy_candidates), copy_candidates.count(x)
 

@@ -139,7 +139,7 @@ class Encoder:
         return len(self.types) or 1
 
     @cached_property
-    def _kind_of_type(self) -> dict[str, int] | None:
+    def _number_of_type(self) -> dict[str, int] | None:
         return {name: mention_type for mention_type, name in enumerate(self.types, start=1)} or None
 
     def prepare(self, document: Document) -> WordSequence:
@@ -165,7 +165,7 @@ class Encoder:
             mentions,
             words,
             max_length=self.max_length,
-            types=self._kind_of_type,
+            types=self._number_of_type,
             entity_types=document.entity_types,
         )
         return self._number(document, words, analysis), selection.followed_by(laid_out), originals

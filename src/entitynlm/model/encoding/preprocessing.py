@@ -122,11 +122,8 @@ class WordSequence:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordSequence):
             return NotImplemented
-        return (
-            self.words == other.words
-            and np.array_equal(self.origin, other.origin)
-            and np.array_equal(self.sentence, other.sentence)
-        )
+        same = np.array_equal(self.origin, other.origin) and np.array_equal(self.sentence, other.sentence)
+        return same and self.words == other.words
 
 
 def prepare_words(

@@ -146,10 +146,10 @@ TOKENIZERS: dict[str, Callable[[Mapping[str, Any]], Tokenizer]] = {}
 TokenizerType = TypeVar("TokenizerType", bound=type)
 
 
-def register_tokenizer(kind: TokenizerType) -> TokenizerType:
+def register_tokenizer(tokenizer: TokenizerType) -> TokenizerType:
     """Make a tokenizer known (a class with ``tokenizer_name`` and ``from_dict``), so that models with it can be loaded."""
-    TOKENIZERS[kind.tokenizer_name] = kind.from_dict  # type: ignore[attr-defined]
-    return kind
+    TOKENIZERS[tokenizer.tokenizer_name] = tokenizer.from_dict  # type: ignore[attr-defined]
+    return tokenizer
 
 
 def load_tokenizer(values: Mapping[str, Any]) -> Tokenizer:

@@ -153,8 +153,7 @@ class Analysis:
     Any prefix of the story is an analysis, so the last mention may reach beyond the last word (``remaining``
     is not 1 there); :func:`analyse` never makes such a one, a sampler may.
 
-    :param kind: R, (T,): 0 outside of mentions, 1, …, K the type of the mention's entity (K = 1 without
-        types).
+    :param mention_type: R, (T,): 0 outside of mentions, else the type of the mention's entity (1 without types).
     :param entity: E, (T,): 0 outside of mentions, else 1, …, N in order of first mention.
     :param remaining: L, (T,): words left in the mention, this one included; 1 outside of mentions.
     """
@@ -166,12 +165,11 @@ class Analysis:
     def __post_init__(self) -> None:
         for name in ("mention_type", "entity", "remaining"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
-        if not (
-            self.mention_type.ndim == 1
-            and self.mention_type.shape == self.entity.shape == self.remaining.shape
-        ):
-            shapes = f"{self.mention_type.shape}, {self.entity.shape}, {self.remaining.shape}"
-            raise DataError("R, E and L of an analysis are vectors of one length", found=shapes)
+        shapes = [self.mention_type.shape, self.entity.shape, self.remaining.shape]
+        if self.mention_type.ndim != 1 or len(set(shapes)) > 1:
+            raise DataError(
+                "R, E and L of an analysis are vectors of one length", found=", ".join(map(str, shapes))
+            )
         self._check_outside()
         self._check_inside()
         self._check_new_entities()
@@ -202,7 +200,7 @@ class Analysis:
         return np.flatnonzero(free & (self.mention_type > 0))
 
     def spans(self) -> list[tuple[int, int, int, int]]:
-        """(start, end, entity, kind) of each mention in text order; one that overruns ends with the words."""
+        """(start, end, entity, mention type) of each mention in text order; one that overruns ends with the words."""
         starts = self.starts()
         ends = np.minimum(starts + self.remaining[starts], len(self))
         columns = (starts, ends, self.entity[starts], self.mention_type[starts])
@@ -219,11 +217,8 @@ class Analysis:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Analysis):
             return NotImplemented
-        return (
-            np.array_equal(self.mention_type, other.mention_type)
-            and np.array_equal(self.entity, other.entity)
-            and np.array_equal(self.remaining, other.remaining)
-        )
+        names = ("mention_type", "entity", "remaining")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     @classmethod
     def empty(cls, length: int) -> Analysis:
@@ -252,7 +247,7 @@ def analyse(
     A mention that crosses a sentence end (so that it would hold ``</s>``) is cut there; of a mention longer
     than ``max_length`` words the first ``max_length`` stay; a mention with no word left vanishes.
 
-    :param types: kind of each entity type, in a model with types; :data:`OTHER` is the kind of all else.
+    :param types: the number of each entity type, in a model with types; :data:`OTHER` is for all else.
     :return: the analysis, the mention behind each of its spans, and what was taken away.
     """
     places = np.flatnonzero(words.origin >= 0)
@@ -276,7 +271,7 @@ def analyse(
         if end - start > max_length:
             end = start + max_length
             truncated += 1
-        mention_type[start:end] = _kind_of(mention, types, entity_types)
+        mention_type[start:end] = _type_of(mention, types, entity_types)
         entity[start:end] = numbers.setdefault(mention.entity, len(numbers) + 1)
         remaining[start:end] = np.arange(end - start, 0, -1)
         originals.append(mention)
@@ -300,7 +295,7 @@ def _check_disjoint(mentions: Sequence[Mention]) -> None:
             )
 
 
-def _kind_of(
+def _type_of(
     mention: Mention, types: Mapping[str, int] | None, entity_types: Mapping[str, str] | None
 ) -> int:
     if types is None:
@@ -308,7 +303,7 @@ def _kind_of(
     name = (entity_types or {}).get(mention.entity, OTHER)
     mention_type = types.get(name, types.get(OTHER))
     if mention_type is None:
-        raise ConfigError(f"there is no kind for entities of type {name!r}, nor for {OTHER!r}")
+        raise ConfigError(f"there is no mention type for entities of type {name!r}, nor for {OTHER!r}")
     return mention_type
 
 
