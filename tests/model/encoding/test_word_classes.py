@@ -118,9 +118,7 @@ def test_that_the_default_is_about_the_square_root() -> None:
     for method in ("frequency", "clustering"):
         classes = assign_classes(sequences, 101, method=method)
         assert (len(classes), classes.method) == (10, method)
-        report = classes.report(count_words(sequences, 101))
-        assert (report["classes"], report["words"]) == (10, 100)
-        assert 10 < report["mean_cost"] <= 10 + classes.sizes.max()
+        assert classes.sizes.sum() == 100 and classes.sizes.min() > 0
     with pytest.raises(ConfigError, match="one of frequency, clustering"):
         assign_classes(sequences, 101, method="magic")
 

@@ -52,19 +52,15 @@ def exchange(
             break
 
 
-def _move_all_words(
-    pointers: IntArray,
-    previous: IntArray,
-    times: IntArray,
-    counts: IntArray,
-    order: IntArray,
-    class_of: IntArray,
-    following: IntArray,
-    total: IntArray,
-    sizes: IntArray,
-    largest: int,
-    table: Any,
-) -> int:
+@numba.njit(cache=True, inline="always")
+def _x_log_x(x, table):  # type: ignore[no-untyped-def]
+    return table[x] if x < len(table) else x * math.log(x)
+
+
+@numba.njit(cache=True)
+def _move_words(  # type: ignore[no-untyped-def]
+    pointers, previous, times, counts, order, class_of, following, total, sizes, largest, table
+):
     """Put each word into the class where it raises the likelihood most; returns how many words moved."""
     classes = len(total)
     gain = np.empty(classes)
@@ -103,13 +99,3 @@ def _move_all_words(
             class_of[word] = best
             moved += 1
     return moved
-
-
-def _x_log_x_of(x: int, table: Any) -> float:
-    if x < len(table):
-        return float(table[x])
-    return x * math.log(x)
-
-
-_x_log_x = numba.njit(cache=True, inline="always")(_x_log_x_of)
-_move_words = numba.njit(cache=True)(_move_all_words)

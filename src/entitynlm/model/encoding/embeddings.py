@@ -6,8 +6,9 @@ vector, the specials among them, get a random one with the mean and the spread o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,11 +51,10 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
 
     :param seed: of the random vectors for words that have none.
     """
-    collector = _Collector(vocabulary)
-    if str(source) in PACKAGED:
-        width = _collect_packaged(collector)
-    else:
-        width = _collect_text(Path(source), collector)
+    collector = _VectorCollector(vocabulary)
+    for word, make_vector in _read_package() if str(source) in PACKAGED else _read_text(Path(source)):
+        if wanting := collector.wants(word):
+            collector.give(wanting, make_vector())
     if not collector.vectors:
         raise DataError(
             "none of the vocabulary's words has a vector here", path=source, hint="Is it of another language?"
@@ -62,13 +62,13 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
     found = np.zeros(len(vocabulary), dtype=bool)
     found[list(collector.vectors)] = True
     known = np.stack([collector.vectors[row] for row in np.flatnonzero(found).tolist()])
-    noise = np.random.default_rng(seed).standard_normal((len(vocabulary), width))
+    noise = np.random.default_rng(seed).standard_normal((len(vocabulary), known.shape[1]))
     matrix = (known.mean(axis=0) + known.std(axis=0) * noise).astype(np.float32)
     matrix[found] = known
     return PretrainedEmbeddings(matrix, found)
 
 
-class _Collector:
+class _VectorCollector:
     """Which rows of the vocabulary want the vector of a word, and the vectors that they got."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -108,23 +108,15 @@ def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
     return words, vectors
 
 
-def _collect_packaged(collector: _Collector) -> int:
+def _read_package() -> Iterator[tuple[str, Callable[[], Matrix]]]:
     words, vectors = read_packaged()
     for number, word in enumerate(words):
-        wanting = collector.wants(word)
-        if wanting:
-            collector.give(wanting, np.array(vectors[number], dtype=np.float32))
-    return int(vectors.shape[1])
+        yield word, partial(np.array, vectors[number], dtype=np.float32)
 
 
-def _collect_text(path: Path, collector: _Collector) -> int:
-    width = 0
+def _read_text(path: Path) -> Iterator[tuple[str, Callable[[], Matrix]]]:
     for number, word, values in _split_lines(path):
-        width = width or len(values)
-        wanting = collector.wants(word)
-        if wanting:
-            collector.give(wanting, _parse_vector(values, path, number))
-    return width
+        yield word, partial(_parse_vector, values, path, number)
 
 
 def _split_lines(path: Path) -> Iterator[tuple[int, str, list[str]]]:

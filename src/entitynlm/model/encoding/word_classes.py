@@ -59,19 +59,6 @@ class WordClasses:
         """The ids of the words of a class."""
         return np.flatnonzero(self.class_of == number)
 
-    def report(self, counts: IntArray) -> dict[str, float | int | str]:
-        """Sizes, and ``mean_cost``: how many scores an average word needs (all classes, its class's)."""
-        weights = counts[1:] / max(1, counts[1:].sum())
-        cost = len(self) + float(weights @ self.sizes[self.class_of[1:]])
-        return {
-            "method": self.method,
-            "classes": len(self),
-            "words": len(self.class_of) - 1,
-            "smallest": int(self.sizes.min()),
-            "largest": int(self.sizes.max()),
-            "mean_cost": cost,
-        }
-
     def to_dict(self) -> dict[str, Any]:
         return {"method": self.method, "class_of": self.class_of.tolist()}
 
