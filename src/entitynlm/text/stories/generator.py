@@ -26,8 +26,7 @@ SPLITS = ("train", "dev", "test")
 LINK_PROBABILITY = 0.15
 SENTENCES, TOKENS, ENTITIES = (8, 20), (80, 250), (10, 25)
 """Bounds, both ends included, within which every story is; others are drawn again."""
-DRAFTS = 1000
-"""Drafts after which a scenario is given up: its stories are too short or too long."""
+DRAFTS = 1000  # after so many drafts that are too short or too long there is an error
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,7 @@ from entitynlm.text.stories.lexicon import Word, list_words
 
 GENERAL_NOUNS = frozenset({"man", "woman", "boy", "girl"})
 """Nouns that fit anyone of a gender, so that they identify nobody where there are two."""
-PENDING = -2
-"""The head of a token that is still to be attached to the head of its phrase."""
+PENDING = -2  # the head of a token that is still to be attached to the head of its phrase
 
 
 @dataclass(slots=True)

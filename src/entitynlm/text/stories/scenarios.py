@@ -62,7 +62,7 @@ def load_detours() -> tuple[Scene, ...]:
         places = tuple(where.split())
         line.demand(keyword == "scene" and places and set(places) <= set(PLACES), "scene NAME: PLACES")
         script = _ScriptReader(Path(name), line.children)
-        scenes.append(Scene(name, places, tuple(script.roles.values()), script.steps))
+        scenes.append(Scene(name, tuple(script.roles.values()), script.steps, places))
     return tuple(scenes)
 
 
@@ -144,7 +144,7 @@ def _read_lines(path: Path) -> list[ScriptLine]:
 
 
 class _ScriptReader:
-    """The sections of one scenario or detour; which roles are mentioned is checked when all of it has been read."""
+    """The sections of one scenario or detour; that mentioned roles exist is checked when all of it has been read."""
 
     def __init__(self, path: Path, lines: Sequence[ScriptLine]) -> None:
         self.path, self.hero, self.narrated = path, "", 0.25

@@ -42,14 +42,6 @@ class StoryEvent:
 
 
 @dataclass(frozen=True, eq=False)
-class Maybe:
-    """The steps happen with this probability."""
-
-    probability: float
-    steps: Steps
-
-
-@dataclass(frozen=True, eq=False)
 class Either:
     """Exactly one of the alternatives happens."""
 
@@ -61,6 +53,14 @@ class AnyOrder:
     """All parts happen, in any order."""
 
     parts: tuple[Steps, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Maybe:
+    """The steps happen with this probability."""
+
+    probability: float
+    steps: Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +91,8 @@ class When:
 
 
 @dataclass(frozen=True, eq=False)
-class Detour:
-    """With this probability something unscripted happens that fits such a place: a scene of the detour library."""
-
-    probability: float
-    where: str
-
-
-@dataclass(frozen=True, eq=False)
 class Reaction:
-    """With this probability one of the people reacts: alone, to one of the things, or to another one of the people, as
-    far as the story has mentioned them."""
+    """With this probability one of the people reacts, alone or to someone or something; all were mentioned before."""
 
     probability: float
     people: tuple[str, ...]
@@ -109,6 +100,14 @@ class Reaction:
     feeling: StoryEvent
     looking: StoryEvent
     meeting: StoryEvent
+
+
+@dataclass(frozen=True, eq=False)
+class Detour:
+    """With this probability something unscripted happens: a scene that fits such a place."""
+
+    probability: float
+    where: str
 
 
 Step: TypeAlias = StoryEvent | Maybe | Either | AnyOrder | Again | Pick | When | Detour | Reaction
@@ -120,9 +119,9 @@ class Scene:
     """A detour: its own small cast and steps, and the kinds of place where it can happen."""
 
     name: str
-    where: tuple[str, ...]
     roles: tuple[Role, ...]
     steps: Steps
+    where: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
