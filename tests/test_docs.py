@@ -17,6 +17,9 @@ from entitynlm.interfaces.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+INDEX = ROOT / "docs" / "decisions" / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
 CHECKED = [
     path for path in DOCS if path.stem in ("quickstart", "troubleshooting") or path.stem.startswith("howto-")
 ]
@@ -92,8 +95,27 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (tmp_path / "gull-point.html").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*DOCS, *DECISIONS, INDEX, *PAGES], ids=lambda path: path.stem)
 def test_links_in_the_docs_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if not target.startswith(("http", "mailto")):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_every_decision_record_is_in_the_index_once() -> None:
+    listed = re.findall(
+        r"^- \[(\d{3})\]\((\1-[a-z0-9-]+\.md)\) \S", INDEX.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(name for _, name in listed) == [path.name for path in DECISIONS]
+
+
+def test_decisions_that_are_cited_exist() -> None:
+    numbers = {path.name[:3] for path in DECISIONS}
+    cited = re.compile(r"decisions/(\d{3})([a-z0-9-]*\.md)?|[Dd]ecision (\d{3})")
+    sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *DOCS, *DECISIONS, *PAGES]
+    for path in sources:
+        for by_path, rest, by_number in cited.findall(path.read_text(encoding="utf-8")):
+            assert (by_path or by_number) in numbers, f"{path.name} cites decision {by_path or by_number}"
+            assert not rest or (INDEX.parent / (by_path + rest)).exists(), (
+                f"{path.name} cites {by_path + rest}"
+            )

@@ -21,7 +21,7 @@ SYSTEMS = {
     "shallow": "Shallow features",
     "modi": "Modi et al. (2017)",
     "entitynlm": "EntityNLM",
-    "ours": "Ours (anticipating network)",
+    "ours": "Ours (entity predictor)",
     "ensemble": "Ours and EntityNLM",
     "human": "Human",
 }

@@ -27,14 +27,14 @@ Method = Literal["importance", "particle-filter"]
 METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
 PRIOR_SHARE = 0.8
-"""P's share in what particles are drawn from (docs/decisions/043-mixed-proposal.md)."""
+"""P's share in what particles are drawn from (docs/decisions/041-estimating-the-marginal.md)."""
 
 IMPORTANCE_WORDS = 128
 """Words per segment where nobody looks at the weights in between: enough for matrix products to be worth their
 name."""
 
 CHECK_EVERY = 4
-"""Words after which the particle filter looks at its weights (docs/decisions/042-segments.md)."""
+"""Words after which the particle filter looks at its weights (docs/decisions/041-estimating-the-marginal.md)."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def estimate_log_prob(
     :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
     :param prior_share: at every choice, this much of P's own distribution before it has seen the word is mixed into
         Q's. It bounds the damage where Q is sure of something that P finds improbable
-        (docs/decisions/043-mixed-proposal.md).
+        (docs/decisions/041-estimating-the-marginal.md).
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
     :param cache_share: share of a word cache in P's words (``data.word_cache``; 0: none).
@@ -151,7 +151,7 @@ def estimate_error(log_probs: FloatArray) -> float:
 
     Where the estimates are close to each other this is their standard deviation over √R. Where one of them towers
     over the rest, log-mean-exp follows the largest, and so does this; the usual s / √R and the delta method are too
-    small then (docs/decisions/041-standard-error.md).
+    small then (docs/decisions/041-estimating-the-marginal.md).
     """
     count = len(log_probs)
     if count < 2:

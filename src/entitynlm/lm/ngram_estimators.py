@@ -25,7 +25,7 @@ ESTIMATORS: tuple[Estimator, ...] = ("kenlm", "varikn")
 MEMORY = "1G"  # for lmplz's sorting; it takes from the disk what it needs beyond
 HELD_OUT = 20
 """VariKN's discounts come from every 20th training document: those from leaving-one-out are far too small here, and cost 5 % of
-perplexity on OntoGUM and on LitBank (docs/decisions/046-ngrams-over-word-numbers.md)."""
+perplexity on OntoGUM and on LitBank (docs/decisions/046-language-model-baselines.md)."""
 
 Lines = Sequence[str]
 

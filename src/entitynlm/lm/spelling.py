@@ -3,7 +3,7 @@
 A character n-gram model with Witten–Bell smoothing, learnt from the vocabulary's rarer half: the words that just made it into the
 vocabulary are the best likeness there is of those that did not. Its shares of words that *are* in the vocabulary are taken out,
 so that it is a distribution over unknown words. Below the shortest context every character that Unicode has is as likely as any
-other, so no word has probability zero. It is made from the model's vocabulary when it is first needed (docs/decisions/082).
+other, so no word has probability zero. It is made from the model's vocabulary when it is first needed (docs/decisions/081).
 """
 
 from __future__ import annotations

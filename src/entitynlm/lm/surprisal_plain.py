@@ -2,7 +2,7 @@
 
 That is the LSTM baseline where the model carries one (``rnnlm``). Otherwise it is P with every entity's vector at zero: mentions
 still start and end, but nobody is in them. What is left is a chain of states (outside; in a mention of this kind with so many
-words to come), and its sum over all analyses is exact, by the forward algorithm (docs/decisions/080).
+words to come), and its sum over all analyses is exact, by the forward algorithm (docs/decisions/081).
 """
 
 from __future__ import annotations

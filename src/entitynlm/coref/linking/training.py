@@ -2,7 +2,7 @@
 
 A linker that has only seen annotated mentions trusts them: each entity has its first mention, and whatever is mentioned is an
 entity. Detected mentions are not like that, so most training examples are made of mentions that the proposal finds; and since it
-finds those of its own training documents better than others, some words are masked (decision 073 has what each brought).
+finds those of its own training documents better than others, some words are masked (decision 070 has what each brought).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def score_list(
 ) -> ScoredList:
     """Score the candidates of one document by the networks called ``names`` (default: all that the model has).
 
-    A model that was trained with singletons sees them in candidates, too (decision 062).
+    A model that was trained with singletons sees them in candidates, too (decision 060).
     """
     known = list_networks(pretrained)
     chosen = list(known) if names is None else list(names)

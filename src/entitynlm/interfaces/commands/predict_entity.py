@@ -35,7 +35,7 @@ def predict_entity(
     out: Annotated[str, typer.Option("--out", "-o", help="The TSV file; '-' is standard output.")] = "-",
     ours: Annotated[
         bool,
-        typer.Option("--ours", help="Ask the anticipating network stored with the model (reproduce entity)."),
+        typer.Option("--ours", help="Ask the entity predictor stored with the model (reproduce entity)."),
     ] = False,
     format: FormatOption = None,
     device: DeviceOption = "cpu",
