@@ -156,22 +156,13 @@ def fit_linker(
     total = len(documents) * (1 + len(MASKINGS))
     examples: list[LinkerExample] = []
     for document in documents:
-        report("examples", len(examples), total)
         examples.append(make_given_example(pretrained, keep_linkable(document), gender_prior))
-    for masking, (masked, mask_scores) in enumerate(MASKINGS):
-        first_seed = 1000 * max(0, masking - 1)
-        for number, document in enumerate(documents):
+        report("examples", len(examples), total)
+    for masking in MASKINGS:
+        for document in documents:
+            seed = len(examples)  # other words are masked in each example
+            examples.append(make_detected_example(pretrained, document, gender_prior, *masking, seed=seed))
             report("examples", len(examples), total)
-            examples.append(
-                make_detected_example(
-                    pretrained,
-                    document,
-                    gender_prior,
-                    masked=masked,
-                    mask_scores=mask_scores,
-                    seed=first_seed + number,
-                )
-            )
     linkers = [
         train_linker(
             examples,

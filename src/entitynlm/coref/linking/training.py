@@ -113,9 +113,9 @@ def make_detected_example(
     pretrained: Pretrained,
     document: Document,
     gender_prior: GenderPrior,
-    *,
     masked: float = 0.0,
     mask_scores: bool = False,
+    *,
     seed: int = 0,
 ) -> LinkerExample:
     """An example of mentions that the proposal finds in the document's words.
