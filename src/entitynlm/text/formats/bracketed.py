@@ -1,4 +1,4 @@
-"""What the two bracket formats (CoNLL-2012 and CoNLL-U) share: open brackets, crossing mentions, document names.
+"""What the two bracket formats (CoNLL-2012 and CoNLL-U) share: crossing mentions, document names, counted oddities.
 
 Both write a mention as ``(12`` at its first and ``12)`` at its last word; a closing bracket belongs to the bracket of the same
 number that was opened last. That is right for nested mentions and wrong for two mentions *of one entity* that cross;
@@ -8,34 +8,10 @@ number that was opened last. That is right for nested mentions and wrong for two
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from collections.abc import Sequence
 
 from entitynlm.text.document import Span
 from entitynlm.text.formats.base import Source
-
-T = TypeVar("T")
-
-
-@dataclass
-class OpenBrackets(Generic[T]):
-    """Brackets that are open at this point of a document, each with what its reader wants to remember of it."""
-
-    stacks: dict[str, list[T]] = field(default_factory=dict)
-
-    def open(self, label: str, remembered: T) -> None:
-        self.stacks.setdefault(label, []).append(remembered)
-
-    def close(self, label: str) -> T | None:
-        """What was remembered at the last open bracket of this label, or ``None`` if there is none."""
-        stack = self.stacks.get(label)
-        return stack.pop() if stack else None
-
-    def left_open(self) -> Iterator[tuple[str, T]]:
-        for label, stack in self.stacks.items():
-            for remembered in stack:
-                yield label, remembered
 
 
 def assign_layers(spans: Sequence[Span]) -> list[int]:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, OpenBrackets, assign_layers
+from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
 
 COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
@@ -174,7 +174,7 @@ class _PartBuilder:
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*COLUMNS, "args")}
         self._mentions: list[Mention] = []
-        self._brackets: OpenBrackets[tuple[int, int]] = OpenBrackets()  # token, line
+        self._open: dict[str, list[tuple[int, int]]] = {}  # token and line of the open brackets of each label
         self._counter = OddityCounter(source)
 
     def end_sentence(self) -> None:
@@ -215,15 +215,14 @@ class _PartBuilder:
             if single:
                 self._add_mention(token, token + 1, single)
             elif opened:
-                self._brackets.open(opened.strip(), (token, line))
+                self._open.setdefault(opened.strip(), []).append((token, line))
             else:
                 closing.append(closed.strip())
         for label in closing:
-            opening = self._brackets.close(label)
-            if opening is None:
-                self._source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
+            if stack := self._open.get(label):
+                self._add_mention(stack.pop()[0], token + 1, label)
             else:
-                self._add_mention(opening[0], token + 1, label)
+                self._source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
         if BRACKET.sub("", cell).strip("| "):
             self._counter.add("part of a coreference cell was skipped", line, cell)
 
@@ -234,8 +233,9 @@ class _PartBuilder:
 
     def finish(self) -> Document:
         self.end_sentence()
-        for label, (_, line) in self._brackets.left_open():
-            self._source.report(f"'({label}' is never closed; the mention was dropped", line)
+        for label, stack in self._open.items():
+            for _, line in stack:
+                self._source.report(f"'({label}' is never closed; the mention was dropped", line)
         self._counter.send()
         return Document(
             id=self._id,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.bracketed import OddityCounter, OpenBrackets, assign_layers
+from entitynlm.text.formats.bracketed import OddityCounter, assign_layers
 
 DEFAULT_HEADER = "GRP-etype-head-other"  # GRP: ids are unique in a document, as ours are; eid: in a file
 ID_FIELDS = ("GRP", "eid")
@@ -72,7 +72,7 @@ class EntityReader:
     _header: list[str] = field(default_factory=lambda: DEFAULT_HEADER.split("-"))
     _id_field: int = 0
     _opened: int = 0
-    _brackets: OpenBrackets[_Opening] = field(default_factory=OpenBrackets)
+    _open: dict[str, list[_Opening]] = field(default_factory=dict)
     _annotated: list[_Annotated] = field(default_factory=list)
     # mentions in parts that wait for more of them, by entity and number of parts
     _unfinished: dict[tuple[str, str], _Annotated] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class EntityReader:
                 if not label:
                     self.counter.add("a mention without an entity was skipped", line, cell)
                     continue
-                self._brackets.open(label, _Opening(self._opened, node, line, fields))
+                self._open.setdefault(label, []).append(_Opening(self._opened, node, line, fields))
                 self._opened += 1
                 if closes:
                     self._close(label, node, line)
@@ -105,13 +105,13 @@ class EntityReader:
         return (fields[self._id_field] if self._id_field < len(fields) else body), fields
 
     def _close(self, label: str, node: int, line: int) -> None:
-        opening = self._brackets.close(label)
-        if opening is None and "-" in label:  # older files repeat the fields at the closing bracket
-            opening = self._brackets.close(short := self._read_fields(label, line)[0])
-            label = short if opening is not None else label
-        if opening is None:
+        if not self._open.get(label) and "-" in label:  # older files repeat the fields at the closing bracket
+            short = self._read_fields(label, line)[0]
+            label = short if self._open.get(short) else label
+        if not self._open.get(label):
             self.source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
             return
+        opening = self._open[label].pop()
         span = (opening.node, node + 1)
         part = _PART.match(label) if label.endswith("]") else None
         if part is None:
@@ -136,8 +136,9 @@ class EntityReader:
 
     def finish(self, words_before: Sequence[int]) -> tuple[list[Mention], dict[str, str]]:
         """Mentions and entity types; ``words_before`` counts the words before each node."""
-        for label, opening in self._brackets.left_open():
-            self.source.report(f"'({label}' is never closed; the mention was dropped", opening.line)
+        for label, stack in self._open.items():
+            for opening in stack:
+                self.source.report(f"'({label}' is never closed; the mention was dropped", opening.line)
         for key in list(self._unfinished):
             self._give_up(key)
         found: list[tuple[Mention, str | None, int]] = []

@@ -108,7 +108,7 @@ class _Group:
     first: int
     last: int
     surface: str
-    misc: dict[str, str] | None
+    misc: dict[str, str]
     line: int
     start: int = 0
     words: list[str] = field(default_factory=list)
@@ -175,7 +175,7 @@ class _ConlluBuilder:
             if len(fields) != 10:
                 fields = self._mend_row(fields, number, line)
             word_id, form, lemma, upos, xpos, feats, head, deprel, _, misc = fields
-            items = _parse_misc(misc) if misc != "_" else None
+            items = _parse_misc(misc) if misc != "_" else {}
             if not _WORD.match(word_id):
                 self._read_special(word_id, form, items, number, line)
                 continue
@@ -188,8 +188,7 @@ class _ConlluBuilder:
             self._words_before.append(len(self._tokens))
             self._fields.append((lemma, upos, xpos, feats, deprel))
             self._place_word(form, items, ids[-1])
-            if items is not None:
-                self._read_items(items, number)
+            self._read_items(items, number)
         self._close_group()
         self._read_heads(ids, heads, start, rows[0][0])
 
@@ -201,20 +200,17 @@ class _ConlluBuilder:
         self._counter.add(f"a row has {len(fields)} columns in place of ten", number)
         return (fields + ["_"] * 10)[:10]
 
-    def _read_special(
-        self, word_id: str, form: str, items: dict[str, str] | None, number: int, line: str
-    ) -> None:
+    def _read_special(self, word_id: str, form: str, items: dict[str, str], number: int, line: str) -> None:
         """A row that is no word: a multiword token or an empty node."""
         if match := _RANGE.match(word_id):
-            if items and "Entity" in items:
-                self._counter.add(
-                    "'Entity' of a multiword token was skipped; it belongs to its words", number
-                )
+            if "Entity" in items:
+                message = "'Entity' of a multiword token was skipped; it belongs to its words"
+                self._counter.add(message, number)
             self._close_group()
             self._group = _Group(int(match[1]), int(match[2]), form or "_", items, number)
         elif _EMPTY_NODE.match(word_id):
             self._words_before.append(len(self._tokens))
-            if items and "Entity" in items:
+            if "Entity" in items:
                 self._counter.add("a bracket at an empty node was moved to the words beside it", number)
                 self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
         else:
@@ -228,7 +224,7 @@ class _ConlluBuilder:
             if name in items:
                 values[len(self._tokens) - 1] = unescape_misc(items[name])
 
-    def _place_word(self, form: str, items: dict[str, str] | None, word_id: int) -> None:
+    def _place_word(self, form: str, items: dict[str, str], word_id: int) -> None:
         """Put the latest word into the text, or into the multiword token that it belongs to."""
         group = self._group
         if group is not None and group.first <= word_id <= group.last:
@@ -239,7 +235,7 @@ class _ConlluBuilder:
             return
         if group is not None and group.words:
             self._close_group()
-        self._text.add(unescape_misc(items["Surface"]) if items and "Surface" in items else form, items)
+        self._text.add(unescape_misc(items["Surface"]) if "Surface" in items else form, items)
 
     def _close_group(self) -> None:
         group, self._group = self._group, None

@@ -62,14 +62,11 @@ class TextBuilder:
             self._gap = PARAGRAPH
         self._sentence = len(self._pieces)
 
-    def add(self, surface: str, misc: dict[str, str] | None, words: Sequence[str] = ()) -> None:
+    def add(self, surface: str, misc: dict[str, str], words: Sequence[str] = ()) -> None:
         """Add a word, or a multiword token with its words."""
         before = " " if self._gap is None else self._gap
         self._gap = None
-        if not self.offsets:
-            before = ""
-        if misc:
-            before = self._read_misc(misc, before)
+        before = self._read_misc(misc, before if self.offsets else "")
         self._pieces.append(before)
         start = self._position + len(before)
         self._pieces.append(surface)
