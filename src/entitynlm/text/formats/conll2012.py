@@ -201,12 +201,13 @@ class _PartBuilder:
 
     def _read_columns(self, rows: list[list[str]], width: int) -> None:
         for position, name in enumerate(COLUMNS, start=FIRST_COLUMN):
-            cells = [row[position] if position < width - 1 else "" for row in rows]
-            self._columns[name].extend(None if cell in _NO_VALUE else cell for cell in cells)
-        for row in rows:
-            values = row[ARGUMENTS : width - 1]
-            joined = None if _NO_VALUE.issuperset(values) else " ".join(value or "-" for value in values)
-            self._columns["args"].append(joined)
+            cells = [row[position] for row in rows] if position < width - 1 else [""] * len(rows)
+            self._columns[name] += [None if cell in _NO_VALUE else cell for cell in cells]
+        arguments = [row[ARGUMENTS : width - 1] for row in rows]
+        self._columns["args"] += [
+            None if _NO_VALUE.issuperset(values) else " ".join(value or "-" for value in values)
+            for values in arguments
+        ]
 
     def _read_brackets(self, cell: str, token: int, line: int) -> None:
         """One cell, as the official scorer reads it: what opens here is opened before anything is closed."""
