@@ -62,7 +62,7 @@ def split_every_ninth(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
 def split_by_list(
     files: Sequence[Path], listed: Mapping[str, Sequence[str]], name_of: Callable[[Path], str]
 ) -> dict[str, tuple[Path, ...]]:
-    """Files placed by a published list of names; listed documents that are not there are passed over."""
+    """Files placed by a published list of names; listed documents without a file are ignored."""
     place = {name: split for split, names in listed.items() for name in names}
     return arrange_splits((place.get(name_of(path), OTHER), path) for path in files)
 

@@ -35,7 +35,7 @@ def assign_layers(spans: Sequence[Span]) -> list[int]:
 
 
 class DocumentNames:
-    """Makes the ids of a file's documents unique, because everything after the reader relies on that."""
+    """Makes the ids of a file's documents unique, because everything after the reader relies on it."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -39,15 +39,11 @@ def recognise(path: str, sample: bytes) -> bool:
     """``#begin document`` before any row; or, without it, a row of the full width with its two numbers."""
     lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
     for line in lines:
-        line = line.strip("\r")
-        if not line or line.isspace():
-            continue
-        if line.startswith("#"):
-            if BEGIN.match(line):
-                return True
-            continue
-        fields = split_row(line)
-        return is_row(fields) and len(fields) > ARGUMENTS
+        if BEGIN.match(line):
+            return True
+        if line.strip() and not line.startswith("#"):
+            fields = split_row(line.strip("\r"))
+            return is_row(fields) and len(fields) > ARGUMENTS
     return False
 
 
@@ -243,17 +239,16 @@ class _PartBuilder:
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
             mentions=tuple(self._mentions),
-            columns={name: tuple(v) for name, v in self._columns.items() if self._says_something(name, v)},
+            columns={name: tuple(v) for name, v in self._columns.items() if self._is_annotated(name, v)},
             meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
         )
 
-    def _says_something(self, name: str, values: list[str | None]) -> bool:
-        """Whether a column has content, and not just what stands for "not annotated" in the format's description."""
-        if name == "pos" and set(values) == {"XX"}:
-            return False
-        if name == "parse" and values == blank_parse(self._sentences):
-            return False
-        return any(value is not None and value != "*" for value in values)
+    def _is_annotated(self, name: str, values: list[str | None]) -> bool:
+        """Whether a column has values other than those that the shared task prescribes for missing annotation."""
+        missing = (name == "pos" and set(values) == {"XX"}) or (
+            name == "parse" and values == blank_parse(self._sentences)
+        )
+        return not missing and any(value is not None and value != "*" for value in values)
 
 
 def blank_parse(sentences: Iterable[Span]) -> list[str]:
@@ -290,7 +285,7 @@ def _render(document: Document) -> Iterator[str]:
 
 
 def _find_header(document: Document) -> tuple[str, str]:
-    """Name and part as they were read, if the id still tells of them; else the id is the name of a single part."""
+    """Name and part as they were read, if the id still has them; else the id becomes the name of a single part."""
     name, part = re.sub(r"[\r\n]", " ", document.meta.get("name", "")), document.meta.get("part", "")
     known = make_id(name, part)
     same = document.id == known or document.id.startswith(f"{known}~")
@@ -317,7 +312,7 @@ def _make_columns(document: Document) -> list[list[str]]:
 
 
 def _make_arguments(document: Document, start: int, end: int) -> list[list[str]]:
-    """The predicate columns of one sentence; every row has as many as the richest."""
+    """The predicate columns of one sentence, padded to the same width."""
     rows = [value.split() if value else [] for value in document.column("args")[start:end]]
     width = max(len(row) for row in rows)
     return [row + ["*" if row else "-"] * (width - len(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""JSON lines, one document a line, as e2e-coref, fastcoref and their kin read and write them.
+"""JSON lines, one document a line, as e2e-coref, fastcoref and similar systems read and write them.
 
 Words come from ``sentences`` (lists of words), else from ``tokens``, else from the raw ``text``, which is then split like plain
 text. Whether a span ``[a, b]`` in ``clusters`` counts tokens or characters, and includes ``b``, can't be seen from the numbers.
@@ -128,7 +128,7 @@ def _find_name(record: JsonObject) -> str | None:
 
 @dataclass
 class _Words:
-    """The words of a record, and how the file's counting maps to ours, which leaves blank words out."""
+    """The words of a record without blank ones, and the mapping from the file's word indices to ours."""
 
     sentences: list[list[str]]
     before: list[int]
@@ -204,7 +204,7 @@ def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -
 
 
 def _take_column(value: object, what: str, size: int, report: Complain) -> list[str | None] | None:
-    """A value per word, from a list of them or a list per sentence; others are reported and passed over."""
+    """A value per word, from a list of them or a list per sentence; anything else is reported and left out."""
     if not isinstance(value, list) or not value:
         return None
     try:

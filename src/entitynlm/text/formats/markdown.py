@@ -1,4 +1,4 @@
-"""Markdown without its syntax, and the way back from every character to the file.
+"""Markdown without its syntax, with the position in the file that every character comes from.
 
 What a rendered page would show stays (link texts, code, table cells), what it would not show goes (marks, addresses,
 comments, front matter). Headings, list items and table rows are set apart by blank lines, so that no sentence runs across them.
@@ -103,7 +103,7 @@ class _Block:
 
 
 def strip_markdown(text: str) -> View:
-    """The words of a Markdown text, with the way back."""
+    """The words of a Markdown text, with the positions in the file that they come from."""
     work = _hide_invisible(text.replace("\r\n", " \n").replace("\r", "\n"))  # as long as ``text`` is
     labels = {normalise_label(match[1]) for line in work.split("\n") if (match := DEFINITION.match(line))}
     view = View()
@@ -113,7 +113,7 @@ def strip_markdown(text: str) -> View:
 
 
 def _hide_invisible(text: str) -> str:
-    """Blank comments, scripts and style sheets out."""
+    """Replace comments, scripts and style sheets by blanks."""
     for begin, finish in HIDDEN:
         pieces, at = [], 0
         lowered = text.lower() if len(text.lower()) == len(text) else text
@@ -248,7 +248,7 @@ class _Marks:
 
 @dataclass
 class _Scan:
-    """What one paragraph has shown so far."""
+    """What was found in a paragraph so far."""
 
     text: str
     labels: Set[str]

@@ -64,10 +64,10 @@ def parse_format(text: str) -> tuple[Format, dict[str, str]]:
 
 
 def recognise_format(path: str, sample: bytes) -> Format:
-    """The first format whose test accepts the beginning of the file."""
-    for form in FORMATS.values():
-        if form.recognise(path, sample):
-            return form
+    """The first format that recognises the beginning of the file."""
+    form = next((form for form in FORMATS.values() if form.recognise(path, sample)), None)
+    if form is not None:
+        return form
     raise DataError(
         "the format can't be recognised",
         path=path,
@@ -82,8 +82,8 @@ def read_documents(
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
-    The file is opened and its format settled at the call, so a wrong path fails here and not at the first
-    ``next``. Reading options are keywords or stand in the format's name, ``jsonl:spans=exclusive``.
+    The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. Reading options are
+    keywords or part of the format's name, ``jsonl:spans=exclusive``.
     """
     name = str(path)
     form = None
@@ -102,10 +102,9 @@ def read_documents(
 
 
 def _check_options(form: Format, options: Mapping[str, Any]) -> None:
-    for option in options:
-        if option not in form.options:
-            known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
-            raise ConfigError(f"format {form.name!r} has no option {option!r}; its options are {known}")
+    if unknown := [option for option in options if option not in form.options]:
+        known = "; ".join(f"{name}: {meaning}" for name, meaning in form.options.items()) or "none"
+        raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
 
 
 def _close(stream: BinaryIO, name: str) -> None:
@@ -147,9 +146,8 @@ def _take_sample(stream: BinaryIO, path: str) -> tuple[bytes, BinaryIO]:
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:
     """Write documents to ``path`` in the named format, all of them or nothing.
 
-    ``-`` is standard output, a name ending in ``.gz`` is packed. Where a format has several files per
-    document (brat), ``path`` is the folder for them. Where it has one file for all, a folder gets a file
-    called ``documents``.
+    ``-`` is standard output, a name ending in ``.gz`` is compressed. For a format of several files per document (brat) ``path``
+    is their folder; for others, a folder gets a file called ``documents``.
     """
     form = get_format(format)
     if form.write_folder is not None:

@@ -87,7 +87,7 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
-    """A spaCy ``Doc`` of just these words, with all that the document knows."""
+    """A spaCy ``Doc`` with exactly these words and all annotation of the document."""
     spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
     doc = make_doc(document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
@@ -134,7 +134,7 @@ def from_spacy(
 
 
 def _describe_rest(document: Document, doc: Any) -> JsonObject:
-    """What spaCy would not give back: where the document differs from what is read out of ``doc``."""
+    """The fields in which the document differs from what is read out of ``doc``."""
     native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True).arguments))
     wanted = describe_text(document)
     columns, native_columns = wanted.pop("columns", {}), native.pop("columns", {})
