@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from entitynlm.interfaces.cli import app
+from entitynlm.interfaces.cli import LazyCommand, app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -44,6 +44,7 @@ def check_command(line: str) -> None:
     command: Any = typer.main.get_command(app)
     while arguments and arguments[0] in getattr(command, "commands", {}):
         command = command.commands[arguments.pop(0)]
+        command = command.load() if isinstance(command, LazyCommand) else command
     if "--help" in arguments or "-h" in arguments:
         return
     known = {

@@ -91,7 +91,7 @@ def test_evaluate_finds_the_stored_models_and_gets_the_same(
         assert found["rows"][name] == figures["rows"][name]
 
 
-@pytest.mark.parametrize("options", [[], ["--ours"]])
+@pytest.mark.parametrize("options", [[], ["--predictor"]])
 def test_predict_entity_writes_one_line_per_mention(
     corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path, options: list[str]
 ) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.figures.text import average
+from entitynlm.interfaces.figures import average
 from entitynlm.prediction.calibration import group_predictions, measure_calibration
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
@@ -107,22 +106,6 @@ def test_errors_are_one_readable_message(files: dict[str, str], tmp_path: Path) 
         assert words in result.stderr
         assert "Traceback" not in result.stderr
     assert run(files["key"], str(half), "--lenient")
-
-
-def test_a_verb_can_be_had_without_the_others() -> None:
-    from entitynlm.interfaces.cli import keep_verb
-
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    for name in ("one", "two"):
-        app.command(name)(lambda: None)
-    app.add_typer(typer.Typer(), name="three")
-    assert keep_verb(app, []) is keep_verb(app, ["four"]) is app
-    small = keep_verb(app, ["two", "--help"])
-    assert [command.name for command in small.registered_commands] == ["two"]
-    assert small.registered_groups == []
-    assert len(app.registered_commands) == 2
-    assert len(app.registered_groups) == 1
 
 
 def test_scoring_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:

@@ -4,53 +4,59 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from entitynlm.files import STANDARD, write_atomically
+from entitynlm.interfaces.options import Colour, Json, Quiet
+
+if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to be answered
+    from rich.console import Console
+    from rich.progress import Progress
 
 Item = TypeVar("Item")
 
 
+@dataclass
 class Terminal:
-    """Where a verb prints. One instance per run, configured by ``--quiet``, ``--json`` and ``--colour``."""
+    """Where a verb prints, as its options say: one instance per run."""
 
-    def __init__(
-        self, *, quiet: bool = False, json_path: str | None = None, colour: bool | None = None
-    ) -> None:
-        self.quiet = quiet
-        self.json_path = json_path
-        self.out = Console(
+    json_path: Json = None
+    quiet: Quiet = False
+    colour: Colour = None
+
+    @cached_property
+    def out(self) -> Console:
+        from rich.console import Console
+
+        return Console(
             file=sys.stdout,
-            quiet=json_path == STANDARD,
+            quiet=self.json_path == STANDARD,
             highlight=False,
-            force_terminal=colour,
-            no_color=None if colour is None else not colour,
+            force_terminal=self.colour,
+            no_color=None if self.colour is None else not self.colour,
         )
-        self.err = Console(file=sys.stderr, stderr=True, quiet=quiet, highlight=False)
+
+    @cached_property
+    def err(self) -> Console:
+        from rich.console import Console
+
+        return Console(file=sys.stderr, stderr=True, quiet=self.quiet, highlight=False)
 
     def print(self, *things: Any, **options: Any) -> None:
-        """For people, on standard output; silent when ``--json -`` claims that for itself."""
+        """Print for people, on standard output; nothing when ``--json -`` has claimed it."""
         self.out.print(*things, **_keep_lines(things, options))
 
     def remark(self, *things: Any, **options: Any) -> None:
-        """A word on what is going on, on standard error; silent with ``--quiet``."""
+        """Print a remark on standard error; nothing with ``--quiet``."""
         self.err.print(*things, **_keep_lines(things, options))
 
     def write_json(self, figures: Any) -> None:
-        """The figures as JSON where ``--json`` asked for them."""
+        """Write the figures as JSON where ``--json`` asked for them."""
         if self.json_path is None:
             return
         text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
@@ -59,19 +65,34 @@ class Terminal:
 
     @contextmanager
     def progress(self) -> Iterator[Progress]:
-        """A progress display on standard error that vanishes when it is not a terminal or with ``--quiet``."""
-        with Progress(
-            TextColumn("[progress.description]{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+        """Progress bars on standard error, absent when it is not a terminal or with ``--quiet``."""
+        from rich import progress as bars
+
+        with bars.Progress(
+            bars.TextColumn("[progress.description]{task.description}"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TimeRemainingColumn(),
+            bars.TextColumn("{task.fields[note]}"),
             console=self.err,
             transient=True,
             disable=self.quiet or not self.err.is_terminal,
         ) as progress:
             yield progress
+
+    @contextmanager
+    def follow(self) -> Iterator[Callable[[str, int, int], None]]:
+        """A function that shows how many items of a step are done, with a bar for each step."""
+        tasks: dict[str, Any] = {}
+        with self.progress() as progress:
+
+            def report(step: str, done: int, total: int) -> None:
+                if step not in tasks:
+                    tasks[step] = progress.add_task(step, total=total, note="")
+                progress.update(tasks[step], completed=done, total=total)
+
+            yield report
 
     def track(self, items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
         """Go through ``items`` with a progress bar."""
@@ -93,5 +114,5 @@ def print_path(path: str | Path) -> str:
 
 
 def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
-    """A path must be fit to be copied: lines of plain text are broken by the terminal, if at all, and not by us."""
+    """Don't break lines of plain text, so that a printed path can be copied."""
     return {"soft_wrap": all(isinstance(thing, str) for thing in things), **options}

@@ -3,50 +3,69 @@
 from __future__ import annotations
 
 import glob
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entitynlm.errors import DataError
-from entitynlm.files import STANDARD
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import STANDARD, open_binary
 from entitynlm.interfaces.console import Terminal
 
 if TYPE_CHECKING:
     from entitynlm.text.document import Document
     from entitynlm.text.formats.base import Oddity
 
-FilesArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE", help="Texts in any readable format; patterns in quotes; '-': standard input."
-    ),
-]
-ModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="A model's folder, or the name of one that the package carries.")
-]
-DEFAULT_MODEL = "entitynlm-en"
-
 
 def expand_files(named: Sequence[str] | None) -> list[str]:
     """The files that were named, patterns expanded; nothing named is standard input."""
     found: list[str] = []
     for name in named or [STANDARD]:
-        if name == STANDARD or Path(name).exists() or not glob.has_magic(name):
+        if name == STANDARD or Path(name).exists():
             found.append(name)
-            continue
-        matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (absolute patterns, too)
-        if not matches:
-            raise DataError("no file is called like this", path=name, hint="Check the pattern")
-        found += [match for match in matches if Path(match).is_file()]
+        elif not glob.has_magic(name):
+            raise DataError("there is no such file", path=name, hint="Check the spelling of the path")
+        else:
+            matches = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (absolute patterns, too)
+            if not matches:
+                raise DataError("no file is called like this", path=name, hint="Check the pattern")
+            found += [match for match in matches if Path(match).is_file()]
     return list(dict.fromkeys(found))
+
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        callback=expand_files,
+        help="Texts in any readable format; patterns in quotes; '-': standard input.",
+    ),
+]
 
 
 def read_inputs(
     files: Sequence[str], terminal: Terminal, *, format: str | None = None
 ) -> Iterator[tuple[str, Document]]:
-    """The documents of all files, one at a time, with the file each is from; oddities are remarked upon."""
+    """The documents of all files, one at a time, with the file each is from; oddities are remarked upon.
+
+    At the call all files are opened, their formats recognised and the first document read, so that what is wrong with them is
+    said before a model is loaded.
+    """
+    from entitynlm.text.formats.registry import SAMPLE_BYTES, recognise_format
+
+    for file in files:
+        if file != STANDARD:
+            with open_binary(file) as stream:
+                sample = stream.read(SAMPLE_BYTES)
+            if format is None:
+                recognise_format(file, sample)
+    documents = _read_all(files, terminal, format)
+    return itertools.chain(list(itertools.islice(documents, 1)), documents)
+
+
+def _read_all(files: Sequence[str], terminal: Terminal, format: str | None) -> Iterator[tuple[str, Document]]:
     from entitynlm.text.formats.registry import read_documents
 
     def remark(oddity: Oddity) -> None:
@@ -55,6 +74,23 @@ def read_inputs(
     for file in files:
         for document in read_documents(file, format, on_oddity=remark):
             yield file, document
+
+
+def read_one(
+    file: str, terminal: Terminal, *, format: str | None = None, wanted: str | None = None
+) -> Document:
+    """The document called ``wanted``, or the first one."""
+    names = []
+    for _, document in read_inputs([file], terminal, format=format):
+        if wanted is None or document.id == wanted:
+            return document
+        names.append(document.id)
+    if names:
+        raise DataError(f"there is no document {wanted!r} in it", path=file, expected=", ".join(names[:10]))
+    raise DataError("there is no word in it", path="standard input" if file == STANDARD else file)
+
+
+# -- outputs that are called after inputs ----------------------------------------------------------------------------------
 
 
 def name_of(file: str) -> str:
@@ -66,3 +102,35 @@ def name_of(file: str) -> str:
         if name.endswith(ending) and name != ending:
             name = name[: -len(ending)]
     return "text" if file == STANDARD else name
+
+
+def name_outputs(paths: Sequence[str]) -> dict[str, str]:
+    """A name for what is made from each file; two files of the same name are told apart."""
+    taken: dict[str, int] = {}
+    names = {}
+    for path in paths:
+        name = name_of(path)
+        taken[name] = taken.get(name, 0) + 1
+        names[path] = name if taken[name] == 1 else f"{name}-{taken[name]}"
+    return names
+
+
+def is_folder(out: str) -> bool:
+    """Whether an output is a folder: it is one, or it is written like one."""
+    return out.endswith(("/", "\\")) or Path(out).is_dir() or not Path(out).suffix
+
+
+def choose_format(to: str | None, out: str, default: str) -> str:
+    """The format to write: the one that is named, or that of the file's ending; ``default`` for a folder."""
+    from entitynlm.text.formats.registry import FORMATS
+
+    if to is not None:
+        return to
+    if out == STANDARD or is_folder(out):
+        return default
+    for name, form in FORMATS.items():
+        if form.writable and out.removesuffix(".gz").endswith(form.suffix):
+            return name
+    raise ConfigError(
+        f"{out}: which format is this? Say so with --to (jsonl, conll2012, conllu, brat, spacy)"
+    )

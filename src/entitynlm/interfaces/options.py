@@ -1,36 +1,246 @@
-"""Options that mean the same thing in every verb, declared once."""
+"""Options that mean the same in every verb, declared once and checked before torch is imported.
+
+A check is the option's callback, so a wrong path, name or format is answered while the command line is parsed. Options that
+belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes the object, and ``expand_groups`` makes options of
+its fields.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import copy
+import dataclasses
+import functools
+import inspect
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
-JsonOption = Annotated[
-    str | None,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the figures as JSON to FILE; '-' is standard output, and nothing else is printed there.",
-    ),
+from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.files import STANDARD
+
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+
+DEFAULT_MODEL = "entitynlm-en"
+FIGURE_ENDINGS = (".png", ".svg", ".pdf")
+
+
+# -- checks ----------------------------------------------------------------------------------------------------------------
+
+
+def check_writable(path: Any) -> Any:
+    """The path itself if something can be written there; folders that are still missing will be made."""
+    if path is None or str(path) == STANDARD:
+        return path
+    place = Path(path).absolute()
+    while not place.exists():
+        place = place.parent
+    wrong = "is a file, not a folder" if place != Path(path).absolute() and not place.is_dir() else None
+    if wrong is None and not os.access(place, os.W_OK):
+        wrong = "is write-protected"
+    if wrong is not None:
+        raise DataError(f"can't be written ({place} {wrong})", path=path)
+    return path
+
+
+def check_format(format: str | None) -> str | None:
+    """The format's name itself if we read it with the options that stand behind it."""
+    if format is not None:
+        from entitynlm.text.formats.registry import parse_format
+
+        parse_format(format)
+    return format
+
+
+def check_output_format(format: str | None) -> str | None:
+    """The format's name itself if documents can be written in it."""
+    from entitynlm.text.formats.registry import FORMATS, get_format
+
+    if format is not None and not get_format(format).writable:
+        writable = ", ".join(name for name, form in FORMATS.items() if form.writable)
+        raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
+    return format
+
+
+def check_model(model: Any) -> Any:
+    """The name itself if the package carries a model of that name, or the folder has a model in it."""
+    from entitynlm.model.packaged import find_model, list_models
+
+    if model is None or str(model) in list_models():
+        return model
+    folder = find_model(model)
+    if not (folder / "model.json").is_file():
+        raise ModelError(
+            f"{folder}: there is no model here (no model.json). Train one with: entitynlm train CORPUS --out {folder}"
+        )
+    return model
+
+
+def check_exists(path: Any) -> Any:
+    """The path itself if there is a file or folder."""
+    if path is not None and str(path) != STANDARD and not Path(path).exists():
+        raise DataError("there is no such file or folder", path=path, hint="Check the spelling of the path")
+    return path
+
+
+def check_all_exist(paths: Any) -> Any:
+    """The paths themselves if there is a file or folder at each."""
+    return [check_exists(path) for path in paths or []]
+
+
+def check_figure(path: Path) -> Path:
+    """The path itself if matplotlib writes figures with its ending."""
+    if path.suffix not in FIGURE_ENDINGS:
+        raise ConfigError(f"{path}: a figure's file ends in one of {', '.join(FIGURE_ENDINGS)}")
+    check_writable(path)
+    return path
+
+
+def check_device(device: str) -> str:
+    from entitynlm.model import devices
+
+    return devices.check_device(device)
+
+
+# -- options ---------------------------------------------------------------------------------------------------------------
+# A verb's own options have their help in its docstring (":param samples: Particles."); those of several verbs have it here.
+
+Existing = Annotated[str, typer.Option(callback=check_exists)]
+OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
+Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
+OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
+Figure = Annotated[
+    Path, typer.Option("--out", "-o", callback=check_figure, help="The figure's file: .png, .svg or .pdf.")
 ]
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")
+
+_JSON = "Write the figures as JSON to FILE; '-' is standard output, and nothing else is printed there."
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")]
+Colour = Annotated[
+    bool | None, typer.Option("--colour/--no-colour", help="Use colours; default: only in a terminal.")
 ]
-ColourOption = Annotated[
-    bool | None,
-    typer.Option("--colour/--no-colour", help="Colours, or none; default: only in a terminal."),
-]
-SeedOption = Annotated[int, typer.Option("--seed", help="The same seed gives the same figures.")]
-DeviceOption = Annotated[str, typer.Option("--device", help="Where to compute: cpu, cuda, cuda:1, mps.")]
-ThreadsOption = Annotated[
+_DEVICE = "Where to compute: cpu, cuda, cuda:1 or mps."
+Device = Annotated[str, typer.Option("--device", callback=check_device, help=_DEVICE)]
+Threads = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="CPU threads for the computation; default: torch's choice."),
+    typer.Option("--threads", min=1, help="Number of CPU threads; default: as many as torch chooses."),
 ]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="The input's format, with reading options as jsonl:spans=exclusive; default: recognised.",
-    ),
+_SEED = "Seed of all random draws: the same seed gives the same figures."
+Seed = Annotated[int, typer.Option("--seed", help=_SEED)]
+
+_FORMAT = "Format of the input, with reading options as in jsonl:spans=exclusive; default: recognised."
+Format = Annotated[str | None, typer.Option("--format", callback=check_format, help=_FORMAT)]
+_TO = "Format of the output: jsonl, conll2012, conllu, brat, spacy; default: by the ending of --out."
+To = Annotated[str | None, typer.Option("--to", callback=check_output_format, help=_TO)]
+_FILE = "A text in any readable format; '-': standard input."
+File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
+_CORPUS = "A corpus folder (see: entitynlm data list) or a file in any readable format; '-': standard input."
+Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
+_SPLIT = "Use this split of the corpus (train, dev, test); default: all of it."
+Split = Annotated[str | None, typer.Option("--split", help=_SPLIT)]
+_DOCUMENT = "Take the document with this id; default: the file's first."
+DocumentId = Annotated[str | None, typer.Option("--document", metavar="ID", help=_DOCUMENT)]
+
+_MENTIONS = (
+    "given: condition on the text's own mentions; sampled: sum over possible ones by a particle filter; "
+    "auto: given if the text has any."
+)
+Mentions = Annotated[Literal["auto", "given", "sampled"], typer.Option("--mentions", help=_MENTIONS)]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="Particles of each estimate.")]
+Repeats = Annotated[
+    int,
+    typer.Option("--repeats", min=1, help="Independent estimates; their spread gives the standard error."),
 ]
+_BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
+Base = Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option("--base", help=_BASE)]
+K = Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")]
+_METHOD = "How k-best lists are made of antecedent scores: one antecedent changed at a time (the paper's), or drawn."
+Method = Annotated[Literal["swaps", "samples"], typer.Option("--method", help=_METHOD)]
+_SINGLETONS = "Mentions that corefer with nothing are part of an analysis."
+Singletons = Annotated[bool, typer.Option("--singletons", help=_SINGLETONS)]
+
+JsonOption: TypeAlias = Json
+QuietOption: TypeAlias = Quiet
+SeedOption: TypeAlias = Seed
+DeviceOption: TypeAlias = Device
+ThreadsOption: TypeAlias = Threads
+FormatOption: TypeAlias = Format
+
+_MODEL = "A model's folder, or the name of a model that the package carries."
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which model a verb uses, and what it computes on."""
+
+    model: Annotated[str, typer.Option("--model", "-m", callback=check_model, help=_MODEL)] = DEFAULT_MODEL
+    device: Device = "cpu"
+    threads: Threads = None
+
+    def load(self) -> Pretrained:
+        """The model, on its device. Torch is imported here and not before."""
+        from entitynlm.model.devices import prepare_torch
+        from entitynlm.model.pretrained import load_pretrained
+
+        prepare_torch(self.device, self.threads)
+        return load_pretrained(self.model, device=self.device)
+
+
+# -- groups of options -----------------------------------------------------------------------------------------------------
+
+
+def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring."""
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    text, helps = split_docstring(inspect.cleandoc(verb.__doc__ or ""))
+    found: list[tuple[str, Any, Any]] = []
+    for name, own in inspect.signature(verb).parameters.items():
+        if name in groups:
+            types = get_type_hints(groups[name], include_extras=True)
+            found += [
+                (field.name, types[field.name], field.default) for field in dataclasses.fields(groups[name])
+            ]
+        else:
+            found.append((name, add_help(name, hints[name], helps.pop(name, None)), own.default))
+    assert not helps, f"{verb.__name__}: no parameter is called {', '.join(helps)}"
+
+    @functools.wraps(verb)
+    def call(**values: Any) -> Any:
+        for name, group in groups.items():
+            values[name] = group(
+                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
+            )
+        return verb(**values)
+
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+        for name, hint, default in found
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {name: hint for name, hint, _ in found}
+    call.__doc__ = text
+    return call
+
+
+def split_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The text without its ``:param name: …`` lines, and these by name."""
+    pattern = re.compile(r"^:param (\w+): (.*(?:\n    .*)*)\n?", re.MULTILINE)
+    helps = {name: " ".join(words.split()) for name, words in pattern.findall(text)}
+    return re.sub(r"\n{3,}", "\n\n", pattern.sub("", text)).strip(), helps
+
+
+def add_help(name: str, hint: Any, help: str | None) -> Any:
+    """A type with help for its option; one that is an option or argument already keeps its other settings."""
+    if help is None:
+        return hint
+    plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    flag = [f"--{name.replace('_', '-')}"] if plain is bool else []  # without a --no-… beside it
+    info = copy.copy(notes[0]) if notes else typer.Option(*flag)
+    info.help = help
+    return Annotated[plain, info]

@@ -23,13 +23,12 @@ DIGITS = 6  # decimals of written figures
 
 
 def choose_kind(wanted: str | None, out: str) -> str:
-    """The kind of file asked for, or the one that the output's name tells, or TSV."""
-    if wanted is None:
-        ending = Path(out).suffix[1:].lower()
-        return ending if ending in KINDS else "tsv"
-    if wanted not in KINDS:
-        raise ConfigError(f"there is no kind of table {wanted!r}; choose one of {', '.join(KINDS)}")
-    return wanted
+    """The kind of table asked for, or the one that the output's name tells, or TSV."""
+    ending = Path(out).suffix[1:].lower()
+    kind = wanted or (ending if ending in KINDS else "tsv")
+    if kind == "parquet" and out == STANDARD:
+        raise ConfigError("Parquet is not for a terminal: name a file or a folder with --out")
+    return kind
 
 
 def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: str) -> None:
@@ -62,8 +61,6 @@ def show_cell(value: Any) -> str:
 
 
 def _write_parquet(rows: Iterable[Any], row_type: type, columns: Sequence[str], path: str | Path) -> None:
-    if str(path) == STANDARD:
-        raise ConfigError("Parquet is not for a terminal: name a file or a folder with --out")
     arrow = require("pyarrow", extra="parquet", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing Parquet")
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.markup import escape
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
-from entitynlm.interfaces.commands.data_sources import get_corpus, list_corpora
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.options import ColourOption, FormatOption, JsonOption, QuietOption
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity
 
@@ -21,18 +19,9 @@ if TYPE_CHECKING:
     from entitynlm.text.corpora.conversion import Layout, Step
     from entitynlm.text.corpora.corpus import Corpus
 
-app = typer.Typer(
-    help="Corpora and annotated files: list, get, stats, convert, check, show.", no_args_is_help=True
-)
-app.command("list", epilog="Example: entitynlm data list --data ~/corpora")(list_corpora)
-app.command(
-    "get",
-    epilog="Examples: entitynlm data get ontogum · entitynlm data get stories --documents 2000 --seed 1",
-)(get_corpus)
-
 
 class _OddityCount:
-    """A report that keeps none of what it is told: files without end may be odd without end."""
+    """Counts oddities and keeps none of them: a large corpus may have millions."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -41,23 +30,20 @@ class _OddityCount:
         self.total += 1
 
 
-@app.command("stats", epilog="Example: entitynlm data stats corpora/ontogum --json -")
-def stats(
-    path: Annotated[str, typer.Argument(help="A corpus folder or a file; '-' is standard input.")],
-    format: FormatOption = None,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
-) -> None:
+def stats(*, path: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
     """Count documents, sentences, tokens, mentions and entities per split, as annotated.
 
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the
     number of distinct word forms as they are spelt.
+
+    Example: entitynlm data stats corpora/ontogum --json -
     """
+    from rich.markup import escape
+
     from entitynlm.interfaces.views import tabulate_statistics
     from entitynlm.text.corpora.corpus import open_corpus
     from entitynlm.text.corpora.statistics import measure_corpus
 
-    terminal = Terminal(quiet=quiet, json_path=json)
     corpus = open_corpus(path, format=format)
     odd = _OddityCount()
     with terminal.progress() as progress:
@@ -74,40 +60,35 @@ def stats(
     )
 
 
-@app.command(
-    "convert",
-    epilog="Examples: entitynlm data convert story.conllu story.jsonl --to jsonl · "
-    "entitynlm data convert corpora/ontogum out/conll --to conll2012",
-)
 def convert(
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="A corpus folder or a file; '-' is standard input.")
-    ],
-    target: Annotated[
-        str, typer.Argument(metavar="OUT", help="A folder for a corpus, a file for a file; '-'.")
-    ],
-    to: Annotated[
-        str, typer.Option("--to", help="The format to write: conll2012, conllu, jsonl, brat, spacy.")
-    ],
-    format: FormatOption = None,
-    split: Annotated[
-        str | None, typer.Option("--split", help="Only this split of a corpus, into the one file OUT.")
-    ] = None,
-    layout: Annotated[
-        str | None,
-        typer.Option(
-            "--layout", help="merged: a file per split; folders: a folder per split, a file per file."
-        ),
-    ] = None,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    source: Annotated[str, typer.Argument(metavar="IN", callback=options.check_exists)],
+    target: Annotated[str, typer.Argument(metavar="OUT", callback=options.check_writable)],
+    to: Annotated[str, typer.Option(callback=options.check_output_format)],
+    format: options.Format = None,
+    split: str | None = None,
+    layout: Literal["merged", "folders"] | None = None,
+    terminal: Terminal,
 ) -> None:
-    """Convert a file or a whole corpus into another format; splits are kept."""
+    """Convert a file or a whole corpus into another format; splits are kept.
+
+    :param source: A corpus folder or a file; '-': standard input.
+    :param target: A folder for a corpus, a file for a file; '-': standard output.
+    :param to: The format to write: conll2012, conllu, jsonl, brat, spacy.
+    :param split: Only this split of a corpus, into the one file OUT.
+    :param layout: merged: a file per split; folders: a folder per split, a file per file.
+
+    Examples:
+
+      entitynlm data convert story.conllu story.jsonl --to jsonl
+      entitynlm data convert corpora/ontogum out/conll --to conll2012
+    """
+    from rich.markup import escape
+
     from entitynlm.text.corpora.conversion import run_step
     from entitynlm.text.corpora.corpus import open_corpus
 
-    terminal = Terminal(quiet=quiet, json_path=json)
-    if STANDARD in (target, json) and target == json:
+    if target == terminal.json_path == STANDARD:
         raise ConfigError("the documents and --json can't both go to standard output")
     corpus = open_corpus(source, format=format)
     steps = _plan(corpus, source, target, to, split, layout)
@@ -129,14 +110,12 @@ def convert(
 
 
 def _plan(
-    corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: str | None
+    corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: Layout | None
 ) -> list[Step]:
-    """One step for one file, a plan for a corpus; what can't be meant is refused."""
+    """One step for one file, a plan for a corpus; combinations that make no sense are refused."""
     from entitynlm.text.corpora.conversion import Step, plan_conversion
     from entitynlm.text.formats.registry import get_format
 
-    if layout not in (None, "merged", "folders"):
-        raise ConfigError(f"--layout is 'merged' or 'folders', not {layout!r}")
     looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
     one_split = split is not None or len(corpus.splits) == 1
     if split is not None or source == STANDARD or Path(source).is_file() or (one_split and looks_like_a_file):
@@ -148,28 +127,30 @@ def _plan(
             f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file: name a folder "
             "for OUT, or one of them with --split"
         )
-    return plan_conversion(corpus, Path(target), to=to, layout=cast("Layout | None", layout))
+    return plan_conversion(corpus, Path(target), to=to, layout=layout)
 
 
-@app.command("check", epilog="Example: entitynlm data check corpora/inscript story.conll --strict")
 def check(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Corpus folders or files; '-'.")],
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if anything is odd.")] = False,
-    format: FormatOption = None,
-    limit: Annotated[
-        int, typer.Option("--limit", min=0, help="Oddities to print; 0 prints all of them.")
-    ] = 40,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…")],
+    strict: bool = False,
+    format: options.Format = None,
+    limit: Annotated[int, typer.Option(min=0)] = 40,
+    terminal: Terminal,
 ) -> None:
-    """Read files to their end and say what is odd in them.
+    """Read files to their end and list what is odd in them.
 
     The exit code is 0 if all can be used, 1 with --strict if anything was odd, 2 if a file can't be read;
     the other files are still checked then.
+
+    :param paths: Corpus folders or files; '-': standard input.
+    :param strict: Exit with 1 if anything is odd.
+    :param limit: Number of oddities to print; 0 prints all of them.
+
+    Example: entitynlm data check corpora/inscript story.conll --strict
     """
     from entitynlm.text.corpora.checks import FileReport, check_files
 
-    terminal = Terminal(quiet=quiet, json_path=json)
     files, unknown = _expand(paths, format)
     reports: list[FileReport] = [FileReport(path, error=error) for path, error in unknown]
     reports += terminal.track(check_files(files, format=format), "checking", total=len(files))
@@ -213,25 +194,28 @@ def _expand(paths: Iterable[str], format: str | None) -> tuple[list[Path], list[
     return files, unknown
 
 
-@app.command("show", epilog="Example: entitynlm data show corpora/stories --split dev --sentences 10")
 def show(
-    path: Annotated[str, typer.Argument(help="A file or a corpus folder; '-' is standard input.")],
-    document: Annotated[
-        str | None, typer.Option("--document", metavar="ID", help="Default: the first.")
-    ] = None,
-    split: Annotated[str | None, typer.Option("--split", help="Look in this split only.")] = None,
-    sentences: Annotated[
-        int | None, typer.Option("--sentences", min=1, help="Show the first ones only.")
-    ] = None,
-    sequences: Annotated[bool, typer.Option("--sequences", help="Also the paper's X, R, E, L.")] = False,
-    format: FormatOption = None,
-    colour: ColourOption = None,
+    *,
+    path: options.Corpus,
+    document: options.DocumentId = None,
+    split: options.Split = None,
+    sentences: Annotated[int | None, typer.Option(min=1)] = None,
+    sequences: bool = False,
+    format: options.Format = None,
+    terminal: Terminal,
 ) -> None:
-    """Show a document with its mentions in the colours of their entities."""
+    """Show a document with its mentions in the colours of their entities.
+
+    :param sentences: Show only this many sentences.
+    :param sequences: Also show the paper's sequences X, R, E, L.
+
+    Example: entitynlm data show corpora/stories --split dev --sentences 10
+    """
+    from rich.markup import escape
+
     from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
     from entitynlm.text.corpora.corpus import open_corpus
 
-    terminal = Terminal(colour=colour)
     corpus = open_corpus(path, format=format)
     found = _find_document(corpus.documents(split), path, document)
     terminal.print(f"[bold]{escape(found.id)}[/bold]")
@@ -243,6 +227,8 @@ def show(
         for table in tabulate_sequences(found):
             terminal.print()
             terminal.print(table)
+    figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}
+    terminal.write_json({"id": found.id, **figures})
 
 
 def _find_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:

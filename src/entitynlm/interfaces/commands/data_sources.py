@@ -6,30 +6,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from entitynlm.errors import ConfigError
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.options import JsonOption, QuietOption
 
 if TYPE_CHECKING:
     from entitynlm.text.corpora.catalogue import CatalogueEntry
 
-DataFolderOption = Annotated[
+DataFolder = Annotated[
     Path,
     typer.Option("--data", envvar="ENTITYNLM_DATA", metavar="DIR", help="The folder where corpora are kept."),
 ]
 DEFAULT_FOLDER = Path("corpora")
 
 
-def list_corpora(
-    data: DataFolderOption = DEFAULT_FOLDER, json: JsonOption = None, quiet: QuietOption = False
-) -> None:
-    """List the known corpora: what they are, their licence, how to get them, whether they are here."""
+def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> None:
+    """List the known corpora: what they are, their licence, how to get them, whether they are here.
+
+    Example: entitynlm data list --data ~/corpora
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
     from entitynlm.text.corpora.catalogue import CATALOGUE
 
-    terminal = Terminal(quiet=quiet, json_path=json)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for heading in ("corpus", "documents", "here", "what, licence and how to get it"):
         table.add_column(heading, justify="right" if heading == "documents" else "left")
@@ -62,31 +63,30 @@ def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
 
 
 def get_corpus(
-    name: Annotated[str, typer.Argument(help="A corpus of `entitynlm data list`.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where to put it; default: corpora/NAME.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="DIR", help="Take it from this folder or archive instead of the web."),
-    ] = None,
-    url: Annotated[
-        str | None,
-        typer.Option("--url", help="Another address: above the files, or of a zip or tar archive."),
-    ] = None,
-    documents: Annotated[
-        int | None, typer.Option("--documents", min=10, help="How many stories to generate (default 2000).")
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="Seed of the stories: the same one gives the same bytes (default 1)."),
-    ] = None,
-    data: DataFolderOption = DEFAULT_FOLDER,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    name: Annotated[str, typer.Argument()],
+    out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
+    url: str | None = None,
+    documents: Annotated[int | None, typer.Option(min=10)] = None,
+    seed: int | None = None,
+    data: DataFolder = DEFAULT_FOLDER,
+    terminal: Terminal,
 ) -> None:
-    """Get a corpus: download it (every file's SHA-256 is checked, a cut download goes on), copy or generate it."""
-    terminal = Terminal(quiet=quiet, json_path=json)
+    """Get a corpus: download it (every file's SHA-256 is checked, a cut download is resumed), copy or generate it.
+
+    :param name: A corpus of `entitynlm data list`.
+    :param out: The folder to put it into; default: corpora/NAME.
+    :param source: Take it from this folder or archive instead of the web.
+    :param url: Another address: above the files, or of a zip or tar archive.
+    :param documents: Number of stories to generate (default 2000).
+    :param seed: Seed of the stories: the same one gives the same bytes (default 1).
+
+    Examples:
+
+      entitynlm data get ontogum
+      entitynlm data get stories --documents 2000 --seed 1
+    """
     from entitynlm.text.corpora.catalogue import get_entry
 
     offer = get_entry(name)
@@ -125,6 +125,8 @@ def _fetch(
 
 
 def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
+    from rich.markup import escape
+
     from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
     from entitynlm.text.corpora.generated import make_stories
 

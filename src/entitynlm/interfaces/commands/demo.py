@@ -1,4 +1,4 @@
-"""``entitynlm demo``: what the package does, on what the package carries: a story, a model, a corpus to train on."""
+"""``entitynlm demo``: what the package does, on the story, the model and the corpus that it carries."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption
-from entitynlm.interfaces.options import ColourOption, JsonOption, QuietOption, SeedOption, ThreadsOption
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,30 +21,25 @@ ENOUGH_STORIES = 100
 
 
 def demo(
-    documents: Annotated[
-        int, typer.Option("--documents", min=10, help="How many stories to generate and train on.")
-    ] = 400,
-    model: ModelOption = DEFAULT_MODEL,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report is written.")] = Path(
-        "report.html"
-    ),
-    training: Annotated[
-        bool, typer.Option("--training/--no-training", help="With or without the quick training.")
-    ] = True,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = None,
-    colour: ColourOption = None,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    documents: Annotated[int, typer.Option(min=10)] = 400,
+    model: options.ModelOptions,
+    out: options.OutputPath = Path("report.html"),
+    training: Annotated[bool, typer.Option("--training/--no-training")] = True,
+    seed: options.Seed = 1,
+    terminal: Terminal,
 ) -> None:
-    """A short story annotated by the model that ships, a report on it, then a quick training and the paper's tables in small.
+    """Annotate a short story with the model that ships, write a report on it, then train quickly and make small tables.
 
     Takes about two minutes and needs no download; --no-training takes a few
     seconds.
+
+    :param documents: Number of stories to generate and train on.
+    :param out: The report's file.
+    :param training: With or without the quick training.
     """
-    terminal = Terminal(quiet=quiet, json_path=json, colour=colour)
     show_running_example(terminal)
-    story = show_story(terminal, model, out, threads)
+    story = show_story(terminal, model, out)
     corpus = show_stories(terminal, documents, seed)
     figures: dict[str, Any] = {"story": story, "corpus": corpus, "tables": None}
     if training and documents >= ENOUGH_STORIES:
@@ -57,7 +51,7 @@ def demo(
 
 
 def show_running_example(terminal: Terminal) -> None:
-    """The two sentences that the paper explains itself with, and its sequences X, R, E, L."""
+    """The paper's running example, and its sequences X, R, E, L."""
     from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
     from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 
@@ -73,33 +67,28 @@ def show_running_example(terminal: Terminal) -> None:
         terminal.print(table)
 
 
-def show_story(terminal: Terminal, model: str, out: Path, threads: int | None) -> dict[str, Any]:
-    """The shipped model on a story of our own: who is in it, what was surprising, and the report."""
+def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> dict[str, Any]:
+    """The shipped model on a story: its entities, its most surprising referents, and the report."""
     from importlib import resources
 
     from entitynlm.files import write_atomically
-    from entitynlm.interfaces.api import EntityNLM
+    from entitynlm.interfaces.api import as_document
     from entitynlm.interfaces.commands.report import measure_report
     from entitynlm.interfaces.commands.surprisal import summarise
-    from entitynlm.interfaces.commands.train import prepare_torch
     from entitynlm.interfaces.report.page import write_page
     from entitynlm.interfaces.views import list_entities, render_document
-    from entitynlm.text.document import Document
-    from entitynlm.text.segmentation import segment_text
 
-    prepare_torch("cpu", threads)
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
-    found = segment_text(text)
-    document = Document(TITLE, found.tokens, found.sentences, text=text, offsets=found.offsets)
-    report = measure_report(EntityNLM.from_pretrained(model).pretrained, document, terminal)
-    terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {Path(model).name}\n")
+    name = Path(model.model).name
+    report = measure_report(model.load(), as_document(text, id=TITLE), terminal)
+    terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {name}\n")
     terminal.print(render_document(report.document))
     terminal.print()
     terminal.print(list_entities(report.document, limit=8))
     terminal.print()
     terminal.print(draw_surprises(report))
     with write_atomically(out) as stream:
-        stream.write(write_page(report, title=TITLE, model=Path(model).name))
+        stream.write(write_page(report, title=TITLE, model=name))
     terminal.print(f"\nwrote {print_path(out)}", markup=False)
     return {**summarise(STORY, report.tables), "report": str(out)}
 
@@ -133,7 +122,7 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
 
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
-    """The generated corpus: one story, the counts, and how hard it is to guess who comes next."""
+    """The generated corpus: one story, the counts, and how hard it is to predict the next entity."""
     from entitynlm.interfaces.views import describe_difficulty, render_document, tabulate_statistics
     from entitynlm.text.corpora.generated import make_stories
     from entitynlm.text.stories.generator import generate_stories
@@ -154,7 +143,7 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
 
 
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
-    """A model from nothing in a minute, and the paper's three tables in small."""
+    """Train a small model in a minute, and make small versions of the paper's three tables."""
     from entitynlm.experiments.small_tables import QUICK, Stories, measure_small_tables, train_quickly
     from entitynlm.interfaces.commands.train import follow_training
     from entitynlm.interfaces.paper_report import print_paper_table
@@ -165,8 +154,8 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
     stories = Stories(NAME, *splits)
     terminal.print(
-        f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then the paper's three tables in small "
-        "(one seed, a small model: the order of things, not results)\n"
+        f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then small versions of the paper's "
+        "three tables (one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as listener:
         pretrained = train_quickly(stories, load_settings(None, dict(QUICK)), seed=seed, listener=listener)

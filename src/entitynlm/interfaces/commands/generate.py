@@ -1,26 +1,16 @@
-"""``entitynlm generate``: a text goes on, or a story begins, with the entities that you want in it."""
+"""``entitynlm generate``: continue a text or start one, with the entities that you want in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, write_atomically
-from entitynlm.interfaces.commands.train import prepare_torch
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import DEFAULT_MODEL, ModelOption, read_inputs
-from entitynlm.interfaces.options import (
-    ColourOption,
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    ThreadsOption,
-)
+from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
     from entitynlm.generation.continuations import Continuation
@@ -28,52 +18,40 @@ if TYPE_CHECKING:
 
 
 def generate(
-    file: Annotated[
-        str | None,
-        typer.Argument(help="The text to go on with; '-': standard input; default: a story from nothing."),
-    ] = None,
-    model: ModelOption = DEFAULT_MODEL,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many continuations.")] = 1,
-    words: Annotated[
-        int, typer.Option("--words", "-w", min=1, help="So many words, then on to the sentence's end.")
-    ] = 60,
-    sentences: Annotated[
-        int | None, typer.Option("--sentences", "-s", min=1, help="So many sentences instead.")
-    ] = None,
-    temperature: Annotated[
-        float, typer.Option("--temperature", "-t", help="Of the words: below 1, likely ones are preferred.")
-    ] = 0.8,
-    top_p: Annotated[
-        float, typer.Option("--top-p", help="Words come from the smallest set with this probability.")
-    ] = 0.95,
-    cast: Annotated[
-        str | None,
-        typer.Option("--cast", help="Who is in it, with commas between: 'Anna,the old man'."),
-    ] = None,
-    next_entity: Annotated[
-        str | None,
-        typer.Option("--next-entity", metavar="NAME", help="The next mention is of this one."),
-    ] = None,
-    no_new_entities: Annotated[
-        bool, typer.Option("--no-new-entities", help="Nobody but those of the text and the cast.")
-    ] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Only the text, without its mentions.")] = False,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", help="Also write the continuations, as plain text, here.")
-    ] = None,
-    format: FormatOption = None,
-    seed: SeedOption = 0,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    colour: ColourOption = None,
-    json_path: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    file: Annotated[str | None, typer.Argument(callback=options.check_exists)] = None,
+    model: options.ModelOptions,
+    count: Annotated[int, typer.Option("-n", "--count", min=1)] = 1,
+    words: Annotated[int, typer.Option("-w", "--words", min=1)] = 60,
+    sentences: Annotated[int | None, typer.Option("-s", "--sentences", min=1)] = None,
+    temperature: Annotated[float, typer.Option("-t", "--temperature")] = 0.8,
+    top_p: float = 0.95,
+    cast: str | None = None,
+    next_entity: Annotated[str | None, typer.Option(metavar="NAME")] = None,
+    no_new_entities: bool = False,
+    plain: bool = False,
+    out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
 ) -> None:
-    """Continue a text or start a story, and choose who acts in it.
+    """Continue a text or start a story, and choose which entities act in it.
 
-    The text's own mentions are used where it has any, and found otherwise.
-    Mentions of what is told are shown in brackets, with the number of their
-    entity.
+    The text's own mentions are used where it has any, and found by the model
+    otherwise. Mentions of the continuation are shown in brackets, with the
+    number of their entity.
+
+    :param file: The text to continue; '-': standard input; default: a story is started.
+    :param count: Number of continuations.
+    :param words: Generate at least this many words, up to a sentence's end.
+    :param sentences: Generate this many sentences, whatever --words says.
+    :param temperature: Temperature of the words: below 1, likely ones are preferred.
+    :param top_p: Nucleus sampling: words come from the smallest set with this probability.
+    :param cast: Names of the entities to start with, separated by commas: 'Anna,the old man'.
+    :param next_entity: The next mention refers to this entity.
+    :param no_new_entities: Mention only the entities of the text and the cast.
+    :param plain: Show the text without its mentions.
+    :param out: Also write the continuations as plain text.
 
     Examples:
 
@@ -82,22 +60,13 @@ def generate(
       entitynlm generate story.txt --next-entity Anna --no-new-entities
       echo "The captain looked at the sea." | entitynlm generate - --plain
     """
-    from entitynlm.generation.continuations import Request, tell_stories
-    from entitynlm.interfaces.api import EntityNLM
-
-    terminal = Terminal(quiet=quiet, json_path=json_path, colour=colour)
-    request = Request(
-        words=words,
-        sentences=sentences,
-        temperature=temperature,
-        top_p=top_p,
-        cast=tuple(" ".join(name.split()) for name in cast.split(",")) if cast else (),
-        next_entity=next_entity,
-        new_entities=not no_new_entities,
-    )
+    names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
+    check_request(temperature, top_p, names)
     prompt = None if file is None else read_prompt(file, format, terminal)
-    prepare_torch(device, threads)
-    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
+    pretrained = model.load()
+    from entitynlm.generation.continuations import Request, tell_stories
+
+    request = Request(words, sentences, temperature, top_p, names, next_entity, not no_new_entities)
     stories = tell_stories(pretrained, prompt, request, count=count, seed=seed)
     for number, story in enumerate(stories, start=1):
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
@@ -107,7 +76,7 @@ def generate(
     terminal.write_json(
         {
             "task": "generate",
-            "model": model,
+            "model": model.model,
             "seed": seed,
             "prompt": None if prompt is None else prompt.id,
             "continuations": [to_json(story) for story in stories],
@@ -115,8 +84,18 @@ def generate(
     )
 
 
+def check_request(temperature: float, top_p: float, names: tuple[str, ...]) -> None:
+    """The limits of these options, which typer can't say: zero is left out."""
+    if temperature <= 0:
+        raise ConfigError(f"--temperature must be above 0, not {temperature}")
+    if not 0 < top_p <= 1:
+        raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
+    if not all(names):
+        raise ConfigError("--cast has an empty name between its commas")
+
+
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
-    """The one document that is to go on."""
+    """The one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
     if not found:
         raise DataError(
@@ -132,7 +111,9 @@ def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
 
 
 def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: bool) -> None:
-    """The text for people."""
+    """Print the text with its mentions, and what their entities are called."""
+    from rich.text import Text
+
     from entitynlm.interfaces.views import colour_of, number_entities, render_document
 
     if title is not None:
@@ -152,7 +133,7 @@ def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: b
 
 
 def to_json(story: Continuation) -> dict[str, Any]:
-    """The text, its mentions by characters, and who they are."""
+    """The text, its mentions by characters, and what their entities are called."""
     document = story.document
     assert document.offsets is not None
     return {

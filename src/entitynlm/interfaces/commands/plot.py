@@ -1,4 +1,4 @@
-"""``entitynlm plot``: figures for papers."""
+"""``entitynlm plot``: figures for papers, of a training, of a text, and of predictions against what came true."""
 
 from __future__ import annotations
 
@@ -8,34 +8,31 @@ from typing import Annotated, Any
 
 import typer
 
-from entitynlm.errors import DataError
-from entitynlm.interfaces.commands import plot_marginal, plot_text
-from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import QuietOption
-
-app = typer.Typer(help="Figures (PNG, SVG or PDF, by the file's ending).", no_args_is_help=True)
-app.command("calibration")(plot_text.calibration)
-app.command("marginal")(plot_marginal.marginal)
-app.command("surprisal")(plot_text.surprisal)
-app.command("timeline")(plot_text.timeline)
-
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="The figure's file: .png, .svg or .pdf.")]
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.report import measure_report
+from entitynlm.interfaces.commands.surprisal import BASES, summarise
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.inputs import read_one
 
 
-@app.command("training")
 def training(
-    model: Annotated[Path, typer.Argument(help="A model's folder (with its log.jsonl), or such a log.")],
-    out: OutOption = Path("training.png"),
-    quiet: QuietOption = False,
+    *,
+    model: Annotated[Path, typer.Argument(callback=options.check_exists)],
+    out: options.Figure = Path("training.png"),
+    terminal: Terminal,
 ) -> None:
     """Training curves: loss on training and development documents, epoch by epoch.
 
+    :param model: A model's folder (with its log.jsonl), or such a log.
+
     Example: entitynlm plot training runs/stories --out curves.svg
     """
-    from entitynlm.interfaces.figures.drawing import draw_training, save_figure
+    records = read_log(model)
+    from entitynlm.interfaces.figures import draw_training, save_figure
 
-    save_figure(draw_training(read_log(model)), out)
-    Terminal(quiet=quiet).print(f"wrote {out}")
+    save_figure(draw_training(records), out)
+    _finish(terminal, {"task": "plot training", "epochs": len(records)}, out)
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -51,14 +48,113 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             record = json.loads(line)
             record["part"], record["epoch"], float(record["train_loss"]), float(record["dev_loss"])
         except (ValueError, KeyError, TypeError) as error:
+            expected = "JSON with part, epoch, …"
             raise DataError(
-                "this is not a line of a training log",
-                path=path,
-                line=number,
-                found=line,
-                expected="JSON with part, epoch, …",
+                "this is not a line of a training log", path=path, line=number, found=line, expected=expected
             ) from error
         records.append(record)
     if not records:
         raise DataError("the training log is empty", path=path)
     return records
+
+
+def surprisal(
+    *,
+    file: options.File = "-",
+    out: options.Figure = Path("surprisal.png"),
+    model: options.ModelOptions,
+    document: options.DocumentId = None,
+    mentions: options.Mentions = "auto",
+    samples: options.Samples = 50,
+    base: options.Base = "2",
+    smooth: Annotated[int | None, typer.Option(min=1)] = None,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
+) -> None:
+    """Surprisal along a text, with and without entities.
+
+    :param smooth: Words of the moving average; default: none for a short text.
+
+    Example: entitynlm plot surprisal story.txt --out curve.svg
+    """
+    found = read_one(file, terminal, format=format, wanted=document)
+    report = measure_report(
+        model.load(), found, terminal, mentions=mentions, samples=samples, seed=seed, base=BASES[base]
+    )
+    if not report.tables.words:
+        raise ConfigError("there is no word in this text that the model reads")
+    from entitynlm.interfaces.figures import draw_surprisal, save_figure
+
+    save_figure(draw_surprisal(report.tables, unit=report.unit, smooth=smooth), out)
+    _finish(terminal, {"task": "plot surprisal", **summarise(file, report.tables)}, out)
+
+
+def timeline(
+    *,
+    file: options.File = "-",
+    out: options.Figure = Path("timeline.png"),
+    model: options.ModelOptions,
+    document: options.DocumentId = None,
+    mentions: options.Mentions = "auto",
+    entities: Annotated[int, typer.Option(min=1)] = 15,
+    samples: options.Samples = 5,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
+) -> None:
+    """Mentions of each entity along a text: one line per entity.
+
+    :param entities: Number of entities, the most frequent first.
+
+    Example: entitynlm plot timeline chapter.txt --entities 10 --out timeline.pdf
+    """
+    found = read_one(file, terminal, format=format, wanted=document)
+    report = measure_report(model.load(), found, terminal, mentions=mentions, samples=samples, seed=seed)
+    if not report.characters:
+        raise ConfigError("no entity was found in this text, so there is no timeline to draw")
+    from entitynlm.interfaces.figures import draw_entities, save_figure
+
+    save_figure(draw_entities(report, most=entities), out)
+    _finish(terminal, {"task": "plot timeline", **summarise(file, report.tables)}, out)
+
+
+def calibration(
+    *,
+    corpus: options.Corpus,
+    out: options.Figure = Path("calibration.png"),
+    model: options.ModelOptions,
+    split: options.Split = None,
+    bins: Annotated[int, typer.Option(min=2)] = 10,
+    format: options.Format = None,
+    terminal: Terminal,
+) -> None:
+    """Calibration: predicted probabilities of referents against the shares that came true.
+
+    :param bins: Number of bins of probability.
+
+    Example: entitynlm plot calibration ../shared/data/litbank --split dev --out calibration.svg
+    """
+    from entitynlm.text.corpora import open_corpus
+
+    opened = open_corpus(corpus, format=format)
+    opened.files(split)  # an error here if there is no such split
+    pretrained = model.load()
+    from entitynlm.interfaces.figures import draw_calibration, save_figure
+    from entitynlm.prediction.calibration import measure_calibration
+
+    found = measure_calibration(pretrained, terminal.track(opened.documents(split), opened.name), bins=bins)
+    name = f"{opened.name} {split}" if split else opened.name
+    save_figure(draw_calibration(found, name), out)
+    terminal.print(
+        f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
+        f"{found.surprisal:.2f} bits, calibration error {100 * found.error:.1f} points",
+        markup=False,
+    )
+    figures = {"model": model.model, "corpus": str(corpus), **found.to_dict()}
+    _finish(terminal, {"task": "plot calibration", **figures}, out)
+
+
+def _finish(terminal: Terminal, figures: dict[str, Any], out: Path) -> None:
+    terminal.print(f"wrote {print_path(out)}", markup=False)
+    terminal.write_json({**figures, "out": str(out)})

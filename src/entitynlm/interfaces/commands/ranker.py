@@ -1,87 +1,67 @@
-"""``entitynlm ranker``: train the coreference baseline, apply it, and make k-best lists from its (or
-anyone's) scores.
-"""
+"""``entitynlm ranker``: train the coreference baseline, apply it, and make k-best lists of its (or anyone's) scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption
+from entitynlm.interfaces.inputs import choose_format
 
 if TYPE_CHECKING:
     from entitynlm.coref.candidates.antecedents import AntecedentScores
     from entitynlm.coref.ranker.model import Ranker
     from entitynlm.text.document import Document
 
-app = typer.Typer(
-    help="A coreference baseline that ranks antecedents: train, apply, kbest.", no_args_is_help=True
-)
-
-CorpusOption = Annotated[
-    str, typer.Option("--corpus", help="A corpus folder or a file in any readable format.")
-]
-
-
-class Mentions(str, Enum):
-    """Where mentions come from."""
-
-    syntax = "syntax"
-    learned = "learned"
-    given = "given"
-
-
-class Method(str, Enum):
-    """How a k-best list is made."""
-
-    swaps = "swaps"
-    samples = "samples"
-
-
-MentionsOption = Annotated[
-    Mentions | None,
+Mentions = Annotated[
+    Literal["syntax", "learned", "given"] | None,
     typer.Option(
-        help="Mentions from syntax, from a learned finder, or as given; default: what the documents allow."
+        "--mentions",
+        help="Mentions from syntax, from a learned finder, or as given; default: what the documents allow.",
     ),
 ]
 
 
-@app.command(epilog="Example: entitynlm ranker train --corpus corpora/ontogum --out runs/ranker")
+def check_ranker(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise ModelError(f"{folder}: there is no ranker here. Train one with: entitynlm ranker train")
+    return folder
+
+
 def train(
-    corpus: CorpusOption,
-    out: Annotated[Path, typer.Option("--out", help="The folder to write the ranker to.")],
-    split: Annotated[
-        str | None, typer.Option(help="The split to train on; default: train where there is one.")
-    ] = None,
-    types: Annotated[
-        str | None,
-        typer.Option(
-            help="A corpus with entity types (GUM, LitBank's brat): its lexicon of types becomes a feature."
-        ),
-    ] = None,
-    mentions: MentionsOption = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the documents.")] = 4,
-    format: FormatOption = None,
-    seed: SeedOption = 0,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    corpus: options.Existing,
+    out: options.OutputPath,
+    split: str | None = None,
+    types: options.OptionalExisting = None,
+    mentions: Mentions = None,
+    epochs: Annotated[int, typer.Option(min=1)] = 4,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
 ) -> None:
-    """Train a ranker on annotated documents (OntoGUM's 177 take about a minute)."""
-    terminal = Terminal(quiet=quiet, json_path=json)
+    """Train a ranker on annotated documents (OntoGUM's 177 take about a minute).
+
+    :param corpus: A corpus folder or a file in any readable format.
+    :param out: The folder to write the ranker to.
+    :param split: The split to train on; default: train where there is one.
+    :param types: A corpus with entity types (GUM, LitBank's brat): its lexicon of types becomes a feature.
+    :param epochs: Passes over the documents.
+
+    Example: entitynlm ranker train --corpus corpora/ontogum --out runs/ranker
+    """
+    documents = list(_read(corpus, format, split or "train", required=split is not None))
     from entitynlm.coref.ranker.learning import learn_types, train_ranker
     from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import RankerSettings
 
-    documents = list(_read(corpus, format, split or "train", required=split is not None))
     lexicon = learn_types(_read(types, None, "train", required=False)) if types else None
-    settings = RankerSettings(
-        mentions=MentionSource(mentions.value) if mentions else None, epochs=epochs, seed=seed
-    )
+    settings = RankerSettings(MentionSource(mentions) if mentions else None, epochs=epochs, seed=seed)
     losses: list[float] = []
     with terminal.progress() as progress:
         task = progress.add_task("training", total=epochs, note="")
@@ -96,98 +76,89 @@ def train(
         f"trained on {len(documents)} documents, mentions: {ranker.source.value}, "
         f"singletons: {'yes' if ranker.singletons else 'no'}; written to {print_path(out)}"
     )
-    terminal.write_json(
-        {
-            "documents": len(documents),
-            "losses": losses,
-            "mentions": ranker.source.value,
-            "singletons": ranker.singletons,
-        }
-    )
+    figures = {"mentions": ranker.source.value, "singletons": ranker.singletons}
+    terminal.write_json({"documents": len(documents), "losses": losses, **figures})
 
 
-@app.command(
-    epilog="Example: entitynlm ranker apply runs/ranker --corpus corpora/ontogum --split test --out system.conll"
-)
 def apply(
-    model: Annotated[Path, typer.Argument(help="The folder of a trained ranker.")],
-    corpus: CorpusOption,
-    out: Annotated[
-        str | None, typer.Option("--out", help="Write the documents with their entities here.")
-    ] = None,
-    out_format: Annotated[str, typer.Option(help="The format of --out.")] = "conll2012",
-    scores: Annotated[
-        str | None, typer.Option("--scores", help="Write all antecedent scores here, as JSON lines.")
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="The split of the corpus; default: all.")] = None,
-    mentions: MentionsOption = None,
-    format: FormatOption = None,
-    quiet: QuietOption = False,
+    *,
+    model: Annotated[Path, typer.Argument(callback=check_ranker)],
+    corpus: options.Existing,
+    out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    to: options.To = None,
+    scores: Annotated[str | None, typer.Option(callback=options.check_writable)] = None,
+    split: options.Split = None,
+    mentions: Mentions = None,
+    format: options.Format = None,
+    terminal: Terminal,
 ) -> None:
-    """Find and link the mentions of documents; writes documents, antecedent scores, or both."""
-    terminal = Terminal(quiet=quiet)
+    """Find and link the mentions of documents; write documents, antecedent scores, or both.
+
+    :param model: The folder of a trained ranker.
+    :param corpus: A corpus folder or a file in any readable format.
+    :param out: Write the documents with their entities here.
+    :param scores: Write all antecedent scores here, as JSON lines.
+
+    Example: entitynlm ranker apply runs/ranker --corpus corpora/ontogum --split test --out system.conll
+    """
+    if out is None and scores is None:
+        raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
+    to = choose_format(to, out or "-", "conll2012")
+    documents = list(_read(corpus, format, split, required=True))
     from entitynlm.coref.candidates.antecedents import write_antecedent_scores
     from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import load_ranker
-    from entitynlm.errors import ConfigError
     from entitynlm.text.formats.registry import write_documents
 
-    if out is None and scores is None:
-        raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
     ranker = load_ranker(model)
-    documents = list(_read(corpus, format, split, required=True))
-    source = MentionSource(mentions.value) if mentions else None
+    source = MentionSource(mentions) if mentions else None
     found = [ranker.score(document, mentions=source) for document in terminal.track(documents, "ranking")]
     if scores is not None:
         write_antecedent_scores(found, scores)
     if out is not None:
-        write_documents(_link(ranker, documents, found), out, out_format)
-    terminal.remark(f"{len(documents)} documents, {sum(map(len, found))} mentions ranked")
+        write_documents(_link(ranker, documents, found), out, to)
+    ranked = sum(map(len, found))
+    terminal.remark(f"{len(documents)} documents, {ranked} mentions ranked")
+    terminal.write_json({"documents": len(documents), "mentions": ranked})
 
 
-@app.command(epilog="Example: entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100")
 def kbest(
-    scores: Annotated[str, typer.Argument(help="A file of antecedent scores (JSON lines).")],
-    out: Annotated[str, typer.Option("--out", help="Write the k-best lists here (JSON lines).")],
-    k: Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")] = 100,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="swaps: the paper's, one antecedent changed at a time; samples: whole analyses drawn."
-        ),
-    ] = Method.swaps,
-    singletons: Annotated[
-        bool, typer.Option("--singletons", help="Mentions that corefer with nothing are part of an analysis.")
-    ] = False,
-    key: Annotated[
-        str | None,
-        typer.Option(help="Annotated documents: report the one-best's and the oracle's CoNLL score."),
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="The split of --key.")] = None,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    scores: Annotated[str, typer.Argument(callback=options.check_exists)],
+    out: options.Output,
+    k: options.K = 100,
+    method: options.Method = "swaps",
+    singletons: options.Singletons = False,
+    key: options.OptionalExisting = None,
+    split: options.Split = None,
+    terminal: Terminal,
 ) -> None:
-    """Make k-best lists from antecedent scores, for ``entitynlm rerank`` or your own reranker."""
-    terminal = Terminal(quiet=quiet, json_path=json)
+    """Make k-best lists of antecedent scores, for `entitynlm rerank` or another reranker.
+
+    :param scores: A file of antecedent scores (JSON lines).
+    :param out: Write the k-best lists here (JSON lines).
+    :param key: Annotated documents: report the CoNLL score of the first candidates and of the oracle.
+
+    Example: entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100
+    """
     from entitynlm.coref.candidates.antecedents import read_antecedent_scores
     from entitynlm.coref.candidates.kbest import count_candidates, find_oracle, get_decoder, join_counts
     from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
     from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
-    decode = get_decoder(method.value)
+    decode = get_decoder(method)
     items = list(read_antecedent_scores(scores, keys))
     lists = [decode(item, k, singletons=singletons) for item in terminal.track(items, "decoding")]
     write_kbest_lists(lists, out)
-    figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method.value}
+    figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method}
     if keys is not None:
         clean = drop_repetitions if singletons else clean_key
         chosen = [clean(keys[item.doc_id]) for item in lists]
-        best = join_counts(
-            [count_candidates(d, item.candidates[:1]) for d, item in zip(chosen, lists, strict=True)]
-        )
-        figures |= {"one_best": best.conll, "oracle": find_oracle(chosen, lists).counts.conll}
-        terminal.print(f"CoNLL score: one best {best.conll:.2f}, oracle of {k} {figures['oracle']:.2f}")
+        first = [count_candidates(d, item.candidates[:1]) for d, item in zip(chosen, lists, strict=True)]
+        best, oracle = join_counts(first).conll, find_oracle(chosen, lists).counts.conll
+        figures |= {"one_best": best, "oracle": oracle}
+        terminal.print(f"CoNLL score: one best {best:.2f}, oracle of {k} {oracle:.2f}")
     terminal.write_json(figures)
 
 

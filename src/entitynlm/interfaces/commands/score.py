@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.table import Table
 
@@ -22,57 +21,33 @@ if TYPE_CHECKING:
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
 
 
-class Side(str, Enum):
-    """Where a filter applies."""
+Where = Literal["nowhere", "key", "response", "both"]
 
-    nowhere = "nowhere"
-    key = "key"
-    response = "response"
-    both = "both"
+
+def check_metrics(metric: list[str] | None) -> list[str] | None:
+    """The names themselves if there are such metrics."""
+    from entitynlm.coref.metrics.coreference import choose_metrics
+
+    choose_metrics(metric or None)
+    return metric or None
 
 
 def score(
-    key: Annotated[str, typer.Argument(help="The annotation: a file or a folder in any readable format.")],
-    response: Annotated[str, typer.Argument(help="The system's analysis of the same documents.")],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="mentions, muc, b3, ceafm, ceafe, blanc, lea or conll; repeatable; default: all.",
-        ),
-    ] = None,
-    versus: Annotated[
-        str | None,
-        typer.Option(help="A second response: test whether it differs from the first (randomisation test)."),
-    ] = None,
-    per_document: Annotated[
-        bool, typer.Option("--per-document", help="Also the scores of each document.")
-    ] = False,
-    drop_singletons: Annotated[
-        Side, typer.Option(help="Where to leave out entities with one mention before scoring.")
-    ] = Side.nowhere,
-    drop_repetitions: Annotated[
-        Side, typer.Option(help="Where to leave out spans that are annotated a second time.")
-    ] = Side.nowhere,
-    split: Annotated[
-        str | None,
-        typer.Option(help="Of a corpus folder, score this split (train, dev, test)."),
-    ] = None,
-    lenient: Annotated[
-        bool,
-        typer.Option(
-            "--lenient", help="Missing documents count as empty, unknown ones are left out (as official)."
-        ),
-    ] = False,
-    ignore_words: Annotated[
-        bool, typer.Option("--ignore-words", help="Require as many tokens, but not the same words.")
-    ] = False,
-    format: FormatOption = None,
-    trials: Annotated[int, typer.Option(min=1, help="Shuffles of the randomisation test.")] = 10_000,
-    seed: SeedOption = 0,
-    json: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    key: Annotated[str, typer.Argument(callback=options.check_exists)],
+    response: Annotated[str, typer.Argument(callback=options.check_exists)],
+    metric: Annotated[list[str] | None, typer.Option("--metric", "-m", callback=check_metrics)] = None,
+    versus: options.OptionalExisting = None,
+    per_document: bool = False,
+    drop_singletons: Where = "nowhere",
+    drop_repetitions: Where = "nowhere",
+    split: options.Split = None,
+    lenient: bool = False,
+    ignore_words: bool = False,
+    format: options.Format = None,
+    trials: Annotated[int, typer.Option(min=1)] = 10_000,
+    seed: options.Seed = 0,
+    terminal: Terminal,
 ) -> None:
     """Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
 
@@ -80,24 +55,28 @@ def score(
     mentions, and the CoNLL average, truncated to two decimals like the official scorer's; --json has them
     unrounded.
 
+    :param key: The annotation: a file or a folder in any readable format.
+    :param response: The system's analysis of the same documents.
+    :param metric: mentions, muc, b3, ceafm, ceafe, blanc, lea or conll; repeatable; default: all.
+    :param versus: A second response: test whether it differs from the first (approximate randomisation).
+    :param per_document: Also print the scores of each document.
+    :param drop_singletons: Leave out entities with one mention before scoring.
+    :param drop_repetitions: Leave out spans that are annotated a second time.
+    :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
+    :param ignore_words: Require as many tokens, but not the same words.
+    :param trials: Shuffles of the randomisation test.
+
     Examples:
 
-        entitynlm score gold.conll system.conll
-
-        entitynlm score gold.conll system.conll --metric conll --json -
-
-        entitynlm score corpora/ontogum mine.jsonl --split test --drop-singletons key --drop-repetitions key
-
-        entitynlm score gold.conll system.conll --versus better.conll
+      entitynlm score gold.conll system.conll
+      entitynlm score gold.conll system.conll --metric conll --json -
+      entitynlm score corpora/ontogum mine.jsonl --split test --drop-singletons key --drop-repetitions key
+      entitynlm score gold.conll system.conll --versus better.conll
     """
-    terminal = Terminal(quiet=quiet, json_path=json)
-    from entitynlm.coref.metrics.coreference import choose_metrics
-
-    choose_metrics(metric)
-    keys = _filter(_read(key, format, split, required=True), Side.key, drop_singletons, drop_repetitions)
+    keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
 
     def count(path: str) -> CorpusCounts:
-        documents = _filter(_read(path, format, split), Side.response, drop_singletons, drop_repetitions)
+        documents = _filter(_read(path, format, split), "response", drop_singletons, drop_repetitions)
         return _count(terminal, keys, documents, metric, lenient=lenient, compare_words=not ignore_words)
 
     counts = count(response)
@@ -136,8 +115,8 @@ def _read(path: str, format: str | None, split: str | None, *, required: bool = 
     return list(corpus.documents(wanted))
 
 
-def _filter(texts: Sequence[Text], side: Side, singletons: Side, repetitions: Side) -> Sequence[Text]:
-    steps = (repetitions in (side, Side.both), singletons in (side, Side.both))
+def _filter(texts: Sequence[Text], side: Where, singletons: Where, repetitions: Where) -> Sequence[Text]:
+    steps = (repetitions in (side, "both"), singletons in (side, "both"))
     if not any(steps):
         return texts
     from entitynlm.coref.metrics import filters
@@ -175,56 +154,50 @@ def _count(
     return count_alignments([document.id for document in paired[0]], alignments, metrics)
 
 
-def _tabulate_scores(counts: CorpusCounts) -> Table:
+def _draw_table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], **layout: Any) -> Table:
     from rich.table import Table
 
-    from entitynlm.coref.metrics.coreference import METRICS
-
-    table = Table(
-        "", box=None, title=f"{len(counts)} document{'s' if len(counts) != 1 else ''}", title_justify="left"
-    )
-    for column in ("recall", "precision", "F1"):
+    table = Table(heading, box=None, title_justify="left", **layout)
+    for column in columns:
         table.add_column(column, justify="right")
-    for name in counts.by_metric:
-        table.add_row(METRICS[name].title, *(f"{value:.2f}" for value in counts.score(name).printed))
-    if counts.has_conll:
-        table.add_row("CoNLL", "", "", _show(counts.conll))
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _tabulate_scores(counts: CorpusCounts) -> Table:
+    rows = [
+        [_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)] for name in counts.by_metric
+    ]
+    if counts.has_conll:
+        rows.append(["CoNLL", "", "", _show(counts.conll)])
+    title = f"{len(counts)} document{'s' if len(counts) != 1 else ''}"
+    return _draw_table("", ("recall", "precision", "F1"), rows, title=title)
 
 
 def _tabulate_documents(counts: CorpusCounts) -> Table:
-    from rich.table import Table
-
-    from entitynlm.coref.metrics.coreference import METRICS
-
-    table = Table("document (F1)", box=None)
-    columns = [[f"{s.printed[2]:.2f}" for s in counts.score_documents(name)] for name in counts.by_metric]
-    for name in counts.by_metric:
-        table.add_column(METRICS[name].title, justify="right")
+    columns = {
+        _title(name): [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
+        for name in counts.by_metric
+    }
     if counts.has_conll:
-        table.add_column("CoNLL", justify="right")
-        columns.append([_show(value) for value in counts.conll_documents])
-    for doc_id, *cells in zip(counts.doc_ids, *columns, strict=True):
-        table.add_row(doc_id, *cells)
-    return table
+        columns["CoNLL"] = [_show(value) for value in counts.conll_documents]
+    return _draw_table("document (F1)", list(columns), zip(counts.doc_ids, *columns.values(), strict=True))
 
 
 def _tabulate_comparisons(comparisons: dict[str, Comparison], trials: int) -> Table:
-    from rich.table import Table
+    rows = [
+        [_title(name), _show(c.first), _show(c.second), f"{c.difference:+.2f}", f"{c.p_value:.4f}"]
+        for name, c in comparisons.items()
+    ]
+    title = f"second response against the first, {trials} trials"
+    return _draw_table("F1", ("first", "second", "difference", "p"), rows, title=title)
 
+
+def _title(metric: str) -> str:
     from entitynlm.coref.metrics.coreference import METRICS
 
-    table = Table(
-        "F1", box=None, title=f"second response against the first, {trials} trials", title_justify="left"
-    )
-    for column in ("first", "second", "difference", "p"):
-        table.add_column(column, justify="right")
-    for name, found in comparisons.items():
-        title = METRICS[name].title if name in METRICS else "CoNLL"
-        table.add_row(
-            title, _show(found.first), _show(found.second), f"{found.difference:+.2f}", f"{found.p_value:.4f}"
-        )
-    return table
+    return METRICS[metric].title if metric in METRICS else "CoNLL"
 
 
 def _show(percent: float) -> str:

@@ -1,4 +1,4 @@
-"""``entitynlm surprisal``: how predictable was each word, and each referent?"""
+"""``entitynlm surprisal``: how predictable each word was, and each referent."""
 
 from __future__ import annotations
 
@@ -8,88 +8,53 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD
-from entitynlm.interfaces.commands.train import prepare_torch
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import (
-    DEFAULT_MODEL,
-    FilesArgument,
-    ModelOption,
-    expand_files,
-    name_of,
-    read_inputs,
-)
-from entitynlm.interfaces.options import (
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    ThreadsOption,
-)
+from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
 
 if TYPE_CHECKING:
     from entitynlm.lm.surprisal import Surprisal
     from entitynlm.lm.surprisal_sampling import OnWords
 
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
-Table = Literal["tokens", "mentions"]
 
 
 def surprisal(
-    files: FilesArgument = None,
-    model: ModelOption = DEFAULT_MODEL,
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out",
-            "-o",
-            help="A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).",
-        ),
-    ] = STANDARD,
-    kind: Annotated[
-        str | None,
-        typer.Option("--as", help="tsv, csv, parquet or json; default: by the ending of --out, or tsv."),
-    ] = None,
-    rows: Annotated[
-        str, typer.Option("--rows", help="Which table goes to standard output: tokens or mentions.")
-    ] = "tokens",
-    mentions: Annotated[
-        str,
-        typer.Option(
-            "--mentions",
-            help="given: read along the text's own mentions; sampled: sum over all; auto: given if any.",
-        ),
-    ] = "auto",
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Particles per repeat.")] = 50,
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Independent estimates; their spread gives the error.")
-    ] = 4,
-    base: Annotated[str, typer.Option("--base", help="Unit: 2 or bits, e or nats, 10.")] = "2",
-    sentence_ends: Annotated[
-        bool, typer.Option("--sentence-ends", help="Also rows for the ends of sentences (</s>).")
-    ] = False,
-    format: FormatOption = None,
-    seed: SeedOption = 0,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    json_path: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    files: Files = None,
+    model: options.ModelOptions,
+    out: options.Output = STANDARD,
+    kind: Annotated[Literal["tsv", "csv", "parquet", "json"] | None, typer.Option("--as")] = None,
+    rows: Literal["tokens", "mentions"] = "tokens",
+    mentions: options.Mentions = "auto",
+    samples: options.Samples = 50,
+    repeats: options.Repeats = 4,
+    base: options.Base = "2",
+    sentence_ends: bool = False,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
 ) -> None:
-    """Surprisal of every token and every referent of texts, as tables for R, pandas or a spreadsheet.
+    """Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
 
     Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has
-    them), then the error of sampling, the surprisal without the entities'
-    help, the probability of being in a mention before and after the word, the
-    entity, whether the word is outside of the vocabulary (then also its
-    surprisal with a spelling model), and character offsets. Tokens that the
-    model does not read keep a row. Mentions: referent surprisal, entropy over
-    referents, new or old, distances, form of the expression.
+    them), then the standard error of sampling, the surprisal without
+    entities, the probability of being in a mention before and after the word,
+    the entity, whether the word is out of vocabulary (then also its surprisal
+    by a spelling model), and character offsets. Tokens that the model does
+    not read keep a row. Mentions: referent surprisal, entropy over referents,
+    new or old, distances, form of the expression.
+
+    :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
+    :param kind: Kind of table; default: by the ending of --out, or tsv.
+    :param rows: Which table goes to standard output.
+    :param sentence_ends: Add rows for the ends of sentences (</s>).
 
     Examples:
 
@@ -99,63 +64,42 @@ def surprisal(
       echo "Anna lost her key. She called Bob." | entitynlm surprisal
       entitynlm surprisal annotated.conllu --out annotated.csv
     """
-    from entitynlm.interfaces.api import EntityNLM
     from entitynlm.interfaces.row_files import choose_kind
+
+    assert files is not None
+    table_kind = choose_kind(kind, out)
+    if out == STANDARD and terminal.json_path == STANDARD:
+        raise ConfigError("--json - and --out - both want standard output; give one of them a file")
+    documents = read_inputs(files, terminal, format=format)
+    pretrained = model.load()
     from entitynlm.lm.spelling import SpellingModel
     from entitynlm.lm.surprisal import measure_surprisal
 
-    unit = parse_base(base)
-    if rows not in ("tokens", "mentions"):
-        raise ConfigError(f"--rows is tokens or mentions, not {rows!r}")
-    if out == STANDARD and json_path == STANDARD:
-        raise ConfigError("--json - and --out - both want standard output; give one of them a file")
-    kind = choose_kind(kind, out)
-    paths = expand_files(files)
-    terminal = Terminal(quiet=quiet, json_path=json_path)
-    prepare_torch(device, threads)
-    pretrained = EntityNLM.from_pretrained(model, device=device).pretrained
+    settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
     spelling = SpellingModel.of_vocabulary(pretrained.encoder.vocabulary)
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
         """Document by document, so that no more than one is in memory unless somebody keeps it."""
-        for path, document in read_inputs(paths, terminal, format=format):
+        for path, document in documents:
             started = time.perf_counter()
             with follow_words(terminal, document.id) as on_words:
                 tables = measure_surprisal(
                     pretrained,
                     document,
-                    mentions=cast(Any, mentions),
-                    samples=samples,
-                    repeats=repeats,
-                    seed=seed,
-                    base=unit,
+                    mentions=mentions,
+                    base=BASES[base],
                     sentence_ends=sentence_ends,
                     spelling=spelling,
                     on_words=on_words,
+                    **settings,
                 )
             figures.append(summarise(path, tables, time.perf_counter() - started))
             yield path, tables
 
-    write_tables(measure(), paths, out, kind, cast(Table, rows), terminal)
-    terminal.write_json(
-        {
-            "task": "surprisal",
-            "model": model,
-            "base": base,
-            "samples": samples,
-            "repeats": repeats,
-            "seed": seed,
-            "documents": figures,
-        }
-    )
-
-
-def parse_base(text: str) -> float:
-    """The base of the logarithms from its name."""
-    if text not in BASES:
-        raise ConfigError(f"--base is one of {', '.join(BASES)}, not {text!r}")
-    return BASES[text]
+    write_tables(measure(), files, out, table_kind, rows, terminal)
+    heading = {"task": "surprisal", "model": model.model, "base": base, **settings}
+    terminal.write_json({**heading, "documents": figures})
 
 
 @contextmanager
@@ -163,11 +107,7 @@ def follow_words(terminal: Terminal, name: str) -> Iterator[OnWords]:
     """A progress bar over the words of one text."""
     with terminal.progress() as progress:
         task = progress.add_task(name, total=None, note="words")
-
-        def tell(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
-        yield tell
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def write_tables(
@@ -175,10 +115,10 @@ def write_tables(
     paths: list[str],
     out: str,
     kind: str,
-    rows: Table,
+    rows: Literal["tokens", "mentions"],
     terminal: Terminal,
 ) -> None:
-    """One table on standard output, or both as files; they are written as the documents come."""
+    """Write one table to standard output, or both as files, while the documents come."""
     from entitynlm.interfaces.row_files import write_rows
     from entitynlm.lm.surprisal import MentionRow, TokenRow
 
@@ -187,37 +127,18 @@ def write_tables(
         write_rows((row for _, tables in measured for row in getattr(tables, rows)), row_type, out, kind)
     elif is_folder(out):
         waiting = name_outputs(paths)
-        for path, of_file in itertools.groupby(measured, key=lambda pair: pair[0]):
-            write_pair((tables for _, tables in of_file), Path(out) / waiting.pop(path), kind)
-        for name in waiting.values():  # texts without a word: tables without a row
-            write_pair(iter(()), Path(out) / name, kind)
+        by_file = itertools.groupby(measured, key=lambda pair: pair[0])
+        empty = ((path, iter(())) for path in list(waiting))  # texts without a word: tables without a row
+        for path, of_file in itertools.chain(by_file, empty):
+            if path in waiting:
+                start = Path(out) / waiting.pop(path)
+                tokens, mentions = (Path(f"{start}.{table}.{kind}") for table in ("tokens", "mentions"))
+                write_both((tables for _, tables in of_file), tokens, mentions, kind)
         terminal.remark(f"wrote {2 * len(paths)} tables in {print_path(out)}", markup=False)
     else:
         beside = Path(out).with_suffix(f".mentions{Path(out).suffix}")
         write_both((tables for _, tables in measured), Path(out), beside, kind)
         terminal.remark(f"wrote {print_path(out)} and {print_path(beside)}", markup=False)
-
-
-def is_folder(out: str) -> bool:
-    """Whether an output is a folder: it is one, or it is written like one."""
-    return out.endswith(("/", "\\")) or Path(out).is_dir() or not Path(out).suffix
-
-
-def name_outputs(paths: list[str]) -> dict[str, str]:
-    """A name for what is made from each file; two files of the same name are told apart."""
-    taken: dict[str, int] = {}
-    names = {}
-    for path in paths:
-        name = name_of(path)
-        taken[name] = taken.get(name, 0) + 1
-        names[path] = name if taken[name] == 1 else f"{name}-{taken[name]}"
-    return names
-
-
-def write_pair(measured: Iterator[Surprisal], start: Path, kind: str) -> None:
-    """The two tables of one file."""
-    first, second = (start.with_name(f"{start.name}.{table}.{kind}") for table in ("tokens", "mentions"))
-    write_both(measured, first, second, kind)
 
 
 def write_both(measured: Iterator[Surprisal], tokens: Path, mentions: Path, kind: str) -> None:
@@ -237,7 +158,7 @@ def write_both(measured: Iterator[Surprisal], tokens: Path, mentions: Path, kind
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
-    """Counts and means of one document, and how fast it went where that was measured."""
+    """Counts and means of one document, and the speed where that was measured."""
     mean = tables.total / tables.words if tables.words else None
     errors = [row.error for row in tables.tokens if row.error is not None]
     referents = [row.referent_surprisal for row in tables.mentions]

@@ -11,15 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entitynlm.errors import ConfigError
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import (
-    DeviceOption,
-    FormatOption,
-    JsonOption,
-    QuietOption,
-    SeedOption,
-    ThreadsOption,
-)
+from entitynlm.model.devices import prepare_torch as prepare_torch
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -29,63 +23,40 @@ if TYPE_CHECKING:
 
 
 def train(
-    corpus: Annotated[
-        Path, typer.Argument(help="A corpus folder with train and dev splits (see: entitynlm data list).")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder that the model is stored in.")],
-    config: Annotated[
-        Path | None, typer.Option("--config", "-c", help="A TOML file of settings (see the folder configs/).")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="SECTION.KEY=VALUE", help="Change one setting, e.g. model.dropout=0.5."
-        ),
-    ] = None,
-    proposal: Annotated[
-        bool, typer.Option("--proposal", help="Train only the proposal Q, into the model that is in --out.")
-    ] = False,
-    lookahead: Annotated[
-        bool, typer.Option("--lookahead", help="Also train the proposal that sees the whole document.")
-    ] = False,
-    generative_only: Annotated[
-        bool, typer.Option("--generative-only", help="Train P alone, without a proposal.")
-    ] = False,
-    rnnlm: Annotated[
-        bool,
-        typer.Option(
-            "--rnnlm", help="Also train the LSTM baseline without entities, with the same settings."
-        ),
-    ] = False,
-    rnnlm_only: Annotated[
-        bool,
-        typer.Option(
-            "--rnnlm-only",
-            help="Train only the LSTM baseline, into the model that is in --out if there is one.",
-        ),
-    ] = False,
-    start_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--start-from",
-            help="A model with an rnnlm part: its vocabulary is kept, and the words are known from it "
-            "(pretrain one on plain text with --rnnlm-only).",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint in --out.")
-    ] = False,
-    format: FormatOption = None,
-    seed: SeedOption = 1,
-    device: DeviceOption = "cpu",
-    threads: ThreadsOption = None,
-    json_path: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    corpus: options.Corpus,
+    out: options.OutputPath,
+    config: Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists)] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")] = None,
+    proposal: bool = False,
+    lookahead: bool = False,
+    generative_only: bool = False,
+    rnnlm: bool = False,
+    rnnlm_only: bool = False,
+    start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
+    resume: bool = False,
+    format: options.Format = None,
+    seed: options.Seed = 1,
+    device: options.Device = "cpu",
+    threads: options.Threads = None,
+    terminal: Terminal,
 ) -> None:
     """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
 
     The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a checkpoint, and
-    --resume goes on from it to the same result as if nothing had happened.
+    --resume continues from it to the same result as an uninterrupted training.
+
+    :param out: The model's folder.
+    :param config: A TOML file of settings (see the folder configs/).
+    :param set_: Change one setting, e.g. model.dropout=0.5.
+    :param proposal: Train only the proposal Q, into the model that is in --out.
+    :param lookahead: Also train the proposal that sees the whole document.
+    :param generative_only: Train P alone, without a proposal.
+    :param rnnlm: Also train the LSTM language model without entities, as a baseline.
+    :param rnnlm_only: Train only the LSTM language model, into the model that is in --out if there is one.
+    :param start_from: Start from this model's LSTM language model and its vocabulary
+        (pretrain one on plain text with --rnnlm-only).
+    :param resume: Continue from the last checkpoint in --out.
 
     Examples:
 
@@ -96,12 +67,9 @@ def train(
       entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
-    from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained
     from entitynlm.text.corpora import open_corpus
-    from entitynlm.training.recipe import train_pretrained
     from entitynlm.training.settings import load_settings
 
-    terminal = Terminal(quiet=quiet, json_path=json_path)
     parts = choose_parts(
         proposal=proposal,
         generative_only=generative_only,
@@ -109,15 +77,22 @@ def train(
         rnnlm=rnnlm,
         rnnlm_only=rnnlm_only,
     )
-    prepare_torch(device, threads)
     settings = load_settings(config, parse_changes(set_ or []))
     if settings.recipe.warning:
         terminal.remark(f"remark: {settings.recipe.warning}")
-    into_model = proposal or (rnnlm_only and (out / CONFIG_FILE).exists())
+    into_model = proposal or (rnnlm_only and (out / "model.json").exists())
     if into_model and start_from is not None:
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
-    base = load_pretrained(out) if into_model else load_pretrained(start_from) if start_from else None
+    if into_model:
+        options.check_model(out)
     opened = open_corpus(corpus, format=format)
+    for split in ("train", "dev"):
+        opened.files(split)  # an error here if the corpus does not have it
+    prepare_torch(device, threads)
+    from entitynlm.model.pretrained import load_pretrained
+    from entitynlm.training.recipe import train_pretrained
+
+    base = load_pretrained(out) if into_model else load_pretrained(start_from) if start_from else None
     with follow_training(terminal) as listener:
         pretrained = train_pretrained(
             opened.documents("train"),
@@ -133,7 +108,7 @@ def train(
             listener=listener,
         )
     if pretrained is None:
-        terminal.remark(f"stopped; go on with the same command and --resume (checkpoint in {out})")
+        terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
     figures = {part: pretrained.notes["training"][part] for part in parts}
     for part, values in figures.items():
@@ -152,32 +127,17 @@ def choose_parts(
     chosen = [name for name, wanted in given.items() if wanted]
     if len(chosen) > 1:
         raise ConfigError(f"{' and '.join(chosen)} exclude each other")
+    if rnnlm_only and lookahead:
+        raise ConfigError("--rnnlm-only and --lookahead exclude each other")
     if rnnlm_only:
-        if lookahead:
-            raise ConfigError("--rnnlm-only and --lookahead exclude each other")
         return ["rnnlm"]
-    parts: list[Mode] = ["generative", "causal"]
-    if proposal:
-        parts = ["causal"]
-    elif generative_only:
-        parts = ["generative"]
-    if lookahead:
-        parts.append("lookahead")
-    if rnnlm:
-        parts.append("rnnlm")
-    return parts
-
-
-def prepare_torch(device: str, threads: int | None) -> None:
-    """Check the device's name and set the number of threads."""
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-    try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"device {device!r} can't be used here ({str(error).splitlines()[0]})") from error
+    wanted: dict[Mode, bool] = {
+        "generative": not proposal,
+        "causal": not generative_only,
+        "lookahead": lookahead,
+        "rnnlm": rnnlm,
+    }
+    return [part for part, chosen in wanted.items() if chosen]
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:
@@ -195,9 +155,7 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 @contextmanager
 def follow_training(terminal: Terminal, shared: Progress | None = None) -> Iterator[Listener]:
-    """A listener with a progress bar (or one in a ``shared`` display); the first Ctrl-C asks the training to stop at the next
-    batch, the second ends it.
-    """
+    """Show a training's progress; the first Ctrl-C asks it to stop at the next batch, the second ends it."""
     from entitynlm.training.loop import Event
     from entitynlm.training.recipe import Listener
 

@@ -2,64 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.interfaces.commands.train import prepare_torch
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.options import FormatOption, JsonOption, QuietOption, SeedOption, ThreadsOption
+from entitynlm.model.devices import prepare_torch
+
+ALL_COMPONENTS = "types,bias,linker"
+
+
+def check_components(names: str) -> str:
+    known = ALL_COMPONENTS.split(",")
+    if unknown := [name for name in names.split(",") if name not in known]:
+        raise ConfigError(f"there is no component {unknown[0]!r}; choose from {', '.join(known)}")
+    return names
 
 
 def train_components(
-    corpus: Annotated[
-        Path,
-        typer.Argument(help="The annotated corpus that the model was trained on, with train and dev splits."),
-    ],
-    model: Annotated[Path, typer.Option("--model", "-m", help="The model's folder (see: entitynlm train).")],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Store the whole model here; default: in its own folder."),
-    ] = None,
-    components: Annotated[
-        str, typer.Option("--components", help="Which components, separated by commas.")
-    ] = "types,bias,linker",
-    plain_text: Annotated[
-        list[Path] | None,
-        typer.Option("--plain-text", help="More text without annotation, to learn the gender of names from."),
-    ] = None,
-    bias: Annotated[
-        float | None,
-        typer.Option("--bias", help="The mention bias; default: the best of some on development documents."),
-    ] = None,
-    proposal_weight: Annotated[
-        float,
-        typer.Option("--proposal-weight", help="Weight of the proposal's log-probabilities in the linker."),
-    ] = 0.45,
-    hidden: Annotated[int, typer.Option("--hidden", min=1, help="Hidden units of a linker.")] = 96,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Epochs of the linker's training.")] = 18,
-    linkers: Annotated[int, typer.Option("--linkers", min=1, help="Linkers to average.")] = 2,
-    again: Annotated[
-        bool, typer.Option("--again", help="Train also the components that the model has already.")
-    ] = False,
-    compact: Annotated[
-        bool, typer.Option("--compact", help="Store weights in half precision, as in the model that ships.")
-    ] = False,
-    format: FormatOption = None,
-    seed: SeedOption = 1,
-    threads: ThreadsOption = None,
-    json_path: JsonOption = None,
-    quiet: QuietOption = False,
+    *,
+    corpus: options.Corpus,
+    model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
+    out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    components: Annotated[str, typer.Option(callback=check_components)] = ALL_COMPONENTS,
+    plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_all_exist)] = None,
+    bias: float | None = None,
+    proposal_weight: float = 0.45,
+    hidden: Annotated[int, typer.Option(min=1)] = 96,
+    epochs: Annotated[int, typer.Option(min=1)] = 18,
+    linkers: Annotated[int, typer.Option(min=1)] = 2,
+    again: bool = False,
+    compact: bool = False,
+    format: options.Format = None,
+    seed: options.Seed = 1,
+    threads: options.Threads = None,
+    terminal: Terminal,
 ) -> None:
     """Train the components that annotate uses: mention types, mention bias and linker.
 
     The linker combines the model's own choice of an entity with features of the text such as string match, agreement and
-    salience; without it, links are the model's alone. Each component is stored when it is finished; the same command goes on
+    salience; without it, links are the model's alone. Each component is stored when it is finished; the same command continues
     with those that are missing.
+
+    :param model: The model's folder (see: entitynlm train).
+    :param out: Store the whole model here; default: in its own folder.
+    :param components: Which components, separated by commas.
+    :param plain_text: More text without annotation, to learn the gender of names from.
+    :param bias: The mention bias; default: the best of some on development documents.
+    :param proposal_weight: Weight of the proposal's log-probabilities in the linker.
+    :param hidden: Hidden units of a linker.
+    :param epochs: Epochs of the linker's training.
+    :param linkers: Linkers to average.
+    :param again: Train also the components that the model has already.
+    :param compact: Store weights in half precision, as in the model that ships.
 
     Examples:
 
@@ -67,26 +65,23 @@ def train_components(
       entitynlm train-components my-stories --model runs/mine --plain-text my-texts
       entitynlm annotate story.txt --model runs/mine
     """
-    from entitynlm.coref import component_training
-    from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
     from entitynlm.text.corpora import open_corpus
 
-    terminal = Terminal(quiet=quiet, json_path=json_path)
-    names = components.split(",")
-    if unknown := [name for name in names if name not in component_training.COMPONENTS]:
-        known = ", ".join(component_training.COMPONENTS)
-        raise ConfigError(f"there is no component {unknown[0]!r}; choose from {known}")
-    prepare_torch("cpu", threads)
-    settings = component_training.ComponentSettings(bias, proposal_weight, hidden, epochs, linkers, seed)
-    folder = out or model
-    pretrained = load_pretrained(folder if (folder / CONFIG_FILE).exists() else model)
     opened = open_corpus(corpus, format=format)
     train, development = list(opened.documents("train")), list(opened.documents("dev"))
     texts = (text for path in plain_text or [] for text in open_corpus(path).documents("train"))
+    prepare_torch("cpu", threads)
+    from entitynlm.coref import component_training
+    from entitynlm.model.pretrained import load_pretrained, save_pretrained
+
+    settings = component_training.ComponentSettings(bias, proposal_weight, hidden, epochs, linkers, seed)
+    folder = out or model
+    pretrained = load_pretrained(folder if (folder / "model.json").exists() else model)
     for name, component_type in component_training.COMPONENTS.items():
-        if name not in names or (pretrained.get_component(component_type) is not None and not again):
+        has_it = pretrained.get_component(component_type) is not None
+        if name not in components.split(",") or (has_it and not again):
             continue
-        with follow_steps(terminal) as report:
+        with terminal.follow() as report:
             component_training.train_component(
                 name, pretrained, train, development, settings, plain_texts=texts, report=report
             )
@@ -97,15 +92,3 @@ def train_components(
         f"development documents: F1 of mentions {counts.score('mentions').f1:.2f}, CoNLL {counts.conll:.2f}"
     )
     terminal.write_json({"model": str(folder), "development": counts.to_json()})
-
-
-@contextmanager
-def follow_steps(terminal: Terminal) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for the steps of one component's training."""
-    with terminal.progress() as progress:
-        task = progress.add_task("", total=None, note="")
-
-        def report(step: str, done: int, total: int) -> None:
-            progress.update(task, description=step, completed=done, total=total)
-
-        yield report

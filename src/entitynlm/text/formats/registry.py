@@ -60,7 +60,9 @@ def parse_format(text: str) -> tuple[Format, dict[str, str]]:
         if not equals:
             raise ConfigError(f"a format's options are given as FORMAT:OPTION=VALUE, not {text!r}")
         options[option.strip()] = value.strip()
-    return get_format(name), options
+    form = get_format(name)
+    _check_options(form, options)
+    return form, options
 
 
 def recognise_format(path: str, sample: bytes) -> Format:

@@ -1,19 +1,101 @@
-"""Figures about texts: surprisal along a text, mentions of its entities, calibration of entity predictions."""
+"""Figures for papers, by matplotlib: PNG, SVG or PDF by the ending of the file's name."""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from entitynlm.interfaces.figures.drawing import start_figure
-from entitynlm.interfaces.report.contents import Report
+from entitynlm.extras import require
+from entitynlm.files import write_atomically
+from entitynlm.interfaces.options import check_figure
 from entitynlm.interfaces.report.drawings import colour_of, shorten
-from entitynlm.lm.surprisal import Surprisal
-from entitynlm.prediction.calibration import Calibration
 
-WORDS_WITH_LABELS = 60
+if TYPE_CHECKING:
+    from entitynlm.interfaces.report.contents import Report
+    from entitynlm.lm.marginal_curve import CurvePoint
+    from entitynlm.lm.surprisal import Surprisal
+    from entitynlm.prediction.calibration import Calibration
+
 BLUE, GREY, ORANGE = "#1f5fa8", "#9a9a9a", "#d65d0e"
+WORDS_WITH_LABELS = 60
+PROPOSAL_COLOURS = {"causal": BLUE, "lookahead": "#c0561f"}
+METHOD_STYLES = {"particle-filter": ("-", "o"), "importance": ("--", "s")}
+
+
+def start_figure(width: float = 7.0, height: float = 4.0, panels: int = 1) -> tuple[Any, Any]:
+    """A figure with ``panels`` axes side by side, drawn without a screen."""
+    matplotlib = require("matplotlib", extra="plot", purpose="drawing figures")
+    matplotlib.use("Agg")
+    pyplot = require("matplotlib.pyplot", extra="plot", purpose="drawing figures")
+    figure, axes = pyplot.subplots(1, panels, figsize=(width, height), layout="constrained")
+    for axis in axes if panels > 1 else [axes]:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def save_figure(figure: Any, path: str | Path) -> None:
+    """Write a figure in the format that its file's ending names, and close it."""
+    path = check_figure(Path(path))
+    with warnings.catch_warnings(), write_atomically(path, "wb") as stream:
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box is drawn for an emoji, say
+        figure.savefig(stream, format=path.suffix[1:], dpi=160)
+    require("matplotlib.pyplot", extra="plot", purpose="drawing figures").close(figure)
+
+
+def draw_training(records: Sequence[dict[str, Any]]) -> Any:
+    """Loss against epoch, training and development, for each part of a model."""
+    parts = list(dict.fromkeys(record["part"] for record in records))
+    figure, axes = start_figure(4.5 * len(parts), 3.6, len(parts))
+    for axis, part in zip(axes if len(parts) > 1 else [axes], parts, strict=True):
+        own = [record for record in records if record["part"] == part]
+        epochs = [record["epoch"] for record in own]
+        best = min(own, key=lambda record: record["dev_loss"])
+        axis.plot(epochs, [record["train_loss"] for record in own], label="training", color=GREY)
+        axis.plot(epochs, [record["dev_loss"] for record in own], label="development", color=BLUE)
+        axis.plot([best["epoch"]], [best["dev_loss"]], "o", color=BLUE)
+        note = f"{best['dev_loss']:.3f} at epoch {best['epoch']}"
+        axis.annotate(
+            note, (best["epoch"], best["dev_loss"]), xytext=(0, 8), textcoords="offset points", ha="right"
+        )
+        axis.set(title=part, xlabel="epoch", ylabel="loss (nats per word)")
+        axis.legend(frameon=False)
+    return figure
+
+
+def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, float] | None = None) -> Any:
+    """Perplexity against N, a line per estimator and proposal, bars of one standard deviation.
+
+    ``references`` are horizontal lines, for example the LSTM's perplexity on the same words.
+    """
+    figure, axis = start_figure(6.4, 4.2)
+    for method, proposal in dict.fromkeys((point.method, point.proposal) for point in points):
+        own = [point for point in points if (point.method, point.proposal) == (method, proposal)]
+        own.sort(key=lambda point: point.particles)
+        line, marker = METHOD_STYLES.get(method, ("-", "o"))
+        axis.errorbar(
+            [point.particles for point in own],
+            [point.mean for point in own],
+            yerr=[0.0 if len(point.perplexities) < 2 else point.spread for point in own],
+            label=f"{method}, {proposal} Q",
+            color=PROPOSAL_COLOURS.get(proposal),
+            linestyle=line,
+            marker=marker,
+            markersize=4,
+            capsize=3,
+        )
+    for name, value in (references or {}).items():
+        axis.axhline(value, color=GREY, linewidth=1, linestyle=":", label=f"{name} ({value:.1f})")
+    counts = sorted({point.particles for point in points})
+    axis.set_xscale("log")
+    axis.set_xticks(counts, [str(count) for count in counts])
+    axis.minorticks_off()
+    axis.set(xlabel="samples N per document", ylabel="perplexity (marginal)")
+    axis.legend(frameon=False)
+    return figure
 
 
 def draw_surprisal(tables: Surprisal, *, unit: str, smooth: int | None = None) -> Any:
