@@ -201,7 +201,7 @@ def test_standard_input_to_standard_output(
         (["--to", "nonsense"], "there is no format 'nonsense'"),
         (["--to", "text"], "can be read but not written"),
         (["--to", "jsonl", "--split", "nope"], "there is no split 'nope'"),
-        (["--to", "jsonl", "--layout", "heap"], "not one of 'merged', 'folders'"),
+        (["--to", "jsonl", "--layout", "heap"], "'heap' is not one of"),
         (["--to", "jsonl", "--layout", "merged", "--split", "dev"], "--layout is for whole corpora"),
     ],
 )

@@ -75,7 +75,6 @@ def test_probabilities_of_each_mention_are_in_the_bins_once() -> None:
 @pytest.mark.parametrize(
     ("kind", "arguments", "error", "message"),
     [
-        ("surprisal", ["--base", "3"], ConfigError, "--base"),
         ("surprisal", ["--out", "x.gif"], ConfigError, "ends in one of"),
         ("timeline", ["missing.txt"], DataError, "no such file"),
     ],

@@ -120,7 +120,11 @@ def escape_help(command: Any) -> Any:
 
 
 app = typer.Typer(
-    cls=VerbGroup, no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP_NAMES
+    name="entitynlm",
+    cls=VerbGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings=HELP_NAMES,
 )
 
 
