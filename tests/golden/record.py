@@ -303,7 +303,7 @@ def make_report(model: str, document: Any, *, mentions: str) -> Json:
     return {
         "entities": [[c.number, c.entity, c.name, c.type, list(c.places)] for c in found.characters],
         "owners": list(found.owner),
-        "together": [[c.first, c.second, c.sentences] for c in found.company],
+        "together": [[c.first, c.second, c.sentences] for c in found.cooccurrences],
         "movements": [
             {
                 "entity": m.character.entity,

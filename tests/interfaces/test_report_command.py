@@ -101,7 +101,7 @@ def test_the_figures_are_those_of_the_tables() -> None:
     expected = [row.surprisal for row in tables.tokens if row.surprisal is not None]
     assert [float(values.split(",")[0]) for values in shown] == pytest.approx(expected, abs=0.006)
     assert report.characters[0].mentions == 3 and report.characters[0].name == "Ann"
-    assert [(pair.first, pair.second, pair.sentences) for pair in report.company] == [
+    assert [(pair.first, pair.second, pair.sentences) for pair in report.cooccurrences] == [
         (1, 2, 1),
         (1, 3, 1),
         (1, 4, 1),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -32,32 +33,31 @@ POSSESSIVES = frozenset("my your his her its our their mine yours hers ours thei
 _KEY = re.compile(rf"{PREFIX}_(\d+)")
 
 
+@dataclass
 class EntityComponent:
-    """Annotates documents with a model of entitynlm."""
+    """Annotates documents: what ``nlp.add_pipe("entitynlm", config={…})`` makes.
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        *,
-        model: str,
-        samples: int,
-        singletons: bool,
-        surprisal: bool,
-        surprisal_samples: int,
-        seed: int,
-    ) -> None:
-        self.name = name
-        self.samples = samples
-        self.singletons = singletons
-        self.surprisal = surprisal
-        self.surprisal_samples = surprisal_samples
-        self.seed = seed
-        self.model = EntityNLM.from_pretrained(model)
+    :param model: a model's name or folder.
+    :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
+    :param singletons: span groups for entities with one mention, too.
+    :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
+    """
+
+    nlp: Language
+    name: str
+    model: str
+    samples: int
+    singletons: bool
+    surprisal: bool
+    surprisal_samples: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        self._model = EntityNLM.from_pretrained(self.model)
 
     def __call__(self, doc: Doc) -> Doc:
         document, places = read_doc(doc)
-        annotated = self.model.annotate(document, samples=self.samples, seed=self.seed)
+        annotated = self._model.annotate(document, samples=self.samples, seed=self.seed)
         for key in [key for key in doc.spans if _KEY.fullmatch(key)]:
             del doc.spans[key]
         least = 1 if self.singletons else 2
@@ -69,7 +69,7 @@ class EntityComponent:
             ]
             doc.spans[f"{PREFIX}_{number}"] = spans
         if self.surprisal:
-            tables = self.model.surprisal(
+            tables = self._model.surprisal(
                 document, samples=self.surprisal_samples, repeats=1, seed=self.seed, mentions="sampled"
             )
             for place, row in zip(places, tables.tokens, strict=True):
@@ -77,44 +77,15 @@ class EntityComponent:
         return doc
 
 
-@Language.factory(
-    "entitynlm",
-    default_config={
-        "model": "entitynlm-en",
-        "samples": 0,
-        "singletons": False,
-        "surprisal": False,
-        "surprisal_samples": 20,
-        "seed": 0,
-    },
-)
-def make_component(
-    nlp: Language,
-    name: str,
-    model: str,
-    samples: int,
-    singletons: bool,
-    surprisal: bool,
-    surprisal_samples: int,
-    seed: int,
-) -> EntityComponent:
-    """What ``nlp.add_pipe("entitynlm", config={…})`` calls.
-
-    :param model: a model's name or folder.
-    :param samples: 0 takes the proposal's best choices; N the most probable under P of N drawn analyses.
-    :param singletons: span groups for entities with one mention, too.
-    :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
-    """
-    return EntityComponent(
-        nlp,
-        name,
-        model=model,
-        samples=samples,
-        singletons=singletons,
-        surprisal=surprisal,
-        surprisal_samples=surprisal_samples,
-        seed=seed,
-    )
+DEFAULTS = {
+    "model": "entitynlm-en",
+    "samples": 0,
+    "singletons": False,
+    "surprisal": False,
+    "surprisal_samples": 20,
+    "seed": 0,
+}
+make_component = Language.factory("entitynlm", default_config=DEFAULTS)(EntityComponent)
 
 
 def read_doc(doc: Doc) -> tuple[Document, list[int]]:
@@ -152,9 +123,9 @@ def resolve_text(doc: Doc) -> str:
             word = span.text.lower()
             inside = named.start <= span.start < named.end
             if word in PRONOUNS and not inside:
-                owner = f"{named.text}'s" if word in POSSESSIVES and word != "her" else named.text
-                owner = f"{named.text}'s" if word == "her" and _is_followed(doc, span) else owner
-                changes.append((span.start_char, span.end_char, owner))
+                possessive = _is_followed(doc, span) if word == "her" else word in POSSESSIVES
+                name = f"{named.text}'s" if possessive else named.text
+                changes.append((span.start_char, span.end_char, name))
     text = doc.text
     for start, end, words in sorted(changes, reverse=True):
         text = text[:start] + words + text[end:]
@@ -163,21 +134,16 @@ def resolve_text(doc: Doc) -> str:
 
 def _is_followed(doc: Doc, span: Span) -> bool:
     """Whether "her" is a possessive: a word follows that it belongs to."""
-    following = doc[span.end] if span.end < len(doc) else None
-    return (
-        following is not None and following.text[:1].isalpha() and following.text.lower() not in _AFTER_OBJECT
-    )
+    following = doc[span.end].text if span.end < len(doc) else ""
+    return following[:1].isalpha() and following.lower() not in _AFTER_OBJECT
 
 
 _AFTER_OBJECT = frozenset(
     "to and but in on at for with from of as that when while then so because by if up out".split()
 )
 
-for extension, options in (
-    ("coref_clusters", {"getter": get_clusters}),
-    ("resolved_text", {"getter": resolve_text}),
-):
+for extension, getter in (("coref_clusters", get_clusters), ("resolved_text", resolve_text)):
     if not Doc.has_extension(extension):
-        Doc.set_extension(extension, **options)
+        Doc.set_extension(extension, getter=getter)
 if not Token.has_extension("surprisal"):
     Token.set_extension("surprisal", default=None)

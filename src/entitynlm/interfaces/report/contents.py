@@ -1,8 +1,4 @@
-"""All that a report on one text shows, as plain values: cast, timeline, company, movement of vectors, surprising referents.
-
-The surprisal tables hold the figures; here they are grouped by entity and cut to what a page can show. Drawing is the
-interfaces' business.
-"""
+"""What a report on one text shows, as plain values: the surprisal tables grouped by entity and cut to what a page can show."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 
 SHOWN_ENTITIES = 24
-"""Entities with a colour, a line in the timeline and a place in the network; others are shown in grey."""
+"""Entities with a colour, a line in the timeline and a node in the network; others are grey."""
 
 SHOWN_MOVEMENTS = 8
 SHOWN_REFERENTS = 12
@@ -30,7 +26,7 @@ CONTEXT_TOKENS = 9
 
 @dataclass(frozen=True)
 class Character:
-    """One entity. ``number`` counts by how often entities are mentioned, from 1; ``places`` are its mentions' numbers."""
+    """One entity; ``number`` counts from 1 by frequency, ``places`` are the indices of its mentions."""
 
     number: int
     entity: str
@@ -44,8 +40,8 @@ class Character:
 
 
 @dataclass(frozen=True)
-class Company:
-    """Two entities and in how many sentences both are mentioned."""
+class Cooccurrence:
+    """Two entities, by number, and in how many sentences both are mentioned."""
 
     first: int
     second: int
@@ -54,9 +50,9 @@ class Company:
 
 @dataclass(frozen=True)
 class Movement:
-    """How one entity's vector moved: a value per word of its mentions.
+    """How one entity's vector moved, with a value per word of its mentions.
 
-    :param tokens: where.  :param gates: how much of the vector stayed.  :param away: distance from its birth (1 - cosine).
+    :param tokens: where.  :param gates: how much of the vector stayed.  :param away: 1 - cosine with its first vector.
     :param early: words near it after its first mention, and :param late: after its last.
     """
 
@@ -70,7 +66,7 @@ class Movement:
 
 @dataclass(frozen=True)
 class Surprise:
-    """A mention whose referent was hard to foresee, in its context."""
+    """A mention whose referent was improbable, in its context."""
 
     row: MentionRow
     number: int
@@ -81,12 +77,7 @@ class Surprise:
 
 @dataclass(frozen=True)
 class Report:
-    """What is shown of one text.
-
-    :param mentions: the mentions that are shown, in text order, and :param rows: their rows.
-    :param characters: all entities, those mentioned most often first.
-    :param owner: the character's number of each mention.
-    """
+    """All values; ``rows`` and ``owner`` (the number of the character) are aligned with ``mentions``, in text order."""
 
     document: Document
     tables: Surprisal
@@ -94,7 +85,7 @@ class Report:
     rows: tuple[MentionRow, ...]
     owner: tuple[int, ...]
     characters: tuple[Character, ...]
-    company: tuple[Company, ...]
+    cooccurrences: tuple[Cooccurrence, ...]
     movements: tuple[Movement, ...]
     surprises: tuple[Surprise, ...]
     unit: str
@@ -103,27 +94,26 @@ class Report:
 def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
     document = tables.analysed
-    _, _, originals = pretrained.encoder.encode_with_report(document)
-    characters = list_characters(document, originals)
+    _, _, mentions = pretrained.encoder.encode_with_report(document)
+    characters = list_characters(document, mentions)
     number_of = {character.entity: character.number for character in characters}
-    owner = tuple(number_of[mention.entity] for mention in originals)
-    shown = characters[:SHOWN_ENTITIES]
+    owner = tuple(number_of[mention.entity] for mention in mentions)
     return Report(
-        document=document,
-        tables=tables,
-        mentions=originals,
-        rows=tables.mentions,
-        owner=owner,
-        characters=characters,
-        company=list_company(document, originals, shown),
+        document,
+        tables,
+        mentions,
+        tables.mentions,
+        owner,
+        characters,
+        cooccurrences=count_cooccurrences(document, mentions, owner),
         movements=follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS]),
-        surprises=pick_surprises(document, tables.mentions, originals, characters),
+        surprises=pick_surprises(document, tables.mentions, mentions, characters),
         unit={2.0: "bits", math.e: "nats"}.get(tables.base, f"log {tables.base:g}"),
     )
 
 
 def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Character, ...]:
-    """The entities, those mentioned most often first, then those that come first."""
+    """The entities, the most frequent first, then in text order."""
     names = choose_names(document, mentions)
     places: dict[str, list[int]] = {}
     for place, mention in enumerate(mentions):
@@ -132,56 +122,48 @@ def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Ch
     return tuple(
         Character(
             number,
-            entity,
-            show_name(document, names[entity]),
-            document.entity_types.get(entity),
-            tuple(places[entity]),
+            name,
+            show_name(document, names[name]),
+            document.entity_types.get(name),
+            tuple(places[name]),
         )
-        for number, entity in enumerate(order, start=1)
+        for number, name in enumerate(order, start=1)
     )
 
 
-def list_company(
-    document: Document, mentions: Sequence[Mention], characters: Sequence[Character]
-) -> tuple[Company, ...]:
-    """Who is mentioned together with whom, sentence by sentence."""
-    number_of = {character.entity: character.number for character in characters}
+def count_cooccurrences(
+    document: Document, mentions: Sequence[Mention], owner: Sequence[int]
+) -> tuple[Cooccurrence, ...]:
+    """In how many sentences each pair of the shown entities is mentioned."""
     present: dict[int, set[int]] = {}
-    for mention in mentions:
-        if mention.entity in number_of:
-            sentence = document.sentence_of[mention.start]
-            present.setdefault(sentence, set()).add(number_of[mention.entity])
+    for mention, number in zip(mentions, owner, strict=True):
+        if number <= SHOWN_ENTITIES:
+            present.setdefault(document.sentence_of[mention.start], set()).add(number)
     counts = Counter(pair for numbers in present.values() for pair in combinations(sorted(numbers), 2))
-    return tuple(Company(a, b, count) for (a, b), count in sorted(counts.items()))
+    return tuple(Cooccurrence(first, second, count) for (first, second), count in sorted(counts.items()))
 
 
 def follow_vectors(
     pretrained: Pretrained, tables: Surprisal, characters: Sequence[Character]
 ) -> tuple[Movement, ...]:
-    """The movement of the entities mentioned more than once, and the words near each vector early and late."""
+    """The movement of entities mentioned more than once, with the words near their vectors early and late."""
     trace, encoded = tables.trace, tables.encoded
     moving = [character for character in characters if character.mentions > 1]
     if not moving:
         return ()
-    rows = [character.places[0] for character in moving] + [character.places[-1] for character in moving]
-    kinds = [trace.referents[row].mention_type for row in rows]
+    rows = [character.places[end] for end in (0, -1) for character in moving]
+    types = [trace.referents[row].mention_type for row in rows]
     near = list_near_words(
-        pretrained.get("generative"), pretrained.encoder.vocabulary, trace.after[rows], kinds, trace.contexts
+        pretrained.get("generative"), pretrained.encoder.vocabulary, trace.after[rows], types, trace.contexts
     )
     found = []
     for at, character in enumerate(moving):
-        number = trace.referents[character.places[0]].entity
-        words = np.flatnonzero(encoded.e == number)
-        found.append(
-            Movement(
-                character,
-                tuple(encoded.origin[words].tolist()),
-                tuple(trace.gates[words].tolist()),
-                tuple(trace.away[words].tolist()),
-                tuple(near[at]),
-                tuple(near[at + len(moving)]),
-            )
+        words = np.flatnonzero(encoded.e == trace.referents[character.places[0]].entity)
+        tokens, gates, away = (
+            tuple(values[words].tolist()) for values in (encoded.origin, trace.gates, trace.away)
         )
+        early, late = tuple(near[at]), tuple(near[at + len(moving)])
+        found.append(Movement(character, tokens, gates, away, early, late))
     return tuple(found)
 
 
@@ -191,7 +173,7 @@ def pick_surprises(
     mentions: Sequence[Mention],
     characters: Sequence[Character],
 ) -> tuple[Surprise, ...]:
-    """The mentions whose referents were least expected, the most surprising first."""
+    """The mentions with the least probable referents, the most surprising first."""
     by_entity = {character.entity: character for character in characters}
     order = sorted(range(len(rows)), key=lambda place: -rows[place].referent_surprisal)[:SHOWN_REFERENTS]
     found = []
@@ -199,13 +181,8 @@ def pick_surprises(
         mention, row = mentions[place], rows[place]
         low, high = max(0, mention.start - CONTEXT_TOKENS), min(len(document), mention.end + CONTEXT_TOKENS)
         expected = by_entity[row.expected].name if row.expected in by_entity else "somebody new"
-        found.append(
-            Surprise(
-                row,
-                by_entity[row.entity].number,
-                expected,
-                " ".join(document.words(low, mention.start).split()),
-                " ".join(document.words(mention.end, high).split()),
-            )
+        context = (
+            " ".join(document.words(*span).split()) for span in ((low, mention.start), (mention.end, high))
         )
+        found.append(Surprise(row, by_entity[row.entity].number, expected, *context))
     return tuple(found)

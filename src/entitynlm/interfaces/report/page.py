@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Sized
 from html import escape
 from importlib import resources
 from itertools import pairwise
@@ -42,7 +43,7 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         "surprising": f"{SURPRISING * factor:.0f} {report.unit}",
         "timeline": draw_timeline(report, SURPRISING * factor),
         "surprises": _list_surprises(report),
-        "network": draw_network(report.characters, report.company),
+        "network": draw_network(report.characters, report.cooccurrences),
         "movements": _list_movements(report),
         "footer": _describe_origin(report, model),
         "data": _list_data(report),
@@ -52,9 +53,6 @@ def write_page(report: Report, *, title: str, model: str) -> str:
 
 def _load(name: str) -> str:
     return (resources.files("entitynlm") / "resources" / "report" / name).read_text(encoding="utf-8")
-
-
-# -- the text --------------------------------------------------------------------------------------------------------------
 
 
 def write_text(report: Report, factor: float) -> str:
@@ -75,11 +73,9 @@ def write_text(report: Report, factor: float) -> str:
             parts.append("</span>")
     cut = [mention for mention in report.mentions if mention.start < shown < mention.end]
     parts.append("</span>" * len(cut) + "</p>")
-    if shown < len(document):
-        left = len(document) - shown
-        parts.append(
-            f'<p class="empty">… {left:,} more tokens, which the figures and drawings below include.</p>'
-        )
+    if left := len(document) - shown:
+        note = f"… {left:,} more tokens, which the figures and drawings below include."
+        parts.append(f'<p class="empty">{note}</p>')
     return "".join(parts)
 
 
@@ -97,15 +93,10 @@ def find_gaps(document: Document) -> list[str]:
 
 def _open_mention(report: Report, place: int, seen: set[int]) -> str:
     number = report.owner[place]
-    kinds = ["m"]
-    if number > SHOWN_ENTITIES:
-        kinds.append("rest")
-    elif number > SHOWN_ENTITIES // 2:
-        kinds.append("second")
+    classes = "m rest" if number > SHOWN_ENTITIES else "m second" if number > SHOWN_ENTITIES // 2 else "m"
     if number not in seen and number <= SHOWN_ENTITIES:
-        kinds.append("first")
+        classes += " first"
     seen.add(number)
-    classes = " ".join(kinds)
     return f'<span class="{classes}" style="--c:{colour_of(number)}" data-e="{number}" data-m="{place}">'
 
 
@@ -126,19 +117,16 @@ def find_level(bits: float) -> int:
     return int(min(LEVELS, max(0, math.ceil((bits - FIRST_LEVEL) / STEP))))
 
 
-# -- around it -------------------------------------------------------------------------------------------------------------
-
-
 def _list_facts(report: Report) -> str:
     tables = report.tables
     mean = f"{tables.total / tables.words:.2f}" if tables.words else "–"
-    facts = [
-        (f"{len(report.document):,}", "tokens"),
-        (f"{len(report.mentions):,}", "mentions"),
-        (f"{len(report.characters):,}", "entities"),
-        (mean, f"{report.unit} per word"),
-    ]
-    return " · ".join(f"<b>{value}</b> {name}" for value, name in facts)
+    counts: dict[str, Sized] = {
+        "tokens": report.document,
+        "mentions": report.mentions,
+        "entities": report.characters,
+    }
+    facts = [f"<b>{len(values):,}</b> {name}" for name, values in counts.items()]
+    return " · ".join([*facts, f"<b>{mean}</b> {report.unit} per word"])
 
 
 def _show_scale(report: Report, factor: float) -> str:
@@ -202,38 +190,28 @@ def _list_movements(report: Report) -> str:
 
 
 def _describe_origin(report: Report, model: str) -> str:
-    how = (
-        "the text's own mentions"
-        if report.tables.given
-        else "mentions found by the model, surprisal summed over samples"
-    )
-    return escape(
-        f"Made by entitynlm {__version__} with the model {model}; {how}; without entities: {report.tables.source}."
-    )
+    sampled = "mentions found by the model, surprisal summed over samples"
+    how = "the text's own mentions" if report.tables.given else sampled
+    made = f"Made by entitynlm {__version__} with the model {model}"
+    return escape(f"{made}; {how}; without entities: {report.tables.source}.")
 
 
 def _list_data(report: Report) -> str:
     """What is shown about mentions on pointing at them, as JSON that is safe inside a page."""
-    names = {}
-    for place, found in enumerate(report.tables.trace.referents):
-        names[found.entity] = report.characters[report.owner[place] - 1].name
-    rows = []
-    shown = sum(mention.start < MOST_TOKENS for mention in report.mentions)
     referents = report.tables.trace.referents
-    for row, found, number in list(zip(report.rows, referents, report.owner, strict=True))[:shown]:
-        ranked = [
-            (names[entity] if entity != NEW else "somebody new", round(100 * p))
-            for entity, p in found.ranked[:3]
-        ]
-        rows.append(
-            {
-                "who": report.characters[number - 1].name,
-                "form": row.form,
-                "since": row.since_words,
-                "surprisal": f"{row.referent_surprisal:.2f}",
-                "entropy": f"{row.entropy:.2f}",
-                "ranked": ranked,
-            }
-        )
+    who = [report.characters[number - 1].name for number in report.owner]
+    names = {found.entity: name for found, name in zip(referents, who, strict=True)} | {NEW: "somebody new"}
+    shown = sum(mention.start < MOST_TOKENS for mention in report.mentions)
+    rows = [
+        {
+            "who": name,
+            "form": row.form,
+            "since": row.since_words,
+            "surprisal": f"{row.referent_surprisal:.2f}",
+            "entropy": f"{row.entropy:.2f}",
+            "ranked": [(names[entity], round(100 * p)) for entity, p in found.ranked[:3]],
+        }
+        for row, found, name in list(zip(report.rows, referents, who, strict=True))[:shown]
+    ]
     text = json.dumps({"unit": report.unit, "rows": rows}, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
