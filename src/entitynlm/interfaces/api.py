@@ -4,15 +4,14 @@
 >>> model = entitynlm.load()  # doctest: +SKIP
 >>> document = model.annotate("Anna lost her key. She called Bob.")  # doctest: +SKIP
 
-Everything takes a raw text or a :class:`~entitynlm.text.document.Document`; seeds are arguments, and the same seed gives the same
-answer. Answers are plain objects of the package: documents with mentions, tables of rows, lists.
+Methods take a raw text or a :class:`~entitynlm.text.document.Document`; the same seed gives the same answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from entitynlm.coref.annotation import Links, Options, annotate_document
 from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
@@ -67,22 +66,15 @@ class EntityNLM:
         possessives: bool = True,
         seed: int = 0,
     ) -> Document:
-        """Find the mentions of a text and who is who: the document with ``mentions``, ``entities`` and ``clusters``.
+        """Find the mentions of a text and link them: the document with ``mentions``, ``entities`` and ``clusters``.
 
-        :param samples: 0 takes the proposal's best choices; N the most probable under P of N drawn analyses.
-        :param links: ``weighed`` (the model and the words together) or ``network`` (the model alone).
+        :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
+        :param links: ``weighed`` (by the network and string features) or ``network`` (by the network alone).
         :param scores: put the confidence of each mention and link into ``mention.attributes``.
         :param keep_mentions: take a document's own mentions and only link them.
         :param possessives: also mentions such as "her" in "her mother" (else: outermost ones only).
         """
-        options = Options(
-            samples=samples,
-            links=links,
-            scores=scores,
-            keep_mentions=keep_mentions,
-            possessives=possessives,
-            seed=seed,
-        )
+        options = Options(samples, links, scores, keep_mentions, possessives, seed)
         return annotate_document(self.pretrained, as_document(text), options)
 
     def surprisal(
@@ -95,40 +87,31 @@ class EntityNLM:
         base: float = 2.0,
         seed: int = 0,
     ) -> Surprisal:
-        """How predictable each word and each referent was: ``tokens`` and ``mentions``, a row each.
+        """The surprisal of each word and each referent: ``tokens`` and ``mentions``, with a row each.
 
-        :param mentions: read along the document's own (``given``) or sum over all that are possible (``sampled``).
+        :param mentions: condition on the document's own (``given``) or sum over possible ones (``sampled``).
         :param samples: particles per repeat; the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
         """
         from entitynlm.lm.surprisal import measure_surprisal
 
-        return measure_surprisal(
-            self.pretrained,
-            as_document(text),
-            mentions=mentions,
-            samples=samples,
-            repeats=repeats,
-            base=base,
-            seed=seed,
-        )
+        settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
+        return measure_surprisal(self.pretrained, as_document(text), mentions=mentions, base=base, **settings)
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
-        """Who is mentioned next, at the end of a text or at one of its tokens: the entities so far and a new one.
+        """Predict the next entity, at the end of a text or at one of its tokens.
 
-        Only the words and mentions before that place are looked at; the mentions of a raw text are found first. ``choice.ranked``
-        lists (entity, probability), the likeliest first; a new entity has the empty name.
+        Only what stands before that place is used; the mentions of a raw text are found first. ``choice.ranked`` lists (entity,
+        probability), the likeliest first; a new entity has the empty name.
         """
         if isinstance(document, str):
             document = self.annotate(document)
         place = len(document) if position is None else position
         if not 0 <= place <= len(document):
-            raise ConfigError(
-                f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
-            )
-        return NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder).choose(
-            document, [place]
-        )[0]
+            message = f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
+            raise ConfigError(message)
+        chooser = NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder)
+        return chooser.choose(document, [place])[0]
 
     def generate(
         self,
@@ -144,23 +127,15 @@ class EntityNLM:
         new_entities: bool = True,
         seed: int = 0,
     ) -> list[Continuation]:
-        """Continue a text, or start a story (None), with wishes about who is in it.
+        """Continue a text, or start a story (None), with constraints on its entities.
 
-        :param cast: how those are called that the story starts with, besides those of the text.
-        :param next_entity: how the one is called that the next mention shall be of.
-        :param new_entities: whether others may come up.
+        :param cast: names of entities to start with, besides those of the text.
+        :param next_entity: the name of the entity that the next mention refers to.
+        :param new_entities: whether other entities may be mentioned.
         """
         from entitynlm.generation.continuations import Request, tell_stories
 
-        request = Request(
-            words=words,
-            sentences=sentences,
-            temperature=temperature,
-            top_p=top_p,
-            cast=tuple(cast),
-            next_entity=next_entity,
-            new_entities=new_entities,
-        )
+        request = Request(words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities)
         prompt = None if text is None else as_document(text)
         return tell_stories(self.pretrained, prompt, request, count=count, seed=seed)
 

@@ -76,17 +76,15 @@ def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, f
         own = [point for point in points if (point.method, point.proposal) == (method, proposal)]
         own.sort(key=lambda point: point.particles)
         line, marker = METHOD_STYLES.get(method, ("-", "o"))
-        axis.errorbar(
-            [point.particles for point in own],
-            [point.mean for point in own],
-            yerr=[0.0 if len(point.perplexities) < 2 else point.spread for point in own],
-            label=f"{method}, {proposal} Q",
-            color=PROPOSAL_COLOURS.get(proposal),
-            linestyle=line,
-            marker=marker,
-            markersize=4,
-            capsize=3,
-        )
+        style = {
+            "color": PROPOSAL_COLOURS.get(proposal),
+            "linestyle": line,
+            "marker": marker,
+            "markersize": 4,
+        }
+        bars = [0.0 if len(point.perplexities) < 2 else point.spread for point in own]
+        particles, means = [point.particles for point in own], [point.mean for point in own]
+        axis.errorbar(particles, means, yerr=bars, capsize=3, label=f"{method}, {proposal} Q", **style)
     for name, value in (references or {}).items():
         axis.axhline(value, color=GREY, linewidth=1, linestyle=":", label=f"{name} ({value:.1f})")
     counts = sorted({point.particles for point in points})
@@ -103,34 +101,21 @@ def draw_surprisal(tables: Surprisal, *, unit: str, smooth: int | None = None) -
     rows = [row for row in tables.tokens if row.surprisal is not None]
     with_entities = np.array([row.surprisal for row in rows], dtype=float)
     without = np.array([row.without_entities for row in rows], dtype=float)
+    baseline = f"without entities ({tables.source})"
     if len(rows) <= WORDS_WITH_LABELS and smooth is None:
         figure, axis = start_figure(max(4.0, 0.22 * len(rows) + 1.2), 3.4)
         places = np.arange(len(rows))
         errors = np.array([row.error or 0.0 for row in rows])
-        axis.bar(
-            places,
-            with_entities,
-            color=BLUE,
-            width=0.7,
-            yerr=errors if errors.any() else None,
-            label="EntityNLM",
-        )
-        axis.plot(
-            places, without, "o", color=ORANGE, markersize=3.5, label=f"without entities ({tables.source})"
-        )
+        bars = errors if errors.any() else None
+        axis.bar(places, with_entities, color=BLUE, width=0.7, yerr=bars, label="EntityNLM")
+        axis.plot(places, without, "o", color=ORANGE, markersize=3.5, label=baseline)
         axis.set_xticks(places, [label(row.token, 16) for row in rows], rotation=90)
         axis.margins(x=0.01)
     else:
         window = smooth or max(5, len(rows) // 100)
         figure, axis = start_figure(8.0, 3.2)
         axis.plot(average(with_entities, window), color=BLUE, linewidth=1.2, label="EntityNLM")
-        axis.plot(
-            average(without, window),
-            color=ORANGE,
-            linewidth=0.9,
-            alpha=0.8,
-            label=f"without entities ({tables.source})",
-        )
+        axis.plot(average(without, window), color=ORANGE, linewidth=0.9, alpha=0.8, label=baseline)
         axis.set_xlabel(f"word (mean over {window} words)")
         axis.margins(x=0)
     axis.set_ylabel(f"surprisal ({unit})")
@@ -140,7 +125,7 @@ def draw_surprisal(tables: Surprisal, *, unit: str, smooth: int | None = None) -
 
 
 def label(text: str, longest: int) -> str:
-    """Somebody's words as an axis can show them: nothing in them is a formula or a control character."""
+    """Words of a text as a label of an axis: nothing in them is a formula or a control character."""
     shown = "".join(character if character.isprintable() else "·" for character in text)
     return shorten(shown, longest).replace("$", r"\$")
 
@@ -175,27 +160,13 @@ def draw_calibration(found: Calibration, title: str) -> Any:
     """Observed against predicted, with error bars, and how many predictions there are."""
     figure, (axis, counts) = start_figure(7.6, 3.6, 2)
     axis.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
-    axis.errorbar(
-        [b.predicted for b in found.bins],
-        [b.observed for b in found.bins],
-        yerr=[b.error for b in found.bins],
-        fmt="o-",
-        color=BLUE,
-        markersize=4,
-        linewidth=1.2,
-    )
-    axis.set(
-        xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability of a referent", ylabel="share that came true"
-    )
+    predicted, observed, errors = zip(*((b.predicted, b.observed, b.error) for b in found.bins), strict=True)
+    axis.errorbar(predicted, observed, yerr=errors, fmt="o-", color=BLUE, markersize=4, linewidth=1.2)
+    axis.set(xlim=(0, 1), ylim=(0, 1))
+    axis.set(xlabel="predicted probability of a referent", ylabel="share that came true")
     axis.set_title(f"{title}: error {100 * found.error:.1f} points", fontsize=9)
-    counts.bar(
-        [b.low for b in found.bins],
-        [b.count for b in found.bins],
-        width=[b.high - b.low for b in found.bins],
-        align="edge",
-        color=GREY,
-        edgecolor="white",
-    )
+    low, heights, widths = zip(*((b.low, b.count, b.high - b.low) for b in found.bins), strict=True)
+    counts.bar(low, heights, width=widths, align="edge", color=GREY, edgecolor="white")
     counts.set_yscale("log")
     counts.set(xlim=(0, 1), xlabel="predicted probability", ylabel="predictions")
     counts.set_title(f"{found.mentions:,} mentions, {100 * found.accuracy:.1f} % right", fontsize=9)

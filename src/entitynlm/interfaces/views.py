@@ -1,7 +1,6 @@
-"""Documents for the eye: mentions in the colour of their entity, with brackets that show the nesting.
+"""Documents and tables in a terminal: mentions in the colour of their entity, with brackets that show the nesting.
 
-Every bracket carries the entity's number (₁, ₂, … in order of first mention), so that nothing is lost
-without colours or to the colour-blind.
+Every bracket carries the entity's number (₁, ₂, … in order of first mention), so nothing is lost without colours.
 """
 
 from __future__ import annotations
@@ -27,6 +26,18 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 AS_IN_THE_FIGURE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
 """X as the paper's second figure prints it: the words as they stand."""
+
+
+def draw_table(
+    headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Sequence[str] = (), **layout: Any
+) -> Table:
+    """A table without lines; the columns named in ``right`` are aligned to the right."""
+    table = Table(box=None, pad_edge=False, title_justify="left", **{"header_style": "dim", **layout})
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def number_entities(document: Document) -> dict[str, int]:
@@ -89,21 +100,16 @@ def _gap_before(document: Document, index: int) -> str:
 
 
 def list_entities(document: Document, *, limit: int = 30) -> Table:
-    """The cast: number, type, how many mentions, how it is called first."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("", "mentions", "type", "first called"):
-        table.add_column(heading, justify="right" if heading == "mentions" else "left")
+    """The entities: number, mentions, type, and the words of the first mention."""
+    rows: list[Sequence[str | Text]] = []
     for number, entity in enumerate(document.entities[:limit], start=1):
-        first = entity.mentions[0]
-        table.add_row(
-            Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}"),
-            str(len(entity.mentions)),
-            entity.type or "",
-            Text(document.words(*first.span).replace("\n", " "), style=colour_of(number)),
-        )
+        subscript = Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
+        words = document.words(*entity.mentions[0].span).replace("\n", " ")
+        name = Text(words, style=colour_of(number))
+        rows.append((subscript, str(len(entity.mentions)), entity.type or "", name))
     if len(document.entities) > limit:
-        table.add_row("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim"))
-    return table
+        rows.append(("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim")))
+    return draw_table(("", "mentions", "type", "first called"), rows, right=("mentions",))
 
 
 def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE) -> list[Table]:
@@ -133,34 +139,27 @@ def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE)
 
 def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
     """Counts for people: a row for what is counted, a column for each split."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", style="dim")
-    for split in statistics:
-        table.add_column(split, justify="right")
     counts = list(statistics.values())
-    for name in ("documents", "sentences", "tokens", "mentions", "entities", "singletons"):
-        table.add_row(name, *(f"{getattr(count, name):,}" for count in counts))
+    rows: dict[str, list[str]] = {
+        name: [f"{getattr(count, name):,}" for count in counts]
+        for name in ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
+    }
     means = (count.mean_mention_length for count in counts)
-    table.add_row("words per mention", *("–" if mean is None else f"{mean:.2f}" for mean in means))
-    table.add_row("longest mention", *(str(count.longest_mention or "–") for count in counts))
-    table.add_row("word forms", *(f"{count.vocabulary:,}" for count in counts))
-    return table
+    rows["words per mention"] = ["–" if mean is None else f"{mean:.2f}" for mean in means]
+    rows["longest mention"] = [str(count.longest_mention or "–") for count in counts]
+    rows["word forms"] = [f"{count.vocabulary:,}" for count in counts]
+    labelled: list[Sequence[str | Text]] = [[Text(name, style="dim"), *cells] for name, cells in rows.items()]
+    return draw_table(("", *statistics), labelled, right=tuple(statistics))
 
 
 def describe_difficulty(difficulty: Mapping[str, Any]) -> Group:
-    """Whether the generated stories are hard enough to learn from: who guesses the next entity how often."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("guessing who is mentioned next")
-    table.add_column("right", justify="right")
-    for reader, accuracy in difficulty["accuracy"].items():
-        table.add_row(reader, f"{accuracy:.1f} %")
-    verdict = "hard enough" if difficulty["hard_enough"] else "NOT hard enough"
-    return Group(
-        table,
-        Text(
-            f"{verdict}: every simple reader stays {difficulty['margin']:.1f} points or more under the one who knows "
-            f"the script ({difficulty['required_margin']:.0f} are asked for; {difficulty['slots']:,} slots in "
-            f"{difficulty['documents']:,} test stories)",
-            style="dim" if difficulty["hard_enough"] else "bold red",
-        ),
+    """Whether the next entity of generated stories is hard enough to predict, by the accuracy of simple rules."""
+    rows = [(name, f"{accuracy:.1f} %") for name, accuracy in difficulty["accuracy"].items()]
+    verdict = Text(
+        f"{'hard enough' if difficulty['hard_enough'] else 'NOT hard enough'}: every simple rule stays "
+        f"{difficulty['margin']:.1f} points or more under the one that knows the script "
+        f"({difficulty['required_margin']:.0f} are asked for; {difficulty['slots']:,} slots in "
+        f"{difficulty['documents']:,} test stories)",
+        style="dim" if difficulty["hard_enough"] else "bold red",
     )
+    return Group(draw_table(("predicting the next entity", "right"), rows, right=("right",)), verdict)

@@ -27,18 +27,15 @@ def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> No
     Example: entitynlm data list --data ~/corpora
     """
     from rich.markup import escape
-    from rich.table import Table
 
+    from entitynlm.interfaces.views import draw_table
     from entitynlm.text.corpora.catalogue import CATALOGUE
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in ("corpus", "documents", "here", "what, licence and how to get it"):
-        table.add_column(heading, justify="right" if heading == "documents" else "left")
-    rows = []
+    lines, rows = [], []
     for offer in CATALOGUE.values():
         here = _describe_presence(offer, data / offer.name)
         about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
-        table.add_row(f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about)
+        lines.append((f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about))
         rows.append(
             {
                 "name": offer.name,
@@ -51,7 +48,8 @@ def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> No
                 "here": here,
             }
         )
-    terminal.print(table)
+    headings = ("corpus", "documents", "here", "what, licence and how to get it")
+    terminal.print(draw_table(headings, lines, right=("documents",)))
     terminal.write_json(rows)
 
 

@@ -95,30 +95,23 @@ def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> di
 
 def draw_surprises(report: Report, most: int = 6) -> Table:
     """The least expected referents, in their contexts."""
-    from rich.table import Table
     from rich.text import Text
 
-    from entitynlm.interfaces.views import colour_of, number_entities
+    from entitynlm.interfaces.views import colour_of, draw_table, number_entities
 
     numbers = number_entities(report.document)
-    table = Table(title="The most surprising referents", title_justify="left", box=None, pad_edge=False)
-    table.add_column(report.unit, justify="right")
-    table.add_column("who")
-    table.add_column("where", overflow="fold")
-    table.add_column("expected", style="dim")
+    rows = []
     for found in report.surprises[:most]:
         style = f"bold {colour_of(numbers[found.row.entity])}"
         before = found.before.split()[-5:]
         after = found.after.split()[:4]
         where = Text(" ".join(["…", *before]) + " ").append(found.row.mention, style=style)
         where.append(" " + " ".join([*after, "…"]))
-        table.add_row(
-            f"{found.row.referent_surprisal:.1f}",
-            Text(report.characters[found.number - 1].name, style=style),
-            where,
-            f"{found.expected} {100 * found.row.expected_probability:.0f} %",
-        )
-    return table
+        who = Text(report.characters[found.number - 1].name, style=style)
+        expected = Text(f"{found.expected} {100 * found.row.expected_probability:.0f} %", style="dim")
+        rows.append((f"{found.row.referent_surprisal:.1f}", who, where, expected))
+    headings, title = (report.unit, "who", "where", "expected"), "The most surprising referents"
+    return draw_table(headings, rows, right=(report.unit,), title=title, header_style="bold")
 
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:

@@ -154,17 +154,6 @@ def _count(
     return count_alignments([document.id for document in paired[0]], alignments, metrics)
 
 
-def _draw_table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[str]], **layout: Any) -> Table:
-    from rich.table import Table
-
-    table = Table(heading, box=None, title_justify="left", **layout)
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
 def _tabulate_scores(counts: CorpusCounts) -> Table:
     rows = [
         [_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)] for name in counts.by_metric
@@ -172,7 +161,7 @@ def _tabulate_scores(counts: CorpusCounts) -> Table:
     if counts.has_conll:
         rows.append(["CoNLL", "", "", _show(counts.conll)])
     title = f"{len(counts)} document{'s' if len(counts) != 1 else ''}"
-    return _draw_table("", ("recall", "precision", "F1"), rows, title=title)
+    return _draw(("", "recall", "precision", "F1"), rows, title=title)
 
 
 def _tabulate_documents(counts: CorpusCounts) -> Table:
@@ -182,7 +171,7 @@ def _tabulate_documents(counts: CorpusCounts) -> Table:
     }
     if counts.has_conll:
         columns["CoNLL"] = [_show(value) for value in counts.conll_documents]
-    return _draw_table("document (F1)", list(columns), zip(counts.doc_ids, *columns.values(), strict=True))
+    return _draw(("document (F1)", *columns), zip(counts.doc_ids, *columns.values(), strict=True))
 
 
 def _tabulate_comparisons(comparisons: dict[str, Comparison], trials: int) -> Table:
@@ -191,7 +180,13 @@ def _tabulate_comparisons(comparisons: dict[str, Comparison], trials: int) -> Ta
         for name, c in comparisons.items()
     ]
     title = f"second response against the first, {trials} trials"
-    return _draw_table("F1", ("first", "second", "difference", "p"), rows, title=title)
+    return _draw(("F1", "first", "second", "difference", "p"), rows, title=title)
+
+
+def _draw(headings: Sequence[str], rows: Iterable[Sequence[str]], **layout: Any) -> Table:
+    from entitynlm.interfaces.views import draw_table
+
+    return draw_table(headings, rows, right=headings[1:], header_style="bold", **layout)
 
 
 def _title(metric: str) -> str:
