@@ -188,9 +188,7 @@ def score_baseline(model: str, documents: Sequence[Any]) -> list[float]:
     from entitynlm.lm.evaluation import measure_rnnlm
 
     pretrained = load_model(model).pretrained
-    row = measure_rnnlm(
-        pretrained.get_language_model(), [encode(model, d) for d in documents], lambda *told: None
-    )
+    row = measure_rnnlm(pretrained.get_language_model(), [encode(model, d) for d in documents])
     return [found.log_prob for found in row.documents]
 
 
@@ -661,7 +659,7 @@ def dump_coref(figures: Mapping[str, Any]) -> Json:
             {split: [dump(row) for row in found["rows"]] for split, found in block["splits"].items()}
             for block in figures["blocks"]
         ],
-        "alone": {split: [dump(row) for row in rows] for split, rows in figures["alone"].items()},
+        "alone": {split: [dump(row) for row in rows] for split, rows in figures["end_to_end"].items()},
     }
 
 
@@ -719,22 +717,24 @@ def make_small_tables(count: int, seed: int, epochs: int) -> Json:
     """The paper's three tables as the demonstration measures them: one quick training on generated stories."""
     import torch
 
-    from entitynlm.experiments.small_tables import QUICK, Stories, measure_small_tables, train_quickly
+    from entitynlm.experiments.paper import load_packaged_settings
+    from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
     from entitynlm.training.settings import load_settings
 
     torch.set_num_threads(1)
     stories = Stories("stories", *split_stories(count, seed))
-    settings = load_settings(None, {**QUICK, "training.epochs": epochs})
+    settings = load_settings(None, {**load_packaged_settings("quick"), "training.epochs": epochs})
     pretrained = train_quickly(stories, settings, seed=seed)
     assert pretrained is not None
-    return [
-        dump_paper_table(table.to_dict()) for table in measure_small_tables(pretrained, stories, seed=seed)
-    ]
+    found = measure_small_tables(pretrained, stories, seed=seed)
+    return [dump_paper_table(table.to_dict()) for table in found.values()]
 
 
 def dump_paper_table(table: Mapping[str, Any]) -> Json:
     """Rows in their order: our figure and its spread, and the paper's."""
-    return [[row["ours"], row["spread"], row["paper"]] for row in table["rows"]]
+    (column,) = table["columns"]
+    cells = [(row["figures"][column], row["paper"]) for row in table["rows"]]
+    return [[cell["value"], cell["error"], paper] for cell, paper in cells]
 
 
 def reproduce_all(folder: Path, count: int) -> Json:
@@ -758,7 +758,10 @@ def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
         "--ours-config", ours, "--seeds", "1,2", "--jobs", "1", "--threads", "1", "--set", "training.epochs=1",
         "--set", "model.hidden_size=12", "--set", "model.embedding_size=12",
     )  # fmt: skip
-    seeds = [[row["mean"], row["spread"], row["accuracies"]] for row in figures["seeds"]["rows"].values()]
+    seeds = [
+        [row["mean"], row["standard_deviation"], row["accuracies"]]
+        for row in figures["seeds"]["rows"].values()
+    ]
     return {**dump_entity(figures), "seeds": seeds}
 
 

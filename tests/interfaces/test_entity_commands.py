@@ -118,7 +118,11 @@ def test_predict_entity_writes_one_line_per_mention(
 def test_a_row_that_can_not_be_made_is_one_readable_message(
     corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for rows, words in (("human", "people's guesses"), ("entitynlm", "--model"), ("best", "there is no row")):
+    for rows, words in (
+        ("human", "people's guesses"),
+        ("entitynlm", "--model"),
+        ("best", "there is no 'best'"),
+    ):
         arguments = [
             "entitynlm",
             "evaluate",

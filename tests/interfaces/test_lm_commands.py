@@ -93,11 +93,11 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
     figures = json.loads(result.stdout)
     assert list(figures["splits"]) == ["dev", "test"]
     for table in figures["splits"].values():
-        rows = {(row["model"], row["reading"]): row for row in table["rows"]}
+        rows = {(row["model"], row["likelihood"]): row for row in table["rows"]}
         assert list(rows) == [
             ("5-gram", "exact"),
             ("RNNLM", "exact"),
-            *(("EntityNLM", reading) for reading in ("marginal", "words-only", "joint", "given-entities")),
+            *(("EntityNLM", name) for name in ("marginal", "words-only", "joint", "given-entities")),
         ]
         assert {row["tokens"] for row in rows.values()} == {table["tokens"]}
         assert all(len(row["documents"]) == table["documents"] for row in rows.values())
@@ -113,7 +113,7 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
 
 
 def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> None:
-    options = "--split test --readings marginal,words-only --method importance --proposal causal --prior-share 0".split()
+    options = "--split test --likelihoods marginal,words-only --method importance --proposal causal --prior-share 0".split()
     result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, *options)
     text = " ".join(result.stdout.split())
     tokens = sum(map(len, map(load_pretrained(model).encoder.encode, open_corpus(corpus).documents("test"))))
@@ -134,14 +134,14 @@ def test_evaluate_says_which_rows_are_missing(corpus: Path, model: Path, tmp_pat
     some.mkdir()
     (some / "test.jsonl").write_bytes((corpus / "test.jsonl").read_bytes())
     result = run(
-        "evaluate", "lm", "--corpus", some, "--model", alone, *QUICK, "--readings", "joint", "--json", "-"
+        "evaluate", "lm", "--corpus", some, "--model", alone, *QUICK, "--likelihoods", "joint", "--json", "-"
     )
-    assert [row["reading"] for row in json.loads(result.stdout)["splits"]["test"]["rows"]] == ["joint"]
+    assert [row["likelihood"] for row in json.loads(result.stdout)["splits"]["test"]["rows"]] == ["joint"]
     remarks = " ".join(result.stderr.split())
     assert "no RNNLM row" in remarks
     assert "no 5-gram row" in remarks
     elsewhere = run(
-        "evaluate", "lm", "--corpus", some, "--model", alone, "--rnnlm", model, *QUICK, "--readings", "joint", "--json", "-"
+        "evaluate", "lm", "--corpus", some, "--model", alone, "--rnnlm", model, *QUICK, "--likelihoods", "joint", "--json", "-"
     )  # fmt: skip
     assert [row["model"] for row in json.loads(elsewhere.stdout)["splits"]["test"]["rows"]] == [
         "RNNLM",
@@ -160,14 +160,20 @@ def test_a_baseline_over_other_words_is_refused(corpus: Path, model: Path, tmp_p
     ("options", "message"),
     [
         (["--split", "tset"], "no split 'tset'"),
-        (["--readings", "marginl"], "no reading 'marginl'"),
-        (["--method", "guess"], "no method 'guess'"),
-        (["--proposal", "best"], "no proposal 'best'"),
+        (["--likelihoods", "marginl"], "no 'marginl'"),
     ],
 )
 def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         run("evaluate", "lm", "--corpus", corpus, "--model", model, "--no-ngram", *QUICK, *options)
+
+
+@pytest.mark.parametrize("options", [["--method", "guess"], ["--proposal", "best"]])
+def test_values_that_an_option_does_not_have_are_named(corpus: Path, model: Path, options: list[str]) -> None:
+    arguments = ["evaluate", "lm", "--corpus", str(corpus), "--model", str(model), *options]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert options[0] in result.output and options[1] in result.output
 
 
 def test_errors_end_with_exit_code_two(
@@ -187,13 +193,13 @@ def test_reproduce_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path
     figures = json.loads(run(*command, "--json", "-", "-q").stdout)
     assert list(figures["splits"]) == ["dev", "test"]
     for split in figures["splits"].values():
-        rows = {(row["model"], row["reading"]): row for row in split["rows"]}
-        assert rows["5-gram", "exact"]["spread"] == 0
-        assert rows["EntityNLM", "marginal"]["spread"] > 0
+        rows = {(row["model"], row["likelihood"]): row["over_seeds"] for row in split["rows"]}
+        assert rows["5-gram", "exact"]["standard_deviation"] == 0
+        assert rows["EntityNLM", "marginal"]["standard_deviation"] > 0
         assert len(rows["RNNLM", "exact"]["perplexities"]) == 2
         assert set(split["seeds"]) == {"1", "2"}
-        assert {row["tokens"] for row in split["pooled"]["rows"]} == {split["pooled"]["tokens"]}
-    written = (out / "lm.md").read_text()
+        assert {row["tokens"] for row in split["rows"]} == {split["tokens"]}
+    written = (out / "tables.md").read_text()
     assert "| 5-gram | exact |" in written
     assert "mean ± standard deviation over seeds 1, 2" in written
     log = (out / "reproduce.log").read_text()
@@ -269,7 +275,7 @@ def test_reproduce_on_real_documents_in_the_layout_of_conll_2012(
     figures = json.loads(run(*command, *conll, *QUICK, "--json", "-", "-q").stdout)
     encoder = load_pretrained(tmp_path / "out" / "default" / "seed-1").encoder
     for split in ("dev", "test"):
-        table = figures["splits"][split]["pooled"]
+        table = figures["splits"][split]
         direct = [encoder.encode(document) for document in small.documents(split)]
         assert table["tokens"] == sum(map(len, direct)), "the same words by both ways"
         assert {row["tokens"] for row in table["rows"]} == {table["tokens"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,18 @@ import pytest
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from entitynlm.inference.scoring import score_document
-from entitynlm.lm.evaluation import Contenders, Sampling, measure_rows
+from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.rnnlm import score_words
-from entitynlm.lm.rows import DocumentResult, Row, check_tokens, compare_rows
+from entitynlm.lm.scores import DocumentScore, ModelScores, check_tokens, compare_rows
 from entitynlm.model.encoding.variables import Analysis
 from support.small_bundles import cut_document, make_bundle
 
 FEW = Sampling(particles=20, repeats=3)
+
+
+def measure_rows(*arguments: Any, **options: Any) -> tuple[ModelScores, ...]:
+    return measure_split("test", *arguments, **options).rows
 
 
 @pytest.mark.parametrize("method", ["particle-filter", "importance"])
@@ -28,7 +33,7 @@ def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior
     pretrained, documents = make_bundle()
     documents = [cut_document(document, 4) for document in documents[:4]]
     sampling = Sampling(400, 8, method, proposal, prior_share=prior_share)  # type: ignore[arg-type]
-    (row,) = measure_rows(Contenders(pretrained), documents, sampling=sampling, readings=["marginal"])
+    (row,) = measure_rows(ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"])
     exact = [enumerate_log_prob(pretrained.get("generative"), document) for document in documents]
     for found, truth in zip(row.documents, exact, strict=True):
         assert found.log_prob == pytest.approx(truth, abs=6 * found.standard_error + 1e-6)
@@ -43,10 +48,10 @@ def test_a_cache_is_mixed_into_both_models_alike() -> None:
     different = cut_document(
         documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
     )
-    contenders = Contenders(pretrained, pretrained.language_model)
+    models = ModelsCompared(pretrained, pretrained.language_model)
     sampling = Sampling(particles=20, repeats=2, cache_share=0.25, proposal="causal")
     plain, cached, entities, both = measure_rows(
-        contenders, [different], sampling=sampling, readings=["marginal"]
+        models, [different], sampling=sampling, likelihoods=["marginal"]
     )
     assert [cached.name, both.name] == ["RNNLM + cache", "EntityNLM + cache marginal"]
     expected = (len(different) - 1) * math.log(0.75)
@@ -58,8 +63,8 @@ def test_a_cache_is_mixed_into_both_models_alike() -> None:
 def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
     pretrained, documents = make_bundle()
     ngram = estimate_ngrams(documents, pretrained.encoder)
-    contenders = Contenders(pretrained, pretrained.language_model, ngram)
-    rows = measure_rows(contenders, documents, sampling=FEW)
+    models = ModelsCompared(pretrained, pretrained.language_model, ngram)
+    rows = measure_rows(models, documents, sampling=FEW)
     assert [row.name for row in rows] == [
         "5-gram",
         "RNNLM",
@@ -70,7 +75,7 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
     ]
     assert {row.tokens for row in rows} == {sum(map(len, documents))}
     assert [row.comparable for row in rows] == [True, True, True, False, False, False]
-    alone = measure_rows(contenders, documents[3:4], sampling=FEW)
+    alone = measure_rows(models, documents[3:4], sampling=FEW)
     for row, single in zip(rows, alone, strict=True):
         assert row.documents[3] == single.documents[0]
         assert row.log_prob == pytest.approx(math.fsum(document.log_prob for document in row.documents))
@@ -80,7 +85,7 @@ def test_rows_count_the_same_words_and_documents_do_not_mix() -> None:
 def test_exact_rows_are_the_models_own_figures() -> None:
     pretrained, documents = make_bundle()
     ngram = estimate_ngrams(documents, pretrained.encoder)
-    rows = measure_rows(Contenders(pretrained, pretrained.language_model, ngram), documents, sampling=FEW)
+    rows = measure_rows(ModelsCompared(pretrained, pretrained.language_model, ngram), documents, sampling=FEW)
     by_name = {row.name: row for row in rows}
     for number, document in enumerate(documents):
         score = score_document(pretrained.get("generative"), document, ())
@@ -108,7 +113,7 @@ def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
     pretrained, documents = make_bundle()
     documents = [cut_document(document, 3) for document in documents[:2]]
     many = Sampling(particles=500, repeats=6)
-    (row,) = measure_rows(Contenders(pretrained), documents, sampling=many, readings=["words-only"])
+    (row,) = measure_rows(ModelsCompared(pretrained), documents, sampling=many, likelihoods=["words-only"])
     for found, document in zip(row.documents, documents, strict=True):
         analyses = list_analyses(pretrained.get("generative"), document)
         weights = np.exp(score_analyses(pretrained.get("causal"), document, analyses))
@@ -127,9 +132,9 @@ def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> No
 
     def measure(**options: int) -> float:
         sampling = replace(FEW, **options)
-        return measure_rows(Contenders(pretrained), documents, sampling=sampling, readings=["marginal"])[
-            0
-        ].log_prob
+        return measure_rows(
+            ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
+        )[0].log_prob
 
     assert measure() == measure(workers=2) != measure(seed=1)
 
@@ -147,41 +152,45 @@ def test_the_proposal_that_looks_ahead_is_preferred_where_there_is_one() -> None
 def test_text_without_annotation_has_no_row_that_reads_it() -> None:
     pretrained, documents = make_bundle()
     bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
-    rows = measure_rows(Contenders(pretrained), bare, sampling=FEW)
-    assert [row.reading for row in rows] == ["marginal", "words-only"]
-    annotated = measure_rows(Contenders(pretrained), documents, sampling=FEW)
+    rows = measure_rows(ModelsCompared(pretrained), bare, sampling=FEW)
+    assert [row.likelihood for row in rows] == ["marginal", "words-only"]
+    annotated = measure_rows(ModelsCompared(pretrained), documents, sampling=FEW)
     assert rows[0].log_prob == annotated[0].log_prob, "the marginal does not look at the annotation"
 
 
 def test_documents_without_words_are_left_out() -> None:
     pretrained, documents = make_bundle()
     empty = cut_document(documents[0], 0)
-    rows = measure_rows(Contenders(pretrained, pretrained.language_model), [*documents, empty], sampling=FEW)
+    rows = measure_rows(
+        ModelsCompared(pretrained, pretrained.language_model), [*documents, empty], sampling=FEW
+    )
     assert all(len(row.documents) == len(documents) for row in rows)
 
 
 def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
     pretrained, documents = make_bundle()
     sampling = Sampling(particles=5, repeats=1)
-    rows = measure_rows(Contenders(pretrained), documents, sampling=sampling)
+    rows = measure_rows(ModelsCompared(pretrained), documents, sampling=sampling)
     assert math.isnan(rows[0].standard_error)
     for row in rows:
-        again = Row.from_dict(json.loads(json.dumps(row.to_dict(), allow_nan=False)))
+        again = ModelScores.from_dict(json.loads(json.dumps(row.to_dict(), allow_nan=False)))
         assert again.to_dict() == row.to_dict()
 
 
 def test_rows_that_count_other_words_are_refused() -> None:
-    first = Row("RNNLM", "exact", (DocumentResult("a", 10, -20.0), DocumentResult("b", 5, -9.0)))
-    second = Row("EntityNLM", "marginal", (DocumentResult("a", 10, -19.0), DocumentResult("b", 6, -9.0)))
+    first = ModelScores("RNNLM", "exact", (DocumentScore("a", 10, -20.0), DocumentScore("b", 5, -9.0)))
+    second = ModelScores(
+        "EntityNLM", "marginal", (DocumentScore("a", 10, -19.0), DocumentScore("b", 6, -9.0))
+    )
     check_tokens([first, first])
     with pytest.raises(ModelError, match=r"EntityNLM marginal counts 16 words .* RNNLM 15"):
         check_tokens([first, second])
 
 
 def test_comparisons_are_between_comparable_rows_only() -> None:
-    def row(model: str, reading: str, *log_probs: float) -> Row:
-        documents = tuple(DocumentResult(str(i), 10, value) for i, value in enumerate(log_probs))
-        return Row(model, reading, documents)  # type: ignore[arg-type]
+    def row(model: str, likelihood: str, *log_probs: float) -> ModelScores:
+        documents = tuple(DocumentScore(str(i), 10, value) for i, value in enumerate(log_probs))
+        return ModelScores(model, likelihood, documents)  # type: ignore[arg-type]
 
     rows = [
         row("5-gram", "exact", -50, -52),
@@ -209,7 +218,7 @@ def test_wrong_wishes_are_refused(options: dict[str, object], message: str) -> N
         Sampling(**options)  # type: ignore[arg-type]
 
 
-def test_unknown_readings_are_refused() -> None:
+def test_unknown_likelihoods_are_refused() -> None:
     pretrained, documents = make_bundle()
     with pytest.raises(ConfigError, match="marginl"):
-        measure_rows(Contenders(pretrained), documents, readings=["marginl"])
+        measure_rows(ModelsCompared(pretrained), documents, likelihoods=["marginl"])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.experiments.entity_reproduction import ROW_4, Workshop, choose_rows
+from entitynlm.experiments.paper import load_packaged_settings
+from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
 from entitynlm.inference.scoring import score_document
 from entitynlm.interfaces.api import EntityNLM
 from entitynlm.prediction.agreement import HumanChooser, count_shares, find_majority, measure_divergence
@@ -40,15 +41,16 @@ TINY = PredictorConfig(
 
 
 @pytest.fixture(scope="module")
-def workshop() -> Workshop:
+def predictors() -> Predictors:
     pretrained, _ = make_bundle()
     stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
-    return Workshop(make_stories(30), make_stories(6, first=50), stories, pretrained, config=TINY)
+    training = TrainingStories(make_stories(30), make_stories(6, first=50))
+    return Predictors(training, stories, pretrained, config=TINY)
 
 
 @pytest.fixture(scope="module")
-def choosers(workshop: Workshop) -> dict[str, Chooser]:
-    return {name: workshop.make(name) for name in ROWS}
+def choosers(predictors: Predictors) -> dict[str, Chooser]:
+    return {name: predictors.get(name) for name in ROWS}
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -77,8 +79,10 @@ def test_choices_are_distributions_over_the_entities_so_far_and_a_new_one(
         assert choice.ranked[0][1] == max(choice.probabilities)
 
 
-def test_what_is_learned_is_better_than_always_new(workshop: Workshop, choosers: dict[str, Chooser]) -> None:
-    accuracy = {name: measure_row(name, choosers[name], workshop.stories).accuracy for name in ROWS}
+def test_what_is_learned_is_better_than_always_new(
+    predictors: Predictors, choosers: dict[str, Chooser]
+) -> None:
+    accuracy = {name: measure_row(name, choosers[name], predictors.stories).accuracy for name in ROWS}
     assert accuracy["shallow"] > accuracy["always-new"]
     assert accuracy["modi"] > accuracy["always-new"]
     assert accuracy["ours"] > accuracy["always-new"]
@@ -139,24 +143,28 @@ def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Pa
         EntityPredictor.load(tmp_path)
 
 
-def test_a_stored_one_is_not_taken_for_one_with_other_settings(workshop: Workshop, tmp_path: Path) -> None:
-    made = replace(workshop, folder=tmp_path, _made={})
-    made.make("ours")
+def test_a_stored_one_is_not_taken_for_one_with_other_settings(
+    predictors: Predictors, tmp_path: Path
+) -> None:
+    made = replace(predictors, folder=tmp_path, _made={})
+    made.get("ours")
     for change in ({}, {"config": None, "seed": 2}):
-        replace(made, _made={}, **change).make("ours")
+        replace(made, _made={}, **change).get("ours")
     for change in ({"config": replace(TINY, hidden=9)}, {"seed": 2}):
         with pytest.raises(ConfigError, match="other settings or another seed"):
-            replace(made, _made={}, **change).make("ours")
+            replace(made, _made={}, **change).get("ours")
 
 
 def test_the_configuration_files_say_what_the_defaults_are() -> None:
     folder = Path(__file__).parents[2] / "configs"
     assert load_config(folder / "ours-inscript.toml") == PredictorConfig()
-    assert load_settings(folder / "paper-inscript.toml") == load_settings(None, ROW_4)
+    assert load_settings(folder / "paper-inscript.toml") == load_settings(
+        None, load_packaged_settings("inscript")
+    )
 
 
-def test_joined_rows_are_the_mean_of_what_they_say(workshop: Workshop) -> None:
-    rows = [measure_row(name, workshop.make(name), workshop.stories) for name in ("ours", "modi")]
+def test_joined_rows_are_the_mean_of_what_they_say(predictors: Predictors) -> None:
+    rows = [measure_row(name, predictors.get(name), predictors.stories) for name in ("ours", "modi")]
     joined = join_rows("both", rows)
     for answer, first, second in zip(joined.answers, rows[0].answers, rows[1].answers, strict=True):
         means = np.sqrt(np.array(first.choice.probabilities) * second.choice.probabilities)
@@ -204,10 +212,10 @@ def test_divergence_has_its_known_values() -> None:
     assert measure_divergence(one, other) == pytest.approx(1)
 
 
-def test_the_table_has_the_promised_shape(workshop: Workshop, choosers: dict[str, Chooser]) -> None:
-    rows = [measure_row(name, choosers[name], workshop.stories) for name in ("always-new", "shallow")]
+def test_the_table_has_the_promised_shape(predictors: Predictors, choosers: dict[str, Chooser]) -> None:
+    rows = [measure_row(name, choosers[name], predictors.stories) for name in ("always-new", "shallow")]
     table = describe_table(rows)
-    assert table["slots"] == sum(len(slotted.slots) for slotted in workshop.stories)
+    assert table["slots"] == sum(len(slotted.slots) for slotted in predictors.stories)
     assert set(table["rows"]) == {"always-new", "shallow"}
     found = table["rows"]["shallow"]
     assert set(found["breakdown"]) == {"newness", "distance", "candidates", "scenario", "form"}
@@ -224,9 +232,9 @@ def test_rows_are_chosen_by_name() -> None:
     with pytest.raises(ConfigError, match="there is no row"):
         choose_rows(["best"], model=True, human=True)
     with pytest.raises(ConfigError, match="--model"):
-        Workshop([], [], []).make("entitynlm")
+        Predictors(TrainingStories([], []), []).get("entitynlm")
     with pytest.raises(ConfigError, match="training stories"):
-        Workshop([], [], []).make("modi")
+        Predictors(TrainingStories([], []), []).get("modi")
 
 
 @pytest.mark.corpora
@@ -235,7 +243,7 @@ def test_inscript_slots_are_those_of_the_paper(corpora_path: Path) -> None:
     test = list(corpus.documents("test"))
     stories = collect_slots(test, read_guesses(corpora_path / "inscript" / "humanPredictions.json"))
     assert sum(len(slotted.slots) for slotted in stories) == 3327
-    new = measure_row("always-new", Workshop([], [], stories).make("always-new"), stories)
+    new = measure_row("always-new", Predictors(TrainingStories([], []), stories).get("always-new"), stories)
     assert round(new.accuracy, 2) == 31.08
     assert round(measure_row("human", HumanChooser(stories), stories).accuracy, 2) == 77.34
 
@@ -246,8 +254,8 @@ def test_shallow_features_come_near_the_papers(corpora_path: Path) -> None:
     stories = collect_slots(
         list(corpus.documents("test")), read_guesses(corpora_path / "inscript" / "humanPredictions.json")
     )
-    workshop = Workshop(list(corpus.documents("train")), [], stories)
-    row = measure_row("shallow", workshop.make("shallow"), stories)
+    predictors = Predictors(TrainingStories(list(corpus.documents("train")), []), stories)
+    row = measure_row("shallow", predictors.get("shallow"), stories)
     assert abs(row.accuracy - 45.34) < 3
 
 
@@ -255,5 +263,5 @@ def test_stories_without_slots_are_left_out() -> None:
     story = make_story(1, sentences=2)
     assert collect_slots([story], None) == []
     with pytest.raises(ConfigError, match="no slots"):
-        measure_row("always-new", Workshop([], [], []).make("always-new"), [])
+        measure_row("always-new", Predictors(TrainingStories([], []), []).get("always-new"), [])
     assert isinstance(find_similar_slots(story), SlottedStory)

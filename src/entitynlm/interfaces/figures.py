@@ -82,7 +82,7 @@ def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, f
             "marker": marker,
             "markersize": 4,
         }
-        bars = [0.0 if len(point.perplexities) < 2 else point.spread for point in own]
+        bars = [0.0 if len(point.perplexities) < 2 else point.standard_deviation for point in own]
         particles, means = [point.particles for point in own], [point.mean for point in own]
         axis.errorbar(particles, means, yerr=bars, capsize=3, label=f"{method}, {proposal} Q", **style)
     for name, value in (references or {}).items():

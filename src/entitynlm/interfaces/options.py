@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -164,13 +164,6 @@ Method = Annotated[Literal["swaps", "samples"], typer.Option("--method", help=_M
 _SINGLETONS = "Mentions that corefer with nothing are part of an analysis."
 Singletons = Annotated[bool, typer.Option("--singletons", help=_SINGLETONS)]
 
-JsonOption: TypeAlias = Json
-QuietOption: TypeAlias = Quiet
-SeedOption: TypeAlias = Seed
-DeviceOption: TypeAlias = Device
-ThreadsOption: TypeAlias = Threads
-FormatOption: TypeAlias = Format
-
 _MODEL = "A model's folder, or the name of a model that the package carries."
 
 
@@ -197,17 +190,21 @@ class ModelOptions:
 def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
     """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring."""
     hints = get_type_hints(verb, include_extras=True)
+    hints.pop("return", None)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
     text, helps = split_docstring(inspect.cleandoc(verb.__doc__ or ""))
     found: list[tuple[str, Any, Any]] = []
     for name, own in inspect.signature(verb).parameters.items():
         if name in groups:
             types = get_type_hints(groups[name], include_extras=True)
-            found += [
-                (field.name, types[field.name], field.default) for field in dataclasses.fields(groups[name])
-            ]
+            _, given = split_docstring(inspect.cleandoc(groups[name].__doc__ or ""))
+            for field in dataclasses.fields(groups[name]):
+                hint = add_help(field.name, types[field.name], given.get(field.name), field.default)
+                missing = field.default is dataclasses.MISSING
+                found.append((field.name, hint, inspect.Parameter.empty if missing else field.default))
         else:
-            found.append((name, add_help(name, hints[name], helps.pop(name, None)), own.default))
+            hint = add_help(name, hints[name], helps.pop(name, None), own.default)
+            found.append((name, hint, own.default))
     assert not helps, f"{verb.__name__}: no parameter is called {', '.join(helps)}"
 
     @functools.wraps(verb)
@@ -235,12 +232,14 @@ def split_docstring(text: str) -> tuple[str, dict[str, str]]:
     return re.sub(r"\n{3,}", "\n\n", pattern.sub("", text)).strip(), helps
 
 
-def add_help(name: str, hint: Any, help: str | None) -> Any:
+def add_help(name: str, hint: Any, help: str | None, default: Any) -> Any:
     """A type with help for its option; one that is an option or argument already keeps its other settings."""
     if help is None:
         return hint
     plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    flag = [f"--{name.replace('_', '-')}"] if plain is bool else []  # without a --no-… beside it
+    flag = (
+        [f"--{name.replace('_', '-')}"] if plain is bool and not default else []
+    )  # a --no-… is beside a true one
     info = copy.copy(notes[0]) if notes else typer.Option(*flag)
     info.help = help
     return Annotated[plain, info]

@@ -1,15 +1,15 @@
-"""Language modelling (section 5.1): how well are held-out words predicted, with and without entities?
+"""Language modelling (section 5.1): the perplexity of held-out words by a 5-gram, an LSTM and EntityNLM.
 
-One row per model and reading of "perplexity" (``perplexity_rows``), all over the same words of the same documents. Everything
-that needs the annotation is left out where there is none.
+Every row is over the same words of the same documents (``scores`` says which rows may be compared). Rows that need the annotation
+are left out where there is none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,16 +19,14 @@ from entitynlm.inference.scoring import score_document
 from entitynlm.inference.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.rnnlm import score_words
-from entitynlm.lm.rows import ENTITY_READINGS, DocumentResult, Row, Table, check_tokens
+from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentScore, Likelihood, ModelScores, SplitScores
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.progress import SILENT, Progress, track
 
 Proposal = Literal["causal", "lookahead"]
-
-OnDocument = Callable[[str, int, int], None]
-"""Is told the row, how many documents of it are done, and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Sampling:
     """How P(X) is estimated.
 
     :param particles: N, samples per document and repeat.
-    :param repeats: independent estimates, of which the mean is taken and whose spread gives the error.
+    :param repeats: independent estimates, of which the mean is taken and whose standard deviation gives the error.
     :param proposal: which Q; None takes the one that looks ahead where the model has it, else the causal one.
     :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
     :param workers: documents estimated at the same time; the figures don't depend on it.
@@ -72,58 +70,40 @@ class Sampling:
         mixed = f" with {100 * self.prior_share:g} % of P" if self.prior_share else ""
         return f"{self.method}, {proposal.config.mode} Q{mixed}, N = {self.particles} × {self.repeats}"
 
+    def estimate(
+        self, model: EntityNetwork, proposal: EntityNetwork, documents: Sequence[EncodedDocument]
+    ) -> Iterable[MarginalEstimate]:
+        """log P(X) of each document."""
+        return estimate_documents(
+            model,
+            proposal,
+            documents,
+            particles=self.particles,
+            repeats=self.repeats,
+            method=self.method,
+            seed=self.seed,
+            prior_share=self.prior_share,
+            workers=self.workers,
+            cache_share=self.cache_share,
+        )
+
 
 @dataclass(frozen=True)
-class Contenders:
-    """The models of one table; all read the words that the bundle's encoder makes."""
+class ModelsCompared:
+    """The models of one table; all read the words that the encoder of ``pretrained`` makes."""
 
     pretrained: Pretrained
     rnnlm: LanguageModel | None = None
     ngram: NgramModel | None = None
 
 
-def measure_rows(
-    contenders: Contenders,
-    documents: Sequence[EncodedDocument],
-    *,
-    sampling: Sampling | None = None,
-    readings: Sequence[str] = ENTITY_READINGS,
-    on_document: OnDocument | None = None,
-) -> list[Row]:
-    """All rows over ``documents``; those without a word are left out everywhere."""
-    sampling = sampling or Sampling()
-    unknown = [reading for reading in readings if reading not in ENTITY_READINGS]
+def check_likelihoods(names: Sequence[str]) -> None:
+    """Only likelihoods that EntityNLM has."""
+    unknown = [name for name in names if name not in ENTITY_LIKELIHOODS]
     if unknown:
-        raise ConfigError(f"there is no reading {unknown[0]!r}; choose from {', '.join(ENTITY_READINGS)}")
-    documents = [document for document in documents if len(document)]
-    tell = on_document or (lambda row, done, total: None)
-    rows = []
-    if contenders.ngram is not None:
-        rows.append(measure_ngram(contenders.ngram, documents, tell))
-    if contenders.rnnlm is not None:
-        rows.append(measure_rnnlm(contenders.rnnlm, documents, tell))
-        if sampling.cache_share:
-            rows.append(measure_rnnlm(contenders.rnnlm, documents, tell, cache_share=sampling.cache_share))
-    rows += measure_entitynlm(contenders.pretrained, documents, sampling, readings, tell)
-    check_tokens(rows)
-    return rows
-
-
-def measure_table(
-    split: str,
-    contenders: Contenders,
-    documents: Sequence[EncodedDocument],
-    *,
-    sampling: Sampling | None = None,
-    readings: Sequence[str] = ENTITY_READINGS,
-    on_document: OnDocument | None = None,
-) -> Table:
-    """:func:`measure_rows` as the table of one split."""
-    if not any(len(document) for document in documents):
-        raise DataError(f"the documents of {split} have no words")
-    rows = measure_rows(contenders, documents, sampling=sampling, readings=readings, on_document=on_document)
-    unknown = contenders.pretrained.encoder.vocabulary.unknown
-    return Table(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
+        raise ConfigError(
+            f"there is no likelihood {unknown[0]!r}; choose from {', '.join(ENTITY_LIKELIHOODS)}"
+        )
 
 
 def check_encoders(first: Encoder, second: Encoder) -> None:
@@ -138,22 +118,46 @@ def check_encoders(first: Encoder, second: Encoder) -> None:
         )
 
 
-def measure_ngram(model: NgramModel, documents: Sequence[EncodedDocument], tell: OnDocument) -> Row:
-    """The 5-gram row."""
-    results = [
-        DocumentResult(document.id, len(scores), float(scores.sum()))
-        for document, scores in _follow(documents, model.score, "5-gram", tell)
-    ]
-    return Row(f"{model.order}-gram", "exact", tuple(results), model.description)
+def measure_split(
+    split: str,
+    models: ModelsCompared,
+    documents: Sequence[EncodedDocument],
+    *,
+    sampling: Sampling | None = None,
+    likelihoods: Sequence[str] = ENTITY_LIKELIHOODS,
+    progress: Progress = SILENT,
+) -> SplitScores:
+    """All models on the documents of a split; documents without a word are left out everywhere."""
+    sampling = sampling or Sampling()
+    check_likelihoods(likelihoods)
+    documents = [document for document in documents if len(document)]
+    if not documents:
+        raise DataError(f"the documents of {split} have no words")
+    rows = []
+    if models.ngram is not None:
+        rows.append(measure_ngram(models.ngram, documents, progress))
+    if models.rnnlm is not None:
+        shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
+        rows += [measure_rnnlm(models.rnnlm, documents, progress, cache_share=share) for share in shares]
+    rows += measure_entitynlm(models.pretrained, documents, sampling, likelihoods, progress)
+    unknown = models.pretrained.encoder.vocabulary.unknown
+    return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
+
+
+def measure_ngram(
+    model: NgramModel, documents: Sequence[EncodedDocument], progress: Progress = SILENT
+) -> ModelScores:
+    """The 5-gram's row."""
+    return _sum_words(f"{model.order}-gram", documents, model.score, model.description, progress)
 
 
 def measure_rnnlm(
     network: LanguageModel,
     documents: Sequence[EncodedDocument],
-    tell: OnDocument,
+    progress: Progress = SILENT,
     *,
     cache_share: float = 0.0,
-) -> Row:
+) -> ModelScores:
     """The LSTM's row, or that of the LSTM with a word cache."""
 
     def score(document: EncodedDocument) -> np.ndarray:
@@ -161,15 +165,27 @@ def measure_rnnlm(
         return WordCache(cache_share).mix(scores, document.x) if cache_share else scores
 
     name = "RNNLM + cache" if cache_share else "RNNLM"
-    note = f"LSTM without entities{describe_cache(cache_share)}"
-    results = [
-        DocumentResult(document.id, len(scores), float(scores.sum()))
-        for document, scores in _follow(documents, score, name, tell)
-    ]
-    return Row(name, "exact", tuple(results), note)
+    return _sum_words(
+        name, documents, score, f"LSTM without entities{_describe_cache(cache_share)}", progress
+    )
 
 
-def describe_cache(share: float) -> str:
+def _sum_words(
+    name: str,
+    documents: Sequence[EncodedDocument],
+    score: Callable[[EncodedDocument], np.ndarray],
+    note: str,
+    progress: Progress,
+) -> ModelScores:
+    """The row of a model that gives log p of each word."""
+    found = []
+    for document in track(progress, name, documents):
+        scores = score(document)
+        found.append(DocumentScore(document.id, len(scores), float(scores.sum())))
+    return ModelScores(name, "exact", tuple(found), note)
+
+
+def _describe_cache(share: float) -> str:
     return f", and {100 * share:g} % of a word cache" if share else ""
 
 
@@ -177,23 +193,24 @@ def measure_entitynlm(
     pretrained: Pretrained,
     documents: Sequence[EncodedDocument],
     sampling: Sampling,
-    readings: Sequence[str],
-    tell: OnDocument,
-) -> list[Row]:
-    """The rows of EntityNLM, in the order of the readings; those that need an annotation only where there is one."""
+    likelihoods: Sequence[str],
+    progress: Progress = SILENT,
+) -> list[ModelScores]:
+    """EntityNLM's rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
     model = pretrained.get("generative")
     rows = []
-    if "marginal" in readings:
+    if "marginal" in likelihoods:
         proposal = sampling.choose_proposal(pretrained)
-        rows.append(_measure_marginal(model, proposal, documents, replace(sampling, cache_share=0.0), tell))
+        rows.append(
+            _measure_marginal(model, proposal, documents, replace(sampling, cache_share=0.0), progress)
+        )
         if sampling.cache_share:
-            rows.append(_measure_marginal(model, proposal, documents, sampling, tell))
-    if "words-only" in readings and "causal" in pretrained.networks:
-        rows.append(_measure_words_only(model, pretrained.get("causal"), documents, sampling, tell))
-    annotated = any(document.r.any() for document in documents)
-    if annotated and ("joint" in readings or "given-entities" in readings):
-        joint, given = _measure_annotated(model, documents, tell)
-        rows += [row for row in (joint, given) if row.reading in readings]
+            rows.append(_measure_marginal(model, proposal, documents, sampling, progress))
+    if "words-only" in likelihoods and "causal" in pretrained.networks:
+        rows.append(_measure_words_only(model, pretrained.get("causal"), documents, sampling, progress))
+    if any(document.r.any() for document in documents) and {"joint", "given-entities"} & set(likelihoods):
+        annotated = _measure_annotated(model, documents, progress)
+        rows += [row for row in annotated if row.likelihood in likelihoods]
     return rows
 
 
@@ -202,19 +219,18 @@ def _measure_marginal(
     proposal: EntityNetwork,
     documents: Sequence[EncodedDocument],
     sampling: Sampling,
-    tell: OnDocument,
-) -> Row:
-    results = []
-    for document, estimate in zip(documents, _estimate(model, proposal, documents, sampling), strict=True):
-        results.append(
-            DocumentResult(
-                document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess
-            )
+    progress: Progress,
+) -> ModelScores:
+    estimates = sampling.estimate(model, proposal, documents)
+    found = tuple(
+        DocumentScore(document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess)
+        for document, estimate in zip(
+            documents, track(progress, "EntityNLM marginal", estimates, len(documents)), strict=True
         )
-        tell("EntityNLM marginal", len(results), len(documents))
+    )
     name = "EntityNLM + cache" if sampling.cache_share else "EntityNLM"
-    note = sampling.describe(proposal) + describe_cache(sampling.cache_share)
-    return Row(name, "marginal", tuple(results), note)
+    note = sampling.describe(proposal) + _describe_cache(sampling.cache_share)
+    return ModelScores(name, "marginal", found, note)
 
 
 def _measure_words_only(
@@ -222,73 +238,49 @@ def _measure_words_only(
     proposal: EntityNetwork,
     documents: Sequence[EncodedDocument],
     sampling: Sampling,
-    tell: OnDocument,
-) -> Row:
-    """Always by importance sampling with the causal Q as it is; the error is from the spread of independent repeats."""
-    values = np.empty((sampling.repeats, len(documents)))
-    for repeat in range(sampling.repeats):
-        once = replace(
-            sampling,
-            method="importance",
-            repeats=1,
-            seed=sampling.seed + 1 + repeat,
-            prior_share=0.0,
-            cache_share=0.0,
-        )
-        for number, estimate in enumerate(_estimate(model, proposal, documents, once)):
-            assert estimate.words_only is not None
-            values[repeat, number] = estimate.words_only
-            done = repeat * len(documents) + number + 1
-            tell("EntityNLM words-only", done, sampling.repeats * len(documents))
-    error = np.full(len(documents), math.nan)
-    if sampling.repeats > 1:
-        error = values.std(axis=0, ddof=1) / math.sqrt(sampling.repeats)
-    results = [
-        DocumentResult(document.id, len(document), float(mean), float(spread))
-        for document, mean, spread in zip(documents, values.mean(axis=0), error, strict=True)
-    ]
-    note = f"not comparable: Q has seen each word; importance, causal Q, N = {sampling.particles} × {sampling.repeats}"
-    return Row("EntityNLM", "words-only", tuple(results), note)
+    progress: Progress,
+) -> ModelScores:
+    """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
+    repeats = sampling.repeats
+    once = replace(sampling, method="importance", repeats=1, prior_share=0.0, cache_share=0.0)
+
+    def draw() -> Iterator[float]:
+        for repeat in range(repeats):
+            seeded = replace(once, seed=sampling.seed + 1 + repeat)
+            for estimate in seeded.estimate(model, proposal, documents):
+                assert estimate.words_only is not None
+                yield estimate.words_only
+
+    drawn = track(progress, "EntityNLM words-only", draw(), repeats * len(documents))
+    values = np.array(list(drawn)).reshape(repeats, len(documents))
+    errors = np.full(len(documents), math.nan)
+    if repeats > 1:
+        errors = values.std(axis=0, ddof=1) / math.sqrt(repeats)
+    found = tuple(
+        DocumentScore(document.id, len(document), float(mean), float(error))
+        for document, mean, error in zip(documents, values.mean(axis=0), errors, strict=True)
+    )
+    note = f"not comparable: Q has seen each word; importance, causal Q, N = {sampling.particles} × {repeats}"
+    return ModelScores("EntityNLM", "words-only", found, note)
 
 
 def _measure_annotated(
-    model: EntityNetwork, documents: Sequence[EncodedDocument], tell: OnDocument
-) -> tuple[Row, Row]:
-    joint, given = [], []
-    for document, score in _follow(
-        documents, lambda d: score_document(model, d, ()), "EntityNLM joint", tell
-    ):
-        joint.append(DocumentResult(document.id, len(score.x), score.log_prob))
-        given.append(DocumentResult(document.id, len(score.x), float(score.x.sum())))
-    return (
-        Row("EntityNLM", "joint", tuple(joint), "not comparable: mentions and entities are predicted too"),
-        Row("EntityNLM", "given-entities", tuple(given), "not comparable: the annotation is read"),
-    )
-
-
-def _estimate(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    documents: Sequence[EncodedDocument],
-    sampling: Sampling,
-) -> Iterable[MarginalEstimate]:
-    return estimate_documents(
-        model,
-        proposal,
-        documents,
-        particles=sampling.particles,
-        repeats=sampling.repeats,
-        method=sampling.method,
-        seed=sampling.seed,
-        prior_share=sampling.prior_share,
-        workers=sampling.workers,
-        cache_share=sampling.cache_share,
-    )
-
-
-def _follow(
-    documents: Sequence[EncodedDocument], score: Callable[[EncodedDocument], Any], row: str, tell: OnDocument
-) -> Iterable[tuple[EncodedDocument, Any]]:
-    for number, document in enumerate(documents, start=1):
-        yield document, score(document)
-        tell(row, number, len(documents))
+    model: EntityNetwork, documents: Sequence[EncodedDocument], progress: Progress
+) -> Iterator[ModelScores]:
+    notes: dict[Likelihood, str] = {
+        "joint": "not comparable: mentions and entities are predicted too",
+        "given-entities": "not comparable: the annotation is read",
+    }
+    scores = [
+        score_document(model, document, ()) for document in track(progress, "EntityNLM joint", documents)
+    ]
+    for likelihood, note in notes.items():
+        found = tuple(
+            DocumentScore(
+                document.id,
+                len(score.x),
+                score.log_prob if likelihood == "joint" else float(score.x.sum()),
+            )
+            for document, score in zip(documents, scores, strict=True)
+        )
+        yield ModelScores("EntityNLM", likelihood, found, note)

@@ -1,8 +1,8 @@
-"""How many samples are enough? Perplexity against N, for both estimators and both proposals, with error bars.
+"""Perplexity against the number of samples N, for both estimators and both proposals, with error bars.
 
-A point is what one run with N samples gives: the mean over independent runs, and their standard deviation. (The table itself
-takes the log-mean-exp of all its repeats, which is as good as a run with all their samples.) The estimate of P(X) has no bias,
-that of its logarithm has, so every curve falls towards the truth from above; the sooner it is flat, the better the estimator.
+A point is what one run with N samples gives: the mean over independent runs, and their standard deviation. (Table 1 takes the
+log-mean-exp of all its repeats, which is as good as a run with all their samples.) The estimate of P(X) has no bias, that of its
+logarithm has, so every curve falls towards the truth from above; the sooner it is flat, the better the estimator.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, Method, estimate_documents
-from entitynlm.lm.evaluation import OnDocument
 from entitynlm.lm.perplexity import to_perplexity
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import SILENT, Progress, track
 
 
 @dataclass(frozen=True)
@@ -43,21 +44,14 @@ class CurvePoint:
         return statistics.fmean(self.perplexities)
 
     @property
-    def spread(self) -> float:
-        """The standard deviation of one run (nan for a single one)."""
+    def standard_deviation(self) -> float:
+        """Of one run (nan where there is only one)."""
         return statistics.stdev(self.perplexities) if len(self.perplexities) > 1 else math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "method": self.method,
-            "proposal": self.proposal,
-            "particles": self.particles,
-            "tokens": self.tokens,
-            "perplexities": list(self.perplexities),
-            "mean": self.mean,
-            "spread": self.spread if math.isfinite(self.spread) else None,
-            "ess": self.ess,
-        }
+        deviation = self.standard_deviation if math.isfinite(self.standard_deviation) else None
+        values = {**asdict(self), "perplexities": list(self.perplexities)}
+        return {**values, "mean": self.mean, "standard_deviation": deviation}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CurvePoint:
@@ -89,7 +83,7 @@ def trace_curve(
     prior_share: float = PRIOR_SHARE,
     seed: int = 0,
     workers: int = 1,
-    on_document: OnDocument | None = None,
+    progress: Progress = SILENT,
 ) -> list[CurvePoint]:
     """All points, by method, proposal and N; by default with every proposal that the model has."""
     documents = [document for document in documents if len(document)]
@@ -97,35 +91,26 @@ def trace_curve(
         raise DataError("the documents have no words")
     if not particles or min(particles) < 1:
         raise ConfigError("a curve needs numbers of samples from 1 on")
-    tell = on_document or (lambda row, done, total: None)
     model = pretrained.get("generative")
-    names = (
-        [name for name in ("causal", "lookahead") if name in pretrained.networks]
-        if proposals is None
-        else proposals
-    )
+    if proposals is None:
+        proposals = [name for name in ("causal", "lookahead") if name in pretrained.networks]
+    tokens = sum(map(len, documents))
     points = []
-    for method in methods:
-        for name in names:
-            for count in particles:
-                runs = np.zeros(repeats)
-                sizes = []
-                estimates = estimate_documents(
-                    model,
-                    pretrained.get(name),
-                    documents,
-                    particles=count,
-                    repeats=repeats,
-                    method=method,
-                    prior_share=prior_share,
-                    seed=seed,
-                    workers=workers,
-                )
-                for done, estimate in enumerate(estimates, start=1):
-                    runs += estimate.repeats
-                    sizes.append(estimate.ess)
-                    tell(f"{method}, {name} Q, N = {count}", done, len(documents))
-                tokens = sum(map(len, documents))
-                perplexities = tuple(to_perplexity(float(run), tokens) for run in runs)
-                points.append(CurvePoint(method, name, count, tokens, perplexities, float(np.mean(sizes))))
+    for method, name, count in product(methods, proposals, particles):
+        estimates = estimate_documents(
+            model,
+            pretrained.get(name),
+            documents,
+            particles=count,
+            repeats=repeats,
+            method=method,
+            prior_share=prior_share,
+            seed=seed,
+            workers=workers,
+        )
+        found = list(track(progress, f"{method}, {name} Q, N = {count}", estimates, len(documents)))
+        runs = np.sum([estimate.repeats for estimate in found], axis=0)
+        perplexities = tuple(to_perplexity(float(run), tokens) for run in runs)
+        ess = float(np.mean([estimate.ess for estimate in found]))
+        points.append(CurvePoint(method, name, count, tokens, perplexities, ess))
     return points

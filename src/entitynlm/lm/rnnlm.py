@@ -1,7 +1,4 @@
-"""The LSTM language model as a row of a table: log p(X) of documents, word by word.
-
-The network itself is ``model.language_model``; it is stored as one more part of a model (``rnnlm``) and trained by the same loop.
-"""
+"""The RNNLM baseline: log p(x_t | x_<t) of documents by the LSTM of ``model.rnnlm``, a part of a model like the others."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ import torch
 from entitynlm.model.batch.scores import Carried
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.rnnlm import LanguageModel
-
-__all__ = ["LanguageModel", "score_words"]
 
 WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
 

@@ -1,7 +1,6 @@
 """RNNLM (equations 1 and 2): the language model without entities, a backbone used alone.
 
-It has the same backbone and the same dropout as EntityNLM and is trained by the same loop; what it lacks is e_current. A
-comparison between the two therefore measures the entities and nothing else.
+It has the same backbone and the same dropout as EntityNLM and is trained by the same loop; it lacks e_current.
 """
 
 from __future__ import annotations

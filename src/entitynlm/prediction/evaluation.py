@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from entitynlm.prediction.bootstrap import Interval, PairedComparison, bootstrap
 from entitynlm.prediction.choices import Answer, Chooser, find_entities
 from entitynlm.prediction.contexts import PRONOUNS
 from entitynlm.prediction.slots import SlottedStory
+from entitynlm.progress import SILENT, Progress, track
 
 PAPER = {"always-new": 31.08, "shallow": 45.34, "modi": 62.65, "entitynlm": 74.23, "human": 77.35}
 """Table 3 of the paper, in percent."""
@@ -69,16 +70,15 @@ def measure_row(
     chooser: Chooser,
     stories: Sequence[SlottedStory],
     *,
-    on_story: Callable[[str, int, int], None] = lambda name, done, total: None,
+    progress: Progress = SILENT,
 ) -> PredictionRow:
     """Ask one model at every slot."""
     answers: list[Answer] = []
     if not stories:
         raise ConfigError("there are no slots to ask about: the stories have no mentions")
-    for number, slotted in enumerate(stories, start=1):
+    for slotted in track(progress, name, stories):
         choices = chooser.choose(slotted.story, slotted.positions)
         answers += [Answer(slotted, *pair) for pair in zip(slotted.slots, choices, strict=True)]
-        on_story(name, number, len(stories))
     return PredictionRow(name, tuple(answers))
 
 

@@ -45,20 +45,14 @@ class LogLinearChooser:
         ]
 
 
-def fit_chooser(
-    extract: FeatureFunction,
-    stories: TrainingSlots,
-    *,
-    on_story: Callable[[int, int], None] = lambda done, total: None,
-) -> LogLinearChooser:
+def fit_chooser(extract: FeatureFunction, stories: TrainingSlots) -> LogLinearChooser:
     """Fit the weights of any features on annotated stories."""
     features: list[np.ndarray] = []
     answers: list[int] = []
-    for number, (story, positions) in enumerate(stories, start=1):
+    for story, positions in stories:
         contexts = extract_contexts(story, positions)
         features += extract(story, contexts)
         answers += [context.find_answer(story) for context in contexts]
-        on_story(number, len(stories))
     return LogLinearChooser(extract, fit_weights(features, answers))
 
 

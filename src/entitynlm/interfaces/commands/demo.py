@@ -137,9 +137,10 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
 
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
     """Train a small model in a minute, and make small versions of the paper's three tables."""
-    from entitynlm.experiments.small_tables import QUICK, Stories, measure_small_tables, train_quickly
+    from entitynlm.experiments.paper import load_packaged_settings
+    from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
     from entitynlm.interfaces.commands.train import follow_training
-    from entitynlm.interfaces.paper_report import print_paper_table
+    from entitynlm.interfaces.result_tables import print_table
     from entitynlm.text.corpora.generated import NAME
     from entitynlm.text.stories.generator import generate_stories
     from entitynlm.training.settings import load_settings
@@ -151,11 +152,13 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
         "three tables (one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as listener:
-        pretrained = train_quickly(stories, load_settings(None, dict(QUICK)), seed=seed, listener=listener)
+        pretrained = train_quickly(
+            stories, load_settings(None, load_packaged_settings("quick")), seed=seed, listener=listener
+        )
     if pretrained is None:
         terminal.remark("stopped")
         raise typer.Exit(130)
-    tables = measure_small_tables(pretrained, stories, seed=seed, tell=terminal.remark)
-    for table in tables:
-        print_paper_table(table, terminal)
-    return [table.to_dict() for table in tables]
+    tables = measure_small_tables(pretrained, stories, seed=seed, say=terminal.remark)
+    for table in tables.values():
+        print_table(table, terminal)
+    return [{"task": task, **table.to_dict()} for task, table in tables.items()]

@@ -1,12 +1,184 @@
-"""``entitynlm evaluate``: the paper's tables for models that are trained, one module per task."""
+"""``entitynlm evaluate``: the paper's tables for models that are trained."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from entitynlm.interfaces.commands import evaluate_coref, evaluate_entity, evaluate_lm
+from entitynlm.errors import ConfigError
+from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.experiment_options import (
+    CorpusOptions,
+    ModelFolder,
+    OursConfig,
+    PerplexityOptions,
+    RerankingOptions,
+    Rows,
+    Splits,
+    choose_names,
+    choose_splits,
+    find_score_files,
+    read_scores,
+    start_runner,
+)
+from entitynlm.interfaces.console import Terminal
 
-app = typer.Typer(help="The paper's tables for a trained model.", no_args_is_help=True)
-app.command("coref")(evaluate_coref.evaluate_coref)
-app.command("entity")(evaluate_entity.evaluate_entity)
-app.command("lm")(evaluate_lm.evaluate_lm)
+
+def evaluate_lm(
+    *,
+    source: CorpusOptions,
+    model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
+    rnnlm: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
+    split: Splits = None,
+    perplexity: PerplexityOptions,
+    terminal: Terminal,
+) -> None:
+    """Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
+
+    EntityNLM's figure to compare is "marginal": P(X) with mentions and entities summed over. The 5-gram is estimated from the
+    corpus's training documents, by KenLM where its lmplz is installed (scripts/build_kenlm.sh), else by VariKN.
+
+    :param model: A folder that entitynlm train has written.
+    :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
+
+    Examples:
+
+      entitynlm evaluate lm --corpus ../shared/data/ontogum --model runs/ontogum
+      entitynlm evaluate lm --corpus stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
+    """
+    corpus = source.open()
+    splits = choose_splits(corpus, split)
+    perplexity.check()
+    source.prepare()
+    from entitynlm.experiments import table1_language_modelling as table1
+    from entitynlm.interfaces.result_tables import present
+    from entitynlm.model.pretrained import load_pretrained
+
+    pretrained = load_pretrained(model, device=source.device)
+    if pretrained.encoder.recipe.warning:
+        terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
+    other = load_pretrained(rnnlm, device=source.device) if rnnlm is not None else None
+    with start_runner(terminal, source.device) as runner:
+        found = perplexity.make_experiment(corpus, splits, runner).evaluate(pretrained, other)
+    facts = {"model": str(model), "vocabulary": len(pretrained.encoder.vocabulary)}
+    present(table1.describe(found, corpus=corpus.name, facts=facts), terminal)
+
+
+def evaluate_coref(
+    *,
+    source: CorpusOptions,
+    model: ModelFolder = None,
+    ranker: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None,
+    split: Splits = None,
+    reranking: RerankingOptions,
+    weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
+    seed: options.Seed = 0,
+    terminal: Terminal,
+) -> None:
+    """Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
+
+    The baseline is what --scores or --ranker names (both: two blocks); without a --model there are its one best and the
+    oracle. Weights are searched on dev. Gains are over the one best, p-values by approximate randomisation over documents. A
+    model with a proposal also has end-to-end rows, without any baseline.
+
+    :param ranker: A folder that entitynlm ranker train has written.
+    :param weights_out: Write each combination's weights into this folder, for rerank.
+
+    Examples:
+
+      entitynlm evaluate coref --corpus ../shared/data/ontogum --scores ../shared/data/cort-ontogum --model runs/ontogum
+      entitynlm evaluate coref --corpus ../shared/data/litbank --ranker runs/ranker --model runs/litbank --json -
+      entitynlm evaluate coref --corpus conll-2012/v4/data --model runs/conll --split dev,test
+    """
+    if model is None and reranking.scores is None and ranker is None:
+        raise ConfigError(
+            "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or both"
+        )
+    corpus = source.open()
+    names = choose_splits(corpus, split)
+    reranking.check()
+    files = find_score_files(reranking.scores, names) if reranking.scores is not None else {}
+    source.prepare()
+    from entitynlm.coref.ranker.model import load_ranker
+    from entitynlm.coref.reranking.combination import save_combination
+    from entitynlm.experiments import table2_coreference as table2
+    from entitynlm.experiments.coref_blocks import make_splits
+    from entitynlm.interfaces.result_tables import present
+    from entitynlm.model.pretrained import load_pretrained
+
+    pretrained = load_pretrained(model, device=source.device) if model is not None else None
+    ours = load_ranker(ranker) if ranker is not None else None
+    documents = {name: list(corpus.documents(name)) for name in names}
+    splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
+    with start_runner(terminal, source.device) as runner:
+        experiment = reranking.make_experiment(runner, seed)
+        baselines: dict[str, table2.Baseline] = {}
+        if reranking.scores is not None:
+            baselines[reranking.scores.name] = {s.name: read_scores(files[s.name], s) for s in splits}
+        if ours is not None:
+            baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
+        found = experiment.evaluate(splits, baselines, pretrained)
+    if weights_out is not None:
+        for block in found.blocks:
+            for name, item in block.weights.items():
+                file = f"{block.title} {name}.json".replace(": ", "-")
+                file = file.replace(" + ", "+").replace(", ", "+").replace(" ", "-")
+                save_combination(item.combination, weights_out / file)
+    facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
+    present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal)
+
+
+def evaluate_entity(
+    *,
+    source: CorpusOptions,
+    model: ModelFolder = None,
+    rows: Rows = None,
+    ours_config: OursConfig = None,
+    split: str = "test",
+    seed: options.Seed = 1,
+    terminal: Terminal,
+) -> None:
+    """How often each model predicts which entity is mentioned next, from what stands before (Table 3).
+
+    The rows shallow and modi are fitted on the corpus's training stories; ours is loaded from the model's folder, or trained and
+    stored there. The row human needs InScript's humanPredictions.json beside the stories.
+
+    :param split: Which stories to ask about: test, dev or train.
+
+    Examples:
+
+      entitynlm evaluate entity --corpus ../shared/data/inscript --rows always-new,shallow,modi,human
+      entitynlm evaluate entity --corpus ../shared/data/inscript --model runs/inscript --json -
+    """
+    from entitynlm.experiments.paper import OURS, PREDICTION_SYSTEMS
+
+    wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
+    corpus = source.open()
+    corpus.files(split)
+    source.prepare()
+    from entitynlm.experiments import table3_entity_prediction as table3
+    from entitynlm.interfaces.result_tables import present
+    from entitynlm.model.pretrained import load_pretrained
+    from entitynlm.prediction.network.predictor import load_config
+
+    stories = table3.read_slots(corpus, split)
+    names = table3.choose_rows(wanted, model=model is not None, human=table3.has_guesses(stories))
+    learns = any(name in table3.NEEDS_TRAINING for name in names)
+    documents = {
+        name: list(corpus.documents(name)) for name in ("train", "dev") if learns and name in corpus.splits
+    }
+    with start_runner(terminal, source.device) as runner:
+        training = table3.TrainingStories(
+            documents.get("train", ()), documents.get("dev", ()), runner.progress
+        )
+        predictors = table3.Predictors(training, stories, seed=seed)
+        predictors.config = load_config(ours_config) if ours_config else None
+        if model is not None:
+            predictors.folder = model / OURS
+            if any(name in table3.NEEDS_MODEL for name in names):
+                predictors.pretrained = load_pretrained(model, device=source.device)
+        found = {seed: predictors.measure(names)}
+    facts = {"model": None if model is None else str(model), "seed": seed}
+    present(table3.describe(found, corpus=corpus.name, split=split, facts=facts), terminal)

@@ -10,12 +10,12 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.lm_options import (
-    PriorOption,
-    WorkersOption,
-    follow_documents,
+from entitynlm.interfaces.commands.experiment_options import (
+    Count,
+    ProgressBars,
+    Share,
+    choose_names,
     parse_numbers,
-    split_list,
 )
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.devices import prepare_torch
@@ -38,8 +38,8 @@ def marginal(
     methods: str = "particle-filter,importance",
     proposals: str | None = None,
     repeats: options.Repeats = 4,
-    prior_share: PriorOption = None,
-    workers: WorkersOption = 1,
+    prior_share: Share = None,
+    workers: Count = 1,
     format: options.Format = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
@@ -82,21 +82,12 @@ def marginal(
 
     save_figure(draw_marginal_curve(points, references), out)
     for point in points:
-        bar = f" ± {point.spread:.2f}" if len(point.perplexities) > 1 else ""
+        bar = f" ± {point.standard_deviation:.2f}" if len(point.perplexities) > 1 else ""
         terminal.print(
             f"{point.method:16} {point.proposal:10} N = {point.particles:<5} {point.mean:.2f}{bar} (ESS {point.ess:.1f})"
         )
     terminal.print(f"wrote {print_path(out)}", markup=False)
     terminal.write_json({"points": [point.to_dict() for point in points], "references": references})
-
-
-def choose_names(text: str, option: str, known: tuple[str, ...]) -> list[str]:
-    """The names between the commas, if they are known."""
-    names = split_list(text)
-    wrong = [name for name in names if name not in known]
-    if wrong or not names:
-        raise ConfigError(f"{option} wants some of {', '.join(known)}, separated by commas, not {text!r}")
-    return names
 
 
 def measure(model: Path, corpus: Corpus, split: str, terminal: Terminal, **settings: Any) -> Curve:
@@ -109,7 +100,7 @@ def measure(model: Path, corpus: Corpus, split: str, terminal: Terminal, **setti
     pretrained = load_pretrained(model)
     documents = [pretrained.encoder.encode(document) for document in corpus.documents(split)]
     with terminal.progress() as progress:
-        points = trace_curve(pretrained, documents, on_document=follow_documents(progress), **settings)
+        points = trace_curve(pretrained, documents, progress=ProgressBars(progress, terminal), **settings)
     references = {}
     if pretrained.language_model is not None:
         scores = [score_words(pretrained.language_model, document) for document in documents]

@@ -60,7 +60,7 @@ def predict_entity(
 def load_chooser(model: options.ModelOptions, *, predictor: bool) -> Chooser:
     """The model itself, or the network for entity prediction that is stored with it."""
     if predictor:
-        from entitynlm.experiments.entity_reproduction import OURS
+        from entitynlm.experiments.paper import OURS
         from entitynlm.model.packaged import find_model
         from entitynlm.prediction.network.predictor import EntityPredictor
 

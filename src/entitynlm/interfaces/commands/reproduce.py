@@ -1,13 +1,312 @@
-"""``entitynlm reproduce``: the paper's tables from nothing but a corpus, one module per task."""
+"""``entitynlm reproduce``: the paper's tables from nothing but a corpus, each by itself or all three."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from entitynlm.interfaces.commands import reproduce_all, reproduce_coref, reproduce_entity, reproduce_lm
+from entitynlm.experiments.table import ExperimentResult
+from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.experiment_options import (
+    Config,
+    CorpusOptions,
+    OursConfig,
+    Out,
+    PerplexityOptions,
+    RerankingOptions,
+    Rows,
+    Seeds,
+    Set,
+    choose_names,
+    find_score_files,
+    load_configurations,
+    parse_numbers,
+    read_scores,
+    start_runner,
+)
+from entitynlm.interfaces.commands.train import parse_changes
+from entitynlm.interfaces.console import Terminal, print_path
+
+if TYPE_CHECKING:
+    from entitynlm.config import Mode
+    from entitynlm.experiments.coref_blocks import KeyedSplit
+    from entitynlm.experiments.table2_coreference import Baseline
+
+TASKS = ("lm", "coref", "entity")
+CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
 
 app = typer.Typer()
-app.callback(invoke_without_command=True)(reproduce_all.reproduce_all)
-app.command("coref")(reproduce_coref.reproduce_coref)
-app.command("entity")(reproduce_entity.reproduce_entity)
-app.command("lm")(reproduce_lm.reproduce_lm)
+
+
+def reproduce_lm(
+    *,
+    source: CorpusOptions,
+    out: Out,
+    config: Annotated[
+        list[Path] | None, typer.Option("--config", "-c", callback=options.check_all_exist)
+    ] = None,
+    set_: Set = None,
+    seeds: Seeds = "1,2,3",
+    lookahead: bool = True,
+    perplexity: PerplexityOptions,
+    terminal: Terminal,
+) -> ExperimentResult:
+    """Train P, its proposals and the LSTM baseline for each seed, estimate a 5-gram, and print Table 1 over all seeds.
+
+    The LSTM has the same settings and the same tuning budget as the model. Whatever is done is kept in --out, and the same
+    command goes on from there: after Ctrl-C, or with more seeds. (--seed is that of the sampling; trainings have --seeds.)
+
+    :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
+    :param lookahead: With or without the proposal that looks ahead.
+
+    Examples:
+
+      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
+      entitynlm reproduce lm --corpus stories -c configs/tiny.toml --seeds 1,2 --samples 20 --out runs/lm-stories
+    """
+    numbers = parse_numbers(seeds, "--seeds")
+    perplexity.check()
+    configurations = load_configurations(config or [], set_ or [])
+    corpus = source.open()
+    for split in ("train", "dev", "test"):
+        corpus.files(split)
+    source.prepare()
+    from entitynlm.experiments import table1_language_modelling as table1
+    from entitynlm.interfaces.result_tables import present
+
+    plan = table1.TrainingPlan(configurations, numbers, lookahead)
+    with start_runner(terminal, source.device, out) as runner:
+        for warning in dict.fromkeys(s.recipe.warning for s in configurations.values() if s.recipe.warning):
+            runner.progress.message(f"remark: {warning}")
+        found = perplexity.make_experiment(corpus, ("dev", "test"), runner).reproduce(plan)
+    return present(table1.describe(found, corpus=corpus.name, facts={"out": str(out)}), terminal, out)
+
+
+def reproduce_coref(
+    *,
+    source: CorpusOptions,
+    out: Out,
+    config: Config = None,
+    set_: Set = None,
+    lookahead: bool = False,
+    causal: bool = True,
+    folds: Annotated[int, typer.Option(min=0)] = 0,
+    reranking: RerankingOptions,
+    seed: options.Seed = 1,
+    terminal: Terminal,
+) -> ExperimentResult:
+    """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
+
+    The first block is the baseline whose antecedent scores are given with --scores, or lie beside the corpus in a folder called
+    cort-NAME; the second is our own ranker. Works on any corpus with the splits train, dev and test, a CoNLL-2012 folder among
+    them. What is trained is kept in --out and used again. With --folds every document is tested once; a fold that is done is
+    stored there, and the same command goes on with the next one.
+
+    :param lookahead: Also train the proposal that sees the whole document.
+    :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
+    :param folds: Instead of the splits: so many folds over all documents.
+
+    Examples:
+
+      entitynlm reproduce coref --corpus ../shared/data/ontogum -c configs/lm.toml --out runs/coref
+      entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
+      entitynlm reproduce coref --corpus ../shared/data/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
+    """
+    from entitynlm.training.settings import load_settings
+
+    reranking.check()
+    settings = load_settings(config, parse_changes(set_ or []))
+    corpus = source.open()
+    held_out = [name for name in ("dev", "test") if name in corpus.splits]
+    place = source.corpus.resolve()
+    beside = place.parent / f"cort-{place.name}"
+    scores = reranking.scores or (beside if beside.is_dir() else None)
+    files = find_score_files(scores, held_out) if scores is not None and not folds else {}
+    source.prepare()
+    from entitynlm.experiments import table2_coreference as table2
+    from entitynlm.interfaces.result_tables import present
+
+    def read_baselines(splits: Sequence[KeyedSplit]) -> dict[str, Baseline]:
+        if scores is None:
+            return {}
+        return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
+
+    trained: dict[Mode, bool] = {"causal": causal, "lookahead": lookahead}
+    plan = table2.TrainingPlan(settings, [name for name, wanted in trained.items() if wanted])
+    with start_runner(terminal, source.device, out) as runner:
+        experiment = reranking.make_experiment(runner, seed)
+        if folds:
+            found = experiment.cross_validate(list(corpus.documents()), folds, plan)
+        else:
+            documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *held_out)}
+            found = experiment.reproduce(documents, plan, read_baselines)
+    return present(
+        table2.describe(found, experiment, corpus=corpus.name, facts={"out": str(out)}), terminal, out
+    )
+
+
+def reproduce_entity(
+    *,
+    source: CorpusOptions,
+    out: Out = Path("runs/entity"),
+    rows: Rows = None,
+    ours_config: OursConfig = None,
+    config: Config = None,
+    set_: Set = None,
+    seeds: Seeds = "1",
+    split: str = "test",
+    jobs: Annotated[int, typer.Option(min=1, max=2)] = 2,
+    terminal: Terminal,
+) -> ExperimentResult:
+    """Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
+
+    Without any options the best settings that are known for InScript are used. Models are kept in --out/seed-N and used again
+    by the same command, so it goes on after Ctrl-C, or with more seeds; with several seeds their networks together are a row
+    of its own (ours-together).
+
+    :param split: Which stories to ask about: test or dev.
+    :param jobs: With 2, EntityNLM is trained beside the other rows.
+
+    Examples:
+
+      entitynlm reproduce entity --corpus ../shared/data/inscript
+      entitynlm reproduce entity --corpus ../shared/data/inscript --rows ours,human --seeds 1,2,3,4,5 --json table.json
+      entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --out runs/stories
+    """
+    from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
+    from entitynlm.training.settings import load_settings
+
+    numbers = parse_numbers(seeds, "--seeds")
+    wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
+    changes = parse_changes(set_ or [])
+    settings = load_settings(config, changes if config else {**load_packaged_settings("inscript"), **changes})
+    corpus = source.open()
+    documents = {name: list(corpus.documents(name)) for name in ("train", "dev")}
+    source.prepare(threads=1)  # small networks: a second thread only gets in the way
+    from entitynlm.experiments import table3_entity_prediction as table3
+    from entitynlm.interfaces.result_tables import present
+    from entitynlm.prediction.network.predictor import load_config
+
+    stories = table3.read_slots(corpus, split)
+    names = table3.choose_rows(wanted, model=True, human=table3.has_guesses(stories))
+    place = (source.corpus, source.format) if jobs > 1 else None
+    plan = table3.TrainingPlan(settings, load_config(ours_config), numbers, place)
+    with start_runner(terminal, source.device, out) as runner:
+        found = table3.reproduce(documents, stories, names, plan, runner)
+    result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})
+    return present(result, terminal, out)
+
+
+def reproduce_all(
+    *,
+    context: typer.Context,
+    corpus: CorpusFolder = None,
+    lm: CorpusFolder = None,
+    coref: CorpusFolder = None,
+    entity: CorpusFolder = None,
+    out: Out = Path("runs/reproduce"),
+    tasks: str = ",".join(TASKS),
+    config: Config = None,
+    set_: Set = None,
+    seeds: Seeds = "1",
+    documents: Annotated[int, typer.Option(min=50)] = 600,
+    samples: options.Samples = 50,
+    k: options.K = 50,
+    rows: Rows = "always-new,shallow,modi,entitynlm,ours",
+    threads: options.Threads = None,
+    terminal: Terminal,
+) -> None:
+    """The paper's tables from training to figures: one task by its name, or all three without one.
+
+    Without a task, all three tables are measured on the corpora given (the
+    generated stories by default), printed beside the paper's, and written as
+    tables.md and tables.html in --out. Whatever is done is kept there, and
+    the same command goes on from it. Without --config a small model is
+    trained, for the order of things; configs/ has the settings for results.
+
+    :param corpus: A corpus folder for all tables; default: generated stories.
+    :param lm: Another corpus for Table 1.
+    :param coref: Another corpus for Table 2.
+    :param entity: Another corpus for Table 3.
+    :param tasks: Some of lm, coref, entity.
+    :param documents: Stories to generate.
+
+    Examples:
+
+      entitynlm reproduce
+      entitynlm reproduce --corpus ../shared/data/ontogum --entity ../shared/data/inscript -c configs/lm.toml --seeds 1,2,3
+      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from entitynlm.experiments.paper import TITLES, load_packaged_settings
+
+    wanted = choose_names(tasks, "--tasks", TASKS)
+    seed = parse_numbers(seeds, "--seeds")[0]
+    given = {"lm": lm or corpus, "coref": coref or corpus, "entity": entity or corpus}
+    if any(given[task] is None for task in wanted):
+        generate_stories(out / "stories", documents, seed, terminal)
+    sources = {task: CorpusOptions(path or out / "stories", threads=threads) for task, path in given.items()}
+    quick = load_packaged_settings("quick") if config is None else {}
+    changes = [*(f"{name}={json.dumps(value)}" for name, value in quick.items()), *(set_ or [])]
+    inner = replace(terminal, json_path=None)
+    runs: dict[str, Callable[..., ExperimentResult]] = {
+        "lm": partial(
+            reproduce_lm,
+            config=[config] if config else None,
+            seeds=seeds,
+            lookahead=False,
+            perplexity=PerplexityOptions(samples=samples, likelihoods="marginal"),
+        ),
+        "coref": partial(
+            reproduce_coref, config=config, seed=seed, reranking=RerankingOptions(k=k, samples=samples)
+        ),
+        "entity": partial(reproduce_entity, config=config, seeds=seeds, rows=rows),
+    }
+    found: dict[str, ExperimentResult] = {}
+    for task in wanted:
+        terminal.remark(f"── {TITLES[task]}")
+        found[task] = runs[task](source=sources[task], out=out / task, set_=changes, terminal=inner)
+    present_all(found, out, terminal)
+
+
+def generate_stories(folder: Path, documents: int, seed: int, terminal: Terminal) -> None:
+    """The generated corpus, made unless it is there."""
+    from entitynlm.text.corpora.corpus import CARD
+    from entitynlm.text.corpora.generated import make_stories
+
+    if not (folder / CARD).exists():
+        terminal.remark(f"generating {documents} stories")
+        make_stories(documents, seed=seed, target=folder)
+
+
+def present_all(found: dict[str, ExperimentResult], out: Path, terminal: Terminal) -> None:
+    """The summaries together: in the terminal, and as two files."""
+    from entitynlm import __version__
+    from entitynlm.experiments.table import write_markdown
+    from entitynlm.files import write_atomically
+    from entitynlm.interfaces.result_tables import print_table, write_html
+
+    tables = [result.summary for result in found.values()]
+    for table in tables:
+        print_table(table, terminal)
+    title = "Dynamic Entity Representations in Neural Language Models: the paper's tables beside ours"
+    remarks = [f"measured by entitynlm {__version__}; models and full figures are in this folder"]
+    for name, write in (("tables.md", write_markdown), ("tables.html", write_html)):
+        with write_atomically(out / name) as stream:
+            stream.write(write(tables, title=title, remarks=remarks))
+    files = [print_path(out / name) for name in ("tables.md", "tables.html")]
+    terminal.print(f"\nwrote {' and '.join(files)}", markup=False)
+    summaries = [{"task": task, **result.summary.to_dict()} for task, result in found.items()]
+    terminal.write_json({"task": "all", "out": str(out), "tables": summaries})
+
+
+app.callback(invoke_without_command=True)(options.expand_groups(reproduce_all))
+for _name, _verb in (("coref", reproduce_coref), ("entity", reproduce_entity), ("lm", reproduce_lm)):
+    app.command(_name)(options.expand_groups(_verb))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from entitynlm.config import Mode
 from entitynlm.errors import EntityNLMError
-from entitynlm.experiments.entity_companion import Companion
+from entitynlm.experiments.background import train_in_background
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.completion import complete_pretrained
-from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings, load_settings
 
 SETTINGS = {
@@ -40,28 +38,22 @@ def settings() -> Settings:
 
 
 @pytest.mark.slow
-def test_a_stopped_companion_goes_on_to_the_same_model(
+def test_a_stopped_training_goes_on_to_the_same_model(
     corpus: Path, settings: Settings, tmp_path: Path
 ) -> None:
-    stopping = Listener(should_stop=lambda: True)
-    with Companion(tmp_path / "beside", corpus, settings, seed=1, listener=stopping) as companion:
-        assert companion.wait() is None
-    records: list[dict[str, Any]] = []
-
-    def keep(mode: Mode, record: dict[str, Any]) -> None:
-        records.append(record)
-
-    with Companion(
-        tmp_path / "beside", corpus, settings, seed=1, listener=Listener(on_epoch=keep)
-    ) as companion:
-        beside = companion.wait()
+    folder = tmp_path / "beside"
+    with train_in_background(folder, corpus, None, settings, seed=1, should_stop=lambda: True) as wait:
+        assert wait() is None
+    with train_in_background(folder, corpus, None, settings, seed=1) as wait:
+        beside = wait()
     opened = open_corpus(corpus)
     train, development = (list(opened.documents(name)) for name in ("train", "dev"))
     alone = complete_pretrained(
         tmp_path / "alone", train, development, settings, parts=("generative",), seed=1
     )
     assert beside is not None and alone is not None
-    assert [record["epoch"] for record in records] == [1, 2]
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert [record["epoch"] for record in log] == [1, 2]
     losses = [pretrained.notes["training"]["generative"]["best_dev_loss"] for pretrained in (beside, alone)]
     assert losses[0] == losses[1]
 
@@ -70,7 +62,7 @@ def test_a_stopped_companion_goes_on_to_the_same_model(
 def test_what_goes_wrong_there_is_said_here(corpus: Path, settings: Settings, tmp_path: Path) -> None:
     (corpus / "train.jsonl").unlink()
     with (
-        Companion(tmp_path / "beside", corpus, settings, seed=1) as companion,
+        train_in_background(tmp_path / "beside", corpus, None, settings, seed=1) as wait,
         pytest.raises(EntityNLMError, match="train"),
     ):
-        companion.wait()
+        wait()

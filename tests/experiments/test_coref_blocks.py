@@ -12,18 +12,34 @@ from entitynlm.config import ModelConfig
 from entitynlm.coref.candidates.antecedents import AntecedentScores, make_antecedent_scores
 from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.experiments.coref_alone import analyse_by_samples, list_answer, measure_alone
-from entitynlm.experiments.coref_blocks import load_block, save_block
-from entitynlm.experiments.coref_folds import cross_validate, make_folds
-from entitynlm.experiments.coref_table import Block, KeyedSplit, Reranking, make_split, measure_block
+from entitynlm.experiments.coref_blocks import (
+    Block,
+    KeyedSplit,
+    Reranking,
+    analyse,
+    make_splits,
+    measure_block,
+    measure_end_to_end,
+)
+from entitynlm.experiments.coref_folds import FoldResult, join_folds, make_folds
+from entitynlm.experiments.runner import Runner
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import Silent
 from entitynlm.text.document import Document
 
 TOKENS = tuple("Anna met Berta . She saw her and she laughed .".split())
 SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
 GOLD = (((0, 1), (4, 5), (8, 9)), ((2, 3), (6, 7)))
+
+
+class Record(Silent):
+    def __init__(self) -> None:
+        self.started: list[tuple[str, int | None]] = []
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.started.append((task, total))
 
 
 def make_document(name: str) -> Document:
@@ -48,20 +64,17 @@ def make_bundle(*modes: str) -> Pretrained:
 
 def make_case() -> tuple[list[KeyedSplit], dict[str, list[AntecedentScores]]]:
     names = {"dev": ["a", "b", "c"], "test": ["d", "e"]}
-    splits = [
-        make_split(s, [make_document(n) for n in found], singletons=False) for s, found in names.items()
-    ]
+    documents = {s: [make_document(n) for n in found] for s, found in names.items()}
+    splits = make_splits(documents, singletons=False)
     scores = {s: [make_scores(n, ord(n)) for n in found] for s, found in names.items()}
     return splits, scores
 
 
 def test_a_block_has_all_rows() -> None:
     splits, scores = make_case()
-    told: list[tuple[str, int, int]] = []
+    told = Record()
     pretrained = make_bundle("generative", "causal")
-    block = measure_block(
-        "small", splits, scores, pretrained, Reranking(k=20), on_document=lambda *a: told.append(a)
-    )
+    block = measure_block("small", splits, scores, pretrained, Reranking(k=20), progress=told)
     names = [row.name for row in block.rows["test"]]
     assert names == ["one best"] + [
         f"{method}: {row}"
@@ -72,10 +85,10 @@ def test_a_block_has_all_rows() -> None:
     for method in ("swaps", "samples"):
         assert development["one best"] <= development[f"{method}: P + baseline"] + 1e-9
         assert development[f"{method}: P + baseline"] <= development[f"{method}: oracle"] + 1e-9
-        found = block.found[f"{method}: P + baseline"]
+        found = block.weights[f"{method}: P + baseline"]
         assert found.conll == pytest.approx(development[f"{method}: P + baseline"])
-    assert ("test samples", 2, 2) in told
-    described = block.to_json(trials=20)
+    assert ("test samples", 2) in told.started
+    described = block.describe(trials=20)
     assert described["splits"]["test"]["documents"] == 2
     row = described["splits"]["test"]["rows"][1]
     assert 0 < row["versus_first"]["conll"]["p_value"] <= 1
@@ -86,11 +99,11 @@ def test_without_a_model_there_are_one_best_and_oracle() -> None:
     splits, scores = make_case()
     block = measure_block("small", splits, scores, None, Reranking(k=5, methods=("swaps",)))
     assert [row.name for row in block.rows["dev"]] == ["one best", "swaps: oracle"]
-    assert not block.found
+    assert not block.weights
 
 
 def test_lists_that_are_given_stay_as_they_are() -> None:
-    split = make_split("test", [make_document("d")], singletons=False)
+    (split,) = make_splits({"test": [make_document("d")]}, singletons=False)
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     block = measure_block("given", [split], {"test": lists}, make_bundle("generative"))
     rows = {row.name: row.conll for row in block.rows["test"]}
@@ -106,29 +119,27 @@ def test_scores_must_be_those_of_the_documents() -> None:
         measure_block("small", splits, {**scores, "test": scores["test"][:1]}, None)
 
 
-def test_the_model_by_itself() -> None:
-    split = make_split("test", [make_document("d"), Document("empty", (".",))], singletons=False)
+def test_the_model_end_to_end() -> None:
+    documents = [make_document("d"), Document("empty", (".",))]
+    (split,) = make_splits({"test": documents}, singletons=False)
     pretrained = make_bundle("generative", "causal", "lookahead")
-    rows = measure_alone(pretrained, split, samples=5)
+    rows = measure_end_to_end(pretrained, split, samples=5)
     assert [row.name for row in rows] == [
         "greedy, causal", "greedy, lookahead", "best sample, causal", "best sample, lookahead",
     ]  # fmt: skip
-    again = [
-        analyse_by_samples(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)
-    ]
+    again = [analyse(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)]
     assert again[0].clusters == again[1].clusters
-    assert all(len(cluster) > 1 for cluster in list_answer(again[0], singletons=False))
     with pytest.raises(ConfigError, match="no proposal"):
-        measure_alone(make_bundle("generative"), split)
+        measure_end_to_end(make_bundle("generative"), split)
 
 
 def test_folds_test_every_document_once() -> None:
     documents = [make_document(str(number)) for number in range(11)]
     folds = make_folds(documents, 4)
-    assert sorted(d.id for fold in folds for d in fold.test) == sorted(d.id for d in documents)
-    assert sorted(d.id for fold in folds for d in fold.development) == sorted(d.id for d in documents)
+    assert sorted(d.id for fold in folds for d in fold.documents["test"]) == sorted(d.id for d in documents)
+    assert sorted(d.id for fold in folds for d in fold.documents["dev"]) == sorted(d.id for d in documents)
     for fold in folds:
-        ids = [{d.id for d in part} for part in (fold.train, fold.development, fold.test)]
+        ids = [{d.id for d in part} for part in fold.documents.values()]
         assert sum(map(len, ids)) == len(set().union(*ids)) == 11
     for count, some in ((2, documents), (12, documents)):
         with pytest.raises(ConfigError):
@@ -138,17 +149,14 @@ def test_folds_test_every_document_once() -> None:
 def test_folds_are_joined_document_by_document() -> None:
     documents = [make_document(str(number)) for number in range(6)]
 
-    def measure(fold: object) -> Block:
-        from entitynlm.experiments.coref_folds import Fold
-
-        assert isinstance(fold, Fold)
-        parts = (("dev", fold.development), ("test", fold.test))
-        splits = [make_split(name, found, singletons=False) for name, found in parts]
+    results = []
+    for fold in make_folds(documents, 3):
+        splits = make_splits({name: fold.documents[name] for name in ("dev", "test")}, singletons=False)
         scores = {s.name: [make_scores(d.id, int(d.id)) for d in s.documents] for s in splits}
-        return measure_block("fold", splits, scores, None, Reranking(k=5, methods=("swaps",)))
-
-    joined, blocks = cross_validate(documents, 3, measure)
-    assert len(blocks) == 3
+        block = measure_block("fold", splits, scores, None, Reranking(k=5, methods=("swaps",)))
+        results.append(FoldResult(block, {}))
+    joined = join_folds(results, extra=True)
+    assert joined.title == "3 folds"
     assert len(joined.rows["test"][0].counts) == 6
     assert sorted(joined.rows["test"][0].counts.doc_ids) == sorted(d.id for d in documents)
     assert sorted(joined.rows["dev"][0].counts.doc_ids) == sorted(d.id for d in documents)
@@ -156,14 +164,21 @@ def test_folds_are_joined_document_by_document() -> None:
 
 def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
     splits, scores = make_case()
-    block = measure_block("small", splits, scores, make_bundle("generative"), Reranking(k=5))
-    path = tmp_path / "block.json"
-    assert load_block(path, {"k": 5}) is None
-    save_block(block, path, {"k": 5})
-    again = load_block(path, {"k": 5})
-    assert again is not None
-    assert again.to_json(trials=50) == block.to_json(trials=50)
-    assert load_block(path, {"k": 6}) is None  # made with other options: measured anew
-    path.write_text("{}")
+    runner = Runner(tmp_path)
+    made: list[Block] = []
+
+    def make() -> Block:
+        made.append(measure_block("small", splits, scores, make_bundle("generative"), Reranking(k=5)))
+        return made[-1]
+
+    def run(k: int) -> Block:
+        return runner.step("block", {"k": k}, make, encode=Block.to_dict, decode=Block.from_dict)
+
+    block = run(5)
+    assert run(5).describe(trials=50) == block.describe(trials=50)
+    assert len(made) == 1
+    run(6)  # made with other options: measured anew
+    assert len(made) == 2
+    (tmp_path / "block.json").write_text("{}")
     with pytest.raises(DataError, match="measured again"):
-        load_block(path, {"k": 5})
+        run(6)

@@ -10,7 +10,9 @@ import pytest
 from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import ScoredList
 from entitynlm.errors import DataError
-from entitynlm.experiments.coref_pooling import CountedList, count_list, load_lists, pool_folds, save_lists
+from entitynlm.experiments.coref_blocks import Block
+from entitynlm.experiments.coref_folds import CountedList, FoldResult, count_list, pool_folds
+from entitynlm.experiments.runner import Runner
 from entitynlm.text.document import Document, Mention
 
 TOKENS = tuple("Anna met Berta . She laughed .".split())
@@ -47,17 +49,23 @@ def test_parts_have_a_row_where_they_are_wanted() -> None:
 
 
 def test_stored_lists_are_the_same_lists(tmp_path: Path) -> None:
-    path = tmp_path / "lists.json"
-    assert load_lists(path) is None
+    runner = Runner(tmp_path)
     folds = [{"samples": [make_list(str(number))]} for number in range(3)]
-    again = []
-    for fold in folds:
-        save_lists(fold, path)
-        again.append(load_lists(path) or {})
+
+    def run(number: int) -> FoldResult:
+        result = FoldResult(Block("fold", {}), folds[number])
+        return runner.step(
+            f"{number}", {}, lambda: result, encode=FoldResult.to_dict, decode=FoldResult.from_dict
+        )
+
+    for number in range(3):
+        assert run(number).lists is folds[number]
+    again = [run(number).lists for number in range(3)]
+    assert again[0] is not folds[0]
     before, after = pool_folds(folds, extra=True), pool_folds(again, extra=True)
     assert [(row.name, row.counts.to_json()) for row in before] == [
         (row.name, row.counts.to_json()) for row in after
     ]
-    path.write_text('{"samples": [{}]}')
+    (tmp_path / "0.json").write_text('{"settings": {}, "output": {"block": {}, "lists": {"samples": [{}]}}}')
     with pytest.raises(DataError, match="measured again"):
-        load_lists(path)
+        run(0)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.experiments.lm_reproduction import Plan, Reproduction, Witness, reproduce
+from entitynlm.experiments.runner import Runner
+from entitynlm.experiments.table1_language_modelling import (
+    LanguageModelling,
+    Perplexities,
+    TrainingPlan,
+    describe,
+)
 from entitynlm.lm.evaluation import Sampling
-from entitynlm.lm.rows import DocumentResult, Row, Table, pool_seeds, spread_over_seeds
+from entitynlm.lm.scores import DocumentScore, ModelScores, SplitScores, pool_seeds
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.progress import Silent
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.completion import complete_pretrained
@@ -39,20 +48,23 @@ def make_settings(**training: object) -> Settings:
     )
 
 
-def make_plan(out: Path, *seeds: int, **options: object) -> Plan:
-    defaults: dict[str, object] = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
-    configurations = {"a": make_settings()}
-    return Plan(out, **{"configurations": configurations, "seeds": seeds, **defaults, **options})  # type: ignore[arg-type]
+def run(
+    documents: Documents, out: Path, *seeds: int, record: Record | None = None, **options: Any
+) -> Perplexities:
+    configurations = options.pop("configurations", {"a": make_settings()})
+    defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
+    runner = Runner(out) if record is None else Runner(out, progress=record, listener=record.listener)
+    plan = TrainingPlan(configurations, seeds)
+    return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(plan)
 
 
-def figures(found: Reproduction | None) -> str:
-    assert found is not None
+def figures(found: Perplexities) -> str:
     return json.dumps(
-        {seed: {split: t.to_dict() for split, t in tables.items()} for seed, tables in found.tables.items()}
+        {split: [scores.to_dict() for scores in by_seed] for split, by_seed in found.by_split.items()}
     )
 
 
-class Record:
+class Record(Silent):
     """Remembers what was trained, epoch by epoch, and asks to stop after so many batches of it."""
 
     def __init__(self, batches: int = 10**9) -> None:
@@ -64,34 +76,38 @@ class Record:
         self.left -= 1
         return self.left <= 0
 
+    def start(self, task: str, total: int | None = None) -> None:
+        self.measured.append(task)
+
     @property
-    def witness(self) -> Witness:
-        listener = Listener(on_epoch=lambda part, record: self.trained.append(part), should_stop=self._stop)
-        return Witness(listener=listener, on_document=lambda row, done, total: self.measured.append(row))
+    def listener(self) -> Listener:
+        return Listener(on_epoch=lambda part, record: self.trained.append(part), should_stop=self._stop)
 
 
 def test_what_is_done_is_not_done_again(documents: Documents, tmp_path: Path) -> None:
     first = Record()
-    found = reproduce(documents, make_plan(tmp_path, 1), witness=first.witness)
-    assert found is not None
+    found = run(documents, tmp_path, 1, record=first)
     assert first.trained == ["generative", "rnnlm", "causal", "lookahead"]
-    assert [row.name for row in found.tables[1]["test"].rows][:3] == ["5-gram", "RNNLM", "EntityNLM marginal"]
+    assert [row.name for row in found.by_split["test"][0].rows][:3] == [
+        "5-gram",
+        "RNNLM",
+        "EntityNLM marginal",
+    ]
     again = Record()
-    assert figures(reproduce(documents, make_plan(tmp_path, 1), witness=again.witness)) == figures(found)
+    assert figures(run(documents, tmp_path, 1, record=again)) == figures(found)
     assert (again.trained, again.measured) == ([], [])
     more = Record()
-    both = reproduce(documents, make_plan(tmp_path, 1, 2), witness=more.witness)
-    assert both is not None
+    both = run(documents, tmp_path, 1, 2, record=more)
     assert more.trained == ["generative", "causal", "lookahead", "rnnlm"]
-    assert both.tables[1]["test"].to_dict() == found.tables[1]["test"].to_dict()
-    assert both.tables[2]["test"].to_dict() != found.tables[1]["test"].to_dict()
+    assert both.by_split["test"][0].to_dict() == found.by_split["test"][0].to_dict()
+    assert both.by_split["test"][1].to_dict() != found.by_split["test"][0].to_dict()
 
 
 def test_other_sampling_is_measured_anew_and_nothing_is_trained(documents: Documents, tmp_path: Path) -> None:
-    found = reproduce(documents, make_plan(tmp_path, 1))
+    found = run(documents, tmp_path, 1)
     record = Record()
-    other = make_plan(tmp_path, 1, sampling=Sampling(particles=4, repeats=2))
-    assert figures(reproduce(documents, other, witness=record.witness)) != figures(found)
+    other = run(documents, tmp_path, 1, record=record, sampling=Sampling(particles=4, repeats=2))
+    assert figures(other) != figures(found)
     assert record.trained == []
     assert record.measured
 
@@ -102,18 +118,18 @@ def test_other_sampling_is_measured_anew_and_nothing_is_trained(documents: Docum
 def test_a_stopped_run_goes_on_to_the_same_figures(
     documents: Documents, tmp_path: Path, batches: int
 ) -> None:
-    whole = reproduce(documents, make_plan(tmp_path / "whole", 1))
-    record = Record(batches)
-    assert reproduce(documents, make_plan(tmp_path / "cut", 1), witness=record.witness) is None
-    assert figures(reproduce(documents, make_plan(tmp_path / "cut", 1))) == figures(whole)
+    whole = run(documents, tmp_path / "whole", 1)
+    with pytest.raises(KeyboardInterrupt):
+        run(documents, tmp_path / "cut", 1, record=Record(batches))
+    assert figures(run(documents, tmp_path / "cut", 1)) == figures(whole)
 
 
 def test_each_model_takes_the_configuration_that_is_best_for_it(documents: Documents, tmp_path: Path) -> None:
     configurations = {"slow": make_settings(learning_rate=1e-6), "quick": make_settings()}
-    found = reproduce(documents, make_plan(tmp_path, 1, 2, configurations=configurations, ngram=False))
-    assert found is not None
-    assert (found.choice.generative, found.choice.rnnlm) == ("quick", "quick")
-    losses = found.choice.losses["rnnlm"]
+    found = run(documents, tmp_path, 1, 2, configurations=configurations, ngram=False)
+    assert found.tuning is not None
+    assert (found.tuning.generative, found.tuning.rnnlm) == ("quick", "quick")
+    losses = found.tuning.losses["rnnlm"]
     assert losses["quick"] < losses["slow"]
     assert set(load_pretrained(tmp_path / "slow" / "seed-1").parts) == {"generative", "rnnlm"}
     assert not (tmp_path / "slow" / "seed-2").exists(), "only what was chosen is trained with all seeds"
@@ -122,23 +138,22 @@ def test_each_model_takes_the_configuration_that_is_best_for_it(documents: Docum
 def test_models_may_choose_differently(documents: Documents, tmp_path: Path) -> None:
     slow = replace(make_settings(), overrides={"rnnlm": {"learning_rate": 1e-6}})
     other = replace(make_settings(learning_rate=1e-6), overrides={"rnnlm": {"learning_rate": 0.01}})
-    found = reproduce(documents, make_plan(tmp_path, 1, configurations={"a": slow, "b": other}))
-    assert found is not None
-    assert (found.choice.generative, found.choice.rnnlm) == ("a", "b")
-    rows = {row.name: row for row in found.tables[1]["test"].rows}
+    found = run(documents, tmp_path, 1, configurations={"a": slow, "b": other})
+    assert found.tuning is not None
+    assert (found.tuning.generative, found.tuning.rnnlm) == ("a", "b")
+    rows = {row.name: row for row in found.by_split["test"][0].rows}
     expected = load_pretrained(tmp_path / "b" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
     assert expected < load_pretrained(tmp_path / "a" / "seed-1").notes["training"]["rnnlm"]["best_dev_loss"]
     assert rows["RNNLM"].tokens == rows["EntityNLM marginal"].tokens
 
 
 def test_another_corpus_or_other_settings_are_refused(documents: Documents, tmp_path: Path) -> None:
-    assert reproduce(documents, make_plan(tmp_path, 1, ngram=False)) is not None
+    run(documents, tmp_path, 1, ngram=False)
     other = {**documents, "train": documents["train"][:-1]}
     with pytest.raises(ConfigError, match=r"another corpus \(its train documents"):
-        reproduce(other, make_plan(tmp_path, 1))
-    changed = make_plan(tmp_path, 1, configurations={"a": make_settings(learning_rate=0.02)})
+        run(other, tmp_path, 1)
     with pytest.raises(ConfigError, match="other settings or another seed"):
-        reproduce(documents, changed)
+        run(documents, tmp_path, 1, configurations={"a": make_settings(learning_rate=0.02)})
 
 
 def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_path: Path) -> None:
@@ -171,25 +186,26 @@ def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_p
         ),
     ],
 )
-def test_plans_that_make_no_sense_are_refused(
-    options: dict[str, object], message: str, tmp_path: Path
-) -> None:
+def test_plans_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        make_plan(tmp_path, 1, **options)
+        TrainingPlan(**{"configurations": {"a": make_settings()}, "seeds": (1,), **options})
 
 
-def make_table(*log_probs: float, error: float = 0.0, tokens: int = 10) -> Table:
-    documents = tuple(DocumentResult(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
-    return Table("test", (Row("RNNLM", "exact", documents),), unknown=1)
+def make_scores(*log_probs: float, error: float = 0.0, tokens: int = 10) -> SplitScores:
+    documents = tuple(DocumentScore(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
+    return SplitScores("test", (ModelScores("RNNLM", "exact", documents),), unknown=1)
 
 
 def test_seeds_are_averaged() -> None:
-    tables = [make_table(-40, -50, error=0.3), make_table(-44, -46, error=0.4)]
-    (spread,) = spread_over_seeds(tables)
-    assert spread.perplexities == tuple(table.rows[0].perplexity for table in tables)
-    assert spread.mean == pytest.approx(sum(spread.perplexities) / 2)
-    pooled = pool_seeds(tables)
+    scores = [make_scores(-40, -50, error=0.3), make_scores(-44, -46, error=0.4)]
+    found = Perplexities({"test": scores}, Sampling(), (1, 2))
+    (row,) = describe(found, corpus="stories", facts={}).figures["splits"]["test"]["rows"]
+    perplexities = row["over_seeds"]["perplexities"]
+    assert perplexities == [one.rows[0].perplexity for one in scores]
+    assert row["over_seeds"]["mean"] == pytest.approx(sum(perplexities) / 2)
+    assert row["over_seeds"]["standard_deviation"] == pytest.approx(statistics.stdev(perplexities))
+    pooled = pool_seeds(scores)
     assert [d.log_prob for d in pooled.rows[0].documents] == [-42, -48]
     assert pooled.rows[0].documents[0].standard_error == pytest.approx(0.25)
     with pytest.raises(ModelError, match="can't stand in one table"):
-        pool_seeds([make_table(-40, -50), make_table(-40, -50, tokens=11)])
+        pool_seeds([make_scores(-40, -50), make_scores(-40, -50, tokens=11)])

@@ -1,0 +1,93 @@
+"""EntityNLM trained in a process of its own while other rows are made: the table then takes as long as its longest row."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import contextmanager
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import torch
+
+from entitynlm.model.pretrained import Pretrained, load_pretrained
+from entitynlm.text.corpora import open_corpus
+from entitynlm.training.completion import complete_pretrained
+from entitynlm.training.recipe import Listener
+from entitynlm.training.settings import Settings
+
+POLL = 1.0
+"""Seconds between two looks at whether the training is asked to stop."""
+
+_stop: Event | None = None
+"""In the training process: set when it shall stop."""
+
+
+@contextmanager
+def train_in_background(
+    folder: Path,
+    corpus: Path,
+    format: str | None,
+    settings: Settings,
+    *,
+    seed: int,
+    device: str = "cpu",
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Callable[[], Pretrained | None]]:
+    """Train the generative part of the model in ``folder``, beside what is done in the context.
+
+    The context's value waits for the model: None if ``should_stop`` stopped it. Whatever goes wrong in the context ends the
+    training in a checkpoint.
+    """
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    with ProcessPoolExecutor(1, context, _prepare_process, (stop,)) as pool:
+        future = pool.submit(_train, folder, corpus, format, settings, seed, device)
+
+        def wait() -> Pretrained | None:
+            while True:
+                try:
+                    finished = future.result(timeout=POLL)
+                except NotYet:
+                    if should_stop():
+                        stop.set()
+                else:
+                    return load_pretrained(folder, device=device) if finished else None
+
+        try:
+            yield wait
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _prepare_process(stop: Event) -> None:
+    """Ctrl-C goes to every process of a terminal; this one is stopped by the event, so that it ends in a checkpoint."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+
+
+def _train(
+    folder: Path, corpus: Path, format: str | None, settings: Settings, seed: int, device: str
+) -> bool:
+    """Train, and say whether it was finished; the corpus is read here, since documents can't be sent."""
+    assert _stop is not None
+    opened = open_corpus(corpus, format=format)
+    train, development = (list(opened.documents(name)) for name in ("train", "dev"))
+    listener = Listener(should_stop=_stop.is_set)
+    trained = complete_pretrained(
+        folder,
+        train,
+        development,
+        settings,
+        parts=("generative",),
+        seed=seed,
+        device=device,
+        listener=listener,
+    )
+    return trained is not None

@@ -1,0 +1,125 @@
+"""The runner of all experiments: a step that is stored in the folder, and was made with the same settings, is not made again.
+
+So an interrupted run goes on where it stopped, by the same call. Figures made with other settings are made anew; models made
+with other settings are never overwritten, since they may have taken hours.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from entitynlm.config import Mode
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import write_atomically
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import SILENT, Progress
+from entitynlm.text.document import Document
+from entitynlm.training.completion import complete_pretrained
+from entitynlm.training.recipe import Listener
+from entitynlm.training.settings import Settings
+
+CORPUS_FILE = "corpus.json"
+
+Output = TypeVar("Output")
+Documents = Mapping[str, Sequence[Document]]
+"""Documents by split."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs steps in a folder.
+
+    :param folder: where models and figures are stored; without one nothing is stored, and every step is made.
+    :param listener: told about trainings, and asked whether to stop.
+    """
+
+    folder: Path | None = None
+    device: str = "cpu"
+    progress: Progress = SILENT
+    listener: Listener = field(default_factory=Listener)
+
+    def locate(self, name: str) -> Path:
+        """A file or folder of the experiment's."""
+        if self.folder is None:
+            raise ConfigError("this experiment needs a folder for its models")
+        return self.folder / name
+
+    def check_corpus(self, documents: Documents) -> None:
+        """Models of one corpus must not be taken for those of another: the folder remembers the checksums of its documents."""
+        marks = {}
+        for split, found in documents.items():
+            checksum = 0
+            for document in found:
+                checksum = zlib.crc32("\0".join(document.tokens).encode(), checksum)
+            marks[split] = [len(found), sum(len(document.tokens) for document in found), checksum]
+        path = self.locate(CORPUS_FILE)
+        known = _read_json(path, "choose another folder") or {}
+        different = [split for split in marks if split in known and known[split] != marks[split]]
+        if different:
+            raise ConfigError(
+                f"{path.parent}: this folder belongs to another corpus (its {', '.join(different)} documents differ); "
+                "choose another one"
+            )
+        with write_atomically(path) as stream:
+            json.dump({**known, **marks}, stream)
+
+    def step(
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        make: Callable[[], Output],
+        *,
+        encode: Callable[[Output], Any],
+        decode: Callable[[Any], Output],
+    ) -> Output:
+        """What ``make`` gives, or what it gave before with the same settings, from the file ``name``.json.
+
+        :param encode: the output as plain values for JSON, and :param decode: back.
+        """
+        if self.folder is None:
+            return make()
+        path = self.folder / f"{name}.json"
+        key = json.loads(json.dumps(settings))
+        hint = "remove the file, and it is measured again"
+        stored = _read_json(path, hint)
+        try:
+            if stored is not None and stored["settings"] == key:
+                return decode(stored["output"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"these figures can't be read ({error!r})", path=path, hint=hint) from error
+        made = make()
+        with write_atomically(path) as stream:
+            json.dump({"settings": key, "output": encode(made)}, stream, ensure_ascii=False)
+        return made
+
+    def train(
+        self, name: str, documents: Documents, settings: Settings, *, parts: Sequence[Mode], seed: int
+    ) -> Pretrained:
+        """The model in the folder ``name``, of which those ``parts`` that are missing are trained; stopping is an interrupt."""
+        trained = complete_pretrained(
+            self.locate(name),
+            documents["train"],
+            documents["dev"],
+            settings,
+            parts=parts,
+            seed=seed,
+            device=self.device,
+            listener=self.listener,
+        )
+        if trained is None:
+            raise KeyboardInterrupt
+        return trained
+
+
+def _read_json(path: Path, hint: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise DataError(f"this file can't be read ({error})", path=path, hint=hint) from error

@@ -1,0 +1,165 @@
+"""Result tables of all experiments: figures with their errors, the paper's beside them, and remarks; as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from entitynlm.experiments.paper import CORPORA, TITLES
+
+NOTICE = (
+    "The paper's figures are of CoNLL-2012 and InScript. Where ours are of another corpus, compare the order of the systems and "
+    "the distances between them, not the figures."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number as it is printed; its error is a standard deviation, a standard error or half an interval, as the table says."""
+
+    value: float
+    error: float | None = None
+    digits: int = 2
+    signed: bool = False
+
+    def __str__(self) -> str:
+        shown = f"{self.value:{'+' if self.signed else ''}.{self.digits}f}"
+        return f"{shown} ± {self.error:.{self.digits}f}" if self.error else shown
+
+    @classmethod
+    def over_seeds(cls, values: Sequence[float]) -> Figure:
+        """Mean and standard deviation of what trainings with several seeds gave."""
+        return cls(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+
+    @classmethod
+    def with_error(cls, value: float, error: float) -> Figure:
+        """An estimate; an error of zero (an exact figure) or nan (not known) is none."""
+        return cls(value, error if math.isfinite(error) and error > 0 else None)
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """One system: its figures (or words) by column, and the paper's figure where the paper has that system.
+
+    :param comparable: False for a figure that must not be compared with the other rows'.
+    """
+
+    system: str
+    cells: Mapping[str, Figure | str]
+    paper: float | None = None
+    note: str = ""
+    comparable: bool = True
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Systems compared on the same documents.
+
+    :param paper_corpus: what the paper's figures are of; without it there is no column for them.
+    :param remarks: how it was measured, and the tests of significance, a line each.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[ResultRow, ...]
+    paper_corpus: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> list[str]:
+        paper = [f"paper ({self.paper_corpus})"] if self.paper_corpus else []
+        return ["", *self.columns, *paper, *([""] if self.has_notes else [])]
+
+    @property
+    def has_notes(self) -> bool:
+        return any(row.note for row in self.rows)
+
+    def list_cells(self) -> list[list[str]]:
+        """The rows as text, in the order of the heading."""
+        found = []
+        for row in self.rows:
+            cells = [row.system, *(str(row.cells.get(column, "–")) for column in self.columns)]
+            if self.paper_corpus:
+                cells.append("" if row.paper is None else f"{row.paper:.2f}")
+            found.append([*cells, row.note] if self.has_notes else cells)
+        return found
+
+    def select(self, column: str, heading: str, *, prefix: str = "", note: str = "") -> list[ResultRow]:
+        """One column of the comparable rows, under another heading; what stands in the column ``note`` is their note."""
+        return [
+            ResultRow(
+                prefix + row.system,
+                {heading: row.cells[column]},
+                row.paper,
+                str(row.cells.get(note, row.note)),
+            )
+            for row in self.rows
+            if row.comparable and column in row.cells
+        ]
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column of the heading has figures, which are set to the right."""
+        if 0 < column <= len(self.columns):
+            name = self.columns[column - 1]
+            return any(isinstance(row.cells.get(name), Figure) for row in self.rows)
+        return column > len(self.columns) and bool(self.heading[column])
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [
+            {
+                "system": row.system,
+                "figures": {
+                    name: {"value": cell.value, "error": cell.error} if isinstance(cell, Figure) else cell
+                    for name, cell in row.cells.items()
+                },
+                "paper": row.paper,
+                "comparable": row.comparable,
+                "note": row.note,
+            }
+            for row in self.rows
+        ]
+        return {**asdict(self), "rows": rows}
+
+
+def make_summary(task: str, corpus: str, rows: Sequence[ResultRow], remarks: Sequence[str]) -> ResultTable:
+    """One of the paper's tables: a single figure for each system, on ``corpus``, beside the paper's."""
+    return ResultTable(TITLES[task], (corpus,), tuple(rows), CORPORA[task], tuple(remarks))
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """What an experiment has found.
+
+    :param tables: all figures.  :param summary: one figure for each system, beside the paper's.
+    :param figures: everything that was measured, as plain values for JSON.
+    """
+
+    task: str
+    tables: Sequence[ResultTable]
+    summary: ResultTable
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def write_markdown(
+    tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = (), notice: str = NOTICE
+) -> str:
+    """One document with all tables."""
+    lines = [f"# {title}\n", f"{notice}\n"]
+    for table in tables:
+        lines += [f"## {_escape(table.title)}\n", *_list_markdown(table), ""]
+        lines += [*(f"- {_escape(remark)}" for remark in table.remarks), ""]
+    return "\n".join([*lines, *(f"- {_escape(remark)}" for remark in remarks)]) + "\n"
+
+
+def _list_markdown(table: ResultTable) -> Iterator[str]:
+    yield "| " + " | ".join(map(_escape, table.heading)) + " |"
+    yield "|" + "|".join("---:" if table.is_number(n) else "---" for n in range(len(table.heading))) + "|"
+    yield from ("| " + " | ".join(map(_escape, cells)) + " |" for cells in table.list_cells())
+
+
+def _escape(text: str) -> str:
+    """Text that can't break a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

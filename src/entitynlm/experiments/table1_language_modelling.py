@@ -1,0 +1,286 @@
+"""The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
+
+    OUT/<configuration>/seed-<n>/       models (P, its proposals, the LSTM baseline), with checkpoints and logs
+    OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
+
+With several configurations each model gets the same tuning budget: all are trained once, with the first seed, and each model
+takes the configuration that is best on development documents, P by the joint perplexity (as the paper does), the LSTM by its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
+from typing import Any
+
+from entitynlm.config import Mode
+from entitynlm.errors import ConfigError
+from entitynlm.experiments.paper import CORPORA
+from entitynlm.experiments.runner import Documents, Runner
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.lm.evaluation import ModelsCompared, Sampling, check_encoders, measure_split
+from entitynlm.lm.ngram import estimate_ngrams
+from entitynlm.lm.scores import COMPARABLE, ENTITY_LIKELIHOODS, PAPER, SplitScores, compare_rows, pool_seeds
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import track
+from entitynlm.training.settings import Settings
+
+TUNED: tuple[Mode, ...] = ("generative", "rnnlm")
+LIKELIHOOD = "likelihood"
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What is trained.
+
+    :param configurations: settings by name; they may differ in anything but preprocessing and data, which make the words.
+    """
+
+    configurations: Mapping[str, Settings]
+    seeds: Sequence[int] = (1, 2, 3)
+    lookahead: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise ConfigError("name one seed or several different ones")
+        if not self.configurations:
+            raise ConfigError("name one configuration at least")
+        words = {json.dumps([s.recipe.to_dict(), asdict(s.data)]) for s in self.configurations.values()}
+        if len(words) > 1:
+            raise ConfigError(
+                "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
+            )
+
+    @property
+    def proposals(self) -> tuple[Mode, ...]:
+        return ("causal", "lookahead") if self.lookahead else ("causal",)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The configuration that each model takes, and the development losses that decided it."""
+
+    generative: str
+    rnnlm: str
+    losses: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Perplexities:
+    """The scores of each split, one for each seed of the training; a model that was given has no seed."""
+
+    by_split: Mapping[str, Sequence[SplitScores]]
+    sampling: Sampling
+    seeds: Sequence[int] = ()
+    tuning: Tuning | None = None
+
+    def pool(self, split: str) -> SplitScores:
+        """The scores that tests over documents look at: each document's mean over seeds."""
+        found = self.by_split[split]
+        return pool_seeds(found) if len(found) > 1 else found[0]
+
+    def list_perplexities(self, split: str, model: str, likelihood: str) -> list[float]:
+        """By seed; nothing where that was not measured."""
+        found = [scores.find(model, likelihood) for scores in self.by_split[split]]
+        return [row.perplexity for row in found if row is not None]
+
+    def get_figure(self, split: str, model: str, likelihood: str) -> Figure | None:
+        """The perplexity, with its standard deviation over seeds, or the error of sampling where the model was given."""
+        row = self.by_split[split][0].find(model, likelihood)
+        if row is None:
+            return None
+        if self.seeds:
+            return Figure.over_seeds(self.list_perplexities(split, model, likelihood))
+        return Figure.with_error(row.perplexity, row.standard_error)
+
+
+@dataclass(frozen=True)
+class LanguageModelling:
+    """The experiment: what is measured on which documents, and how.
+
+    :param likelihoods: EntityNLM's rows.  :param ngram: whether there is a 5-gram row, which needs training documents.
+    """
+
+    documents: Documents
+    runner: Runner
+    splits: Sequence[str] = ("dev", "test")
+    sampling: Sampling = field(default_factory=Sampling)
+    likelihoods: Sequence[str] = ENTITY_LIKELIHOODS
+    ngram: bool = True
+
+    def evaluate(self, pretrained: Pretrained, rnnlm: Pretrained | None = None) -> Perplexities:
+        """A given model beside the LSTM that it has, or that of ``rnnlm``; rows that are missing are remarked on."""
+        say = self.runner.progress.message
+        if rnnlm is None and pretrained.language_model is None:
+            say("remark: no RNNLM row: the model has none (train with --rnnlm, or name one with --rnnlm)")
+        if self.ngram and "train" not in self.documents:
+            say("remark: no 5-gram row: the corpus has no training documents to estimate it from")
+        models = self._gather(pretrained, rnnlm)
+        return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
+
+    def reproduce(self, plan: TrainingPlan) -> Perplexities:
+        """Tune, train and measure for every seed whatever is not stored yet."""
+        self.runner.check_corpus(self.documents)
+        tuning = self._tune(plan)
+        by_seed = [self._reproduce_seed(plan, tuning, seed) for seed in plan.seeds]
+        by_split = {split: [found[split] for found in by_seed] for split in self.splits}
+        return Perplexities(by_split, self.sampling, plan.seeds, tuning)
+
+    def _tune(self, plan: TrainingPlan) -> Tuning:
+        """Train every configuration once, and find the best one for each model."""
+        losses: dict[str, dict[str, float]] = {part: {} for part in TUNED}
+        for name in plan.configurations:
+            pretrained = self._train(plan, name, plan.seeds[0], TUNED)
+            for part in TUNED:
+                losses[part][name] = pretrained.notes["training"][part]["best_dev_loss"]
+        best = {part: min(found, key=lambda name: found[name]) for part, found in losses.items()}
+        tuning = Tuning(best["generative"], best["rnnlm"], losses)
+        if len(plan.configurations) > 1:
+            self.runner.progress.message(
+                f"best on development: EntityNLM {tuning.generative}, RNNLM {tuning.rnnlm}"
+            )
+        return tuning
+
+    def _train(self, plan: TrainingPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
+        self.runner.progress.message(f"{name}, seed {seed}: {', '.join(parts)}")
+        settings = plan.configurations[name]
+        return self.runner.train(f"{name}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
+
+    def _reproduce_seed(self, plan: TrainingPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
+        """Train P and its proposals, and the LSTM (in the same folder where both take one configuration); measure them."""
+        together = tuning.generative == tuning.rnnlm
+        parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))
+        pretrained = self._train(plan, tuning.generative, seed, parts)
+        other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
+        trained = {part: pretrained.notes["training"][part] for part in ("generative", *plan.proposals)}
+        settings = {
+            "configurations": [tuning.generative, tuning.rnnlm],
+            "trained": {**trained, "rnnlm": other.notes["training"]["rnnlm"]},
+            "sampling": asdict(replace(self.sampling, workers=1)),
+            "likelihoods": list(self.likelihoods),
+            "ngram": self.ngram,
+        }
+        gather = cache(lambda: self._gather(pretrained, other))
+        return {
+            split: self.runner.step(
+                f"scores/seed-{seed}-{split}",
+                settings,
+                lambda split=split: self._measure(split, gather()),  # type: ignore[misc]
+                encode=SplitScores.to_dict,
+                decode=partial(SplitScores.from_dict, split),
+            )
+            for split in self.splits
+        }
+
+    def _gather(self, pretrained: Pretrained, rnnlm: Pretrained | None) -> ModelsCompared:
+        """The models compared, the 5-gram estimated over the same words."""
+        baseline, ngram = pretrained.language_model, None
+        if rnnlm is not None:
+            baseline = rnnlm.get_language_model()
+            check_encoders(pretrained.encoder, rnnlm.encoder)
+        if self.ngram and "train" in self.documents:
+            train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
+            ngram = estimate_ngrams(map(pretrained.encoder.encode, train), pretrained.encoder)
+        return ModelsCompared(pretrained, baseline, ngram)
+
+    def _measure(self, split: str, models: ModelsCompared) -> SplitScores:
+        self.runner.progress.message(f"measuring {split}")
+        return measure_split(
+            split,
+            models,
+            [models.pretrained.encoder.encode(document) for document in self.documents[split]],
+            sampling=self.sampling,
+            likelihoods=self.likelihoods,
+            progress=self.runner.progress,
+        )
+
+
+def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> ExperimentResult:
+    """The tables and figures; ``facts`` go to the figures as they are."""
+    pooled = {split: found.pool(split) for split in found.by_split}
+    splits = {split: scores.to_dict() for split, scores in pooled.items()}
+    for split, values in splits.items() if found.seeds else ():
+        for row in values["rows"]:
+            perplexities = found.list_perplexities(split, row["model"], row["likelihood"])
+            figure = Figure.over_seeds(perplexities)
+            row["over_seeds"] = {
+                "perplexities": perplexities,
+                "mean": figure.value,
+                "standard_deviation": figure.error,
+            }
+        by_seed = zip(found.seeds, found.by_split[split], strict=True)
+        values["seeds"] = {str(seed): scores.to_dict() for seed, scores in by_seed}
+    figures = {
+        "task": "lm",
+        "corpus": {"name": corpus},
+        "seeds": list(found.seeds),
+        **facts,
+        "sampling": asdict(found.sampling),
+        "tuning": asdict(found.tuning) if found.tuning else None,
+        "splits": splits,
+        "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER},
+    }
+    table = make_table(found, pooled, corpus)
+    return ExperimentResult("lm", [table], summarise(found, table, corpus), figures)
+
+
+def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
+    """A column for each split."""
+    keys = dict.fromkeys((row.model, row.likelihood) for scores in pooled.values() for row in scores.rows)
+    rows = []
+    for model, likelihood in keys:
+        comparable = likelihood in COMPARABLE
+        cells: dict[str, Figure | str] = {LIKELIHOOD: likelihood if comparable else f"{likelihood} *"}
+        for split in pooled:
+            figure = found.get_figure(split, model, likelihood)
+            if figure is not None:
+                cells[split] = figure
+        # The paper says marginal, and counts words only: its figure stands beside both.
+        paper = PAPER.get(model) if comparable or likelihood == "words-only" else None
+        rows.append(ResultRow(model, cells, paper, comparable=comparable))
+    title = f"Perplexity on {corpus}"
+    if found.seeds:
+        title += f", mean ± standard deviation over seeds {', '.join(map(str, found.seeds))}"
+    remarks = tuple(list_remarks(found, pooled))
+    return ResultTable(title, (LIKELIHOOD, *pooled), tuple(rows), CORPORA["lm"], remarks)
+
+
+def summarise(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:
+    """The rows that may be compared, on the last split that was measured (test, where there is one)."""
+    split, sampling = table.columns[-1], found.sampling
+    seeds = ", ".join(map(str, found.seeds))
+    errors = f"mean and standard deviation over seeds {seeds}" if seeds else "± is the error of sampling"
+    remarks = (
+        f"{corpus}, {split}; {errors}",
+        f"EntityNLM: {sampling.method}, N = {sampling.particles} × {sampling.repeats}",
+    )
+    return make_summary("lm", corpus, table.select(split, corpus, note=LIKELIHOOD), remarks)
+
+
+def list_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iterator[str]:
+    """The words counted, how each figure was made, and tests over documents."""
+    for split, scores in pooled.items():
+        yield (
+            f"{split}: {scores.tokens:,} words (sentence ends included) in {scores.documents} documents in every row, "
+            f"{100 * scores.unknown / scores.tokens:.1f} % unknown"
+        )
+    notes = {row.name: row.note for scores in pooled.values() for row in scores.rows}
+    yield from (f"{name}: {note}" for name, note in notes.items() if note)
+    if any(not row.comparable for scores in pooled.values() for row in scores.rows):
+        yield "* not comparable with a language model's perplexity"
+    for split, scores in pooled.items():
+        for first, second, compared in compare_rows(scores.rows):
+            yield (
+                f"{split}: {second} against {first}: {100 * compared.change:+.2f} % perplexity "
+                f"(95 % interval {100 * compared.low:+.2f} … {100 * compared.high:+.2f}), p = {compared.p_value:.4f}, "
+                f"better on {compared.wins} of {compared.documents} documents"
+            )
+    if found.seeds:
+        for split, scores in pooled.items():
+            for row in scores.rows:
+                if Figure.with_error(row.perplexity, row.standard_error).error:
+                    yield f"{split}: {row.name} has a sampling error of ± {row.standard_error:.2f}"
+    if len(found.seeds) > 1:
+        yield "tests and intervals are over documents, of each document's mean log-probability over seeds"

@@ -1,0 +1,243 @@
+"""The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
+
+OUT/ranker, OUT/model             our ranker and EntityNLM
+OUT/fold-<n>/ranker, model        those of a fold, and
+OUT/fold-<n>/figures.json         what was counted in its documents
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+from entitynlm.config import Mode
+from entitynlm.coref.candidates.files import Ranked
+from entitynlm.coref.metrics.significance import TRIALS
+from entitynlm.coref.ranker.learning import train_ranker
+from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
+from entitynlm.experiments.coref_blocks import (
+    SAMPLES,
+    Block,
+    KeyedSplit,
+    Reranking,
+    SystemScores,
+    list_end_to_end,
+    make_splits,
+    measure_block,
+    measure_end_to_end,
+)
+from entitynlm.experiments.coref_folds import TESTED, Fold, FoldResult, count_tested, join_folds, make_folds
+from entitynlm.experiments.paper import COREF_F1
+from entitynlm.experiments.runner import Documents, Runner
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import track
+from entitynlm.text.document import Document
+from entitynlm.training.settings import Settings
+
+COLUMNS = {
+    "muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA", "mentions": "mentions",
+}  # fmt: skip
+OUR_RANKER = "our ranker"
+END_TO_END = "EntityNLM end to end"
+
+Baseline = Mapping[str, Sequence[Ranked]]
+"""Antecedent scores or k-best lists by split."""
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What is trained: EntityNLM with these settings, and the proposals named."""
+
+    settings: Settings
+    proposals: Sequence[Mode] = ("causal",)
+
+
+@dataclass(frozen=True)
+class CorefScores:
+    """Blocks by baseline, and the end-to-end rows by split.
+
+    :param folds: the blocks of the folds, which the one block was joined from.
+    """
+
+    blocks: Sequence[Block]
+    end_to_end: Mapping[str, Sequence[SystemScores]] = field(default_factory=dict)
+    folds: Sequence[Block] = ()
+
+
+@dataclass(frozen=True)
+class Coreference:
+    """The experiment: what is measured, and how.
+
+    :param end_to_end: also EntityNLM without a baseline, as the best of ``samples``.
+    :param trials: of the randomisation test.  :param seed: of that test, of sampling and of all trainings.
+    """
+
+    runner: Runner
+    reranking: Reranking = field(default_factory=Reranking)
+    end_to_end: bool = True
+    samples: int = SAMPLES
+    trials: int = TRIALS
+    seed: int = 0
+
+    def evaluate(
+        self, splits: Sequence[KeyedSplit], baselines: Mapping[str, Baseline], pretrained: Pretrained | None
+    ) -> CorefScores:
+        """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
+        blocks = [
+            self._measure_block(title, splits, ranked, pretrained) for title, ranked in baselines.items()
+        ]
+        rows = {}
+        if pretrained is not None and self.end_to_end and list_end_to_end(pretrained):
+            options: dict[str, Any] = {"samples": self.samples, "seed": self.seed}
+            progress = self.runner.progress
+            rows = {
+                split.name: measure_end_to_end(pretrained, split, progress=progress, **options)
+                for split in splits
+            }
+        return CorefScores(blocks, rows)
+
+    def reproduce(
+        self,
+        documents: Documents,
+        plan: TrainingPlan,
+        read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
+    ) -> CorefScores:
+        """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
+        ranker, pretrained, splits = self._train("", documents, plan)
+        baselines = {**read_baselines(splits), OUR_RANKER: self.rank(ranker, splits)}
+        return self.evaluate(splits, baselines, pretrained)
+
+    def cross_validate(self, documents: Sequence[Document], count: int, plan: TrainingPlan) -> CorefScores:
+        """The block of our ranker over all documents, from folds of which those that are stored are not measured again."""
+        results = []
+        for fold in make_folds(documents, count):
+            settings = {
+                **asdict(self.reranking),
+                "proposals": list(plan.proposals),
+                "documents": [[d.id for d in found] for found in fold.documents.values()],
+            }
+            result = self.runner.step(
+                f"fold-{fold.number}/figures",
+                settings,
+                partial(self._measure_fold, fold, plan),
+                encode=FoldResult.to_dict,
+                decode=FoldResult.from_dict,
+            )
+            best = ", ".join(f"{row.name} {row.conll:.2f}" for row in result.block.rows[TESTED])
+            self.runner.progress.message(f"fold {fold.number + 1} of {count}: {best}")
+            results.append(result)
+        joined = join_folds(results, extra=self.reranking.extra)
+        return CorefScores([joined], folds=[result.block for result in results])
+
+    def _measure_fold(self, fold: Fold, plan: TrainingPlan) -> FoldResult:
+        title = f"fold {fold.number}"
+        self.runner.progress.message(f"{title}: {len(fold.documents['train'])} documents to train on")
+        ranker, pretrained, splits = self._train(f"fold-{fold.number}/", fold.documents, plan)
+        block = self._measure_block(title, splits, self.rank(ranker, splits), pretrained)
+        return count_tested(block, splits)
+
+    def _measure_block(
+        self, title: str, splits: Sequence[KeyedSplit], ranked: Baseline, pretrained: Pretrained | None
+    ) -> Block:
+        progress = self.runner.progress
+        return measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
+
+    def _train(
+        self, folder: str, documents: Documents, plan: TrainingPlan
+    ) -> tuple[Ranker, Pretrained, list[KeyedSplit]]:
+        """Our ranker and EntityNLM, and the documents that they have not seen."""
+        ranker = self._make_ranker(f"{folder}ranker", documents["train"])
+        parts: tuple[Mode, ...] = ("generative", *plan.proposals)
+        pretrained = self.runner.train(
+            f"{folder}model", documents, plan.settings, parts=parts, seed=self.seed
+        )
+        held_out = {name: found for name, found in documents.items() if name != "train"}
+        return ranker, pretrained, make_splits(held_out, singletons=ranker.singletons)
+
+    def _make_ranker(self, name: str, train: Sequence[Document]) -> Ranker:
+        folder, progress = self.runner.locate(name), self.runner.progress
+        if (folder / "ranker.json").exists():
+            return load_ranker(folder)
+        settings = RankerSettings(seed=self.seed)
+        progress.start("ranker", settings.epochs)
+        ranker = train_ranker(train, settings, on_epoch=lambda epoch, loss: progress.advance("ranker"))
+        progress.finish("ranker")
+        ranker.save(folder)
+        return ranker
+
+    def rank(self, ranker: Ranker, splits: Sequence[KeyedSplit]) -> Baseline:
+        """The antecedent scores of our own baseline."""
+        tracked = {s.name: track(self.runner.progress, f"ranking {s.name}", s.documents) for s in splits}
+        return {name: [ranker.score(document) for document in found] for name, found in tracked.items()}
+
+
+def describe(
+    found: CorefScores, experiment: Coreference, *, corpus: str, facts: Mapping[str, Any]
+) -> ExperimentResult:
+    """The tables and figures; ``facts`` go to the figures as they are."""
+    k = experiment.reranking.k
+    blocks = [block.describe(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
+    end_to_end = {
+        split: [{"name": row.name, **row.counts.to_json()} for row in rows]
+        for split, rows in found.end_to_end.items()
+    }
+    figures = {
+        "task": "coref",
+        "corpus": {"name": corpus},
+        **facts,
+        "k": k,
+        "seed": experiment.seed,
+        "trials": experiment.trials,
+        "blocks": blocks,
+        "end_to_end": end_to_end,
+        "paper": {"corpus": "CoNLL-2012", "split": "test", "f1": COREF_F1},
+    }
+    if found.folds:
+        figures["folds"] = len(found.folds)
+        figures["combinations"] = [block.describe_weights() for block in found.folds]
+    tables, summary = [], []
+    for block in blocks:
+        weights = tuple(
+            f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in item['weights'].items())} "
+            f"({item['tried']} settings, {item['dev_conll']:.2f} on dev)"
+            for name, item in block["combinations"].items()
+        )
+        for split, values in block["splits"].items():
+            tables.append(
+                make_table(f"{block['title']}, {split}", values["rows"], values["documents"], weights)
+            )
+            weights = ()
+            if split == TESTED:
+                summary += tables[-1].select("CoNLL", corpus, prefix=f"{block['title']}, ")
+    for split, rows in end_to_end.items():
+        tables.append(make_table(f"{END_TO_END}, {split}", rows, len(found.end_to_end[split][0].counts)))
+        if split == TESTED:
+            summary += tables[-1].select("CoNLL", corpus, prefix=f"{END_TO_END}, ")
+    remark = f"{corpus}, {TESTED}; k = {k}; gains over the block's one best, p by randomisation"
+    return ExperimentResult("coref", tables, make_summary("coref", corpus, summary, [remark]), figures)
+
+
+def make_table(
+    title: str, rows: Sequence[Mapping[str, Any]], documents: int, remarks: tuple[str, ...] = ()
+) -> ResultTable:
+    """CoNLL first, then F1 of every metric, and the difference from the first row as a note."""
+    found = []
+    for row in rows:
+        cells: dict[str, Figure | str] = {"CoNLL": Figure(row["conll"])}
+        cells |= {heading: Figure(row[name]["f1"]) for name, heading in COLUMNS.items()}
+        versus = row.get("versus_first", {}).get("conll")
+        gain = f"{versus['difference']:+.2f}, p = {versus['p_value']:.3f}" if versus else ""
+        paper = get_paper_figure(row["name"])
+        found.append(ResultRow(row["name"], cells, paper, gain))
+    columns = ("CoNLL", *COLUMNS.values())
+    title = f"{title} ({documents} documents, F1)"
+    return ResultTable(title, columns, tuple(found), remarks=remarks)
+
+
+def get_paper_figure(name: str) -> float | None:
+    """The paper's CoNLL score for a row of a kind that the paper has: the one best, or swaps (or given lists) reranked."""
+    method, _, system = name.rpartition(": ")
+    return COREF_F1.get(system, {}).get("conll") if method in ("", "swaps", "given") else None

@@ -1,0 +1,341 @@
+"""The paper's Table 3: which entity is mentioned next, by baselines, EntityNLM and people, for a given model or from training.
+
+OUT/seed-<n>/         EntityNLM
+OUT/seed-<n>/ours/    our own predictor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from entitynlm.errors import ConfigError
+from entitynlm.experiments.background import train_in_background
+from entitynlm.experiments.paper import CORPORA, OURS, PREDICTION_SYSTEMS
+from entitynlm.experiments.runner import Documents, Runner
+from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.prediction.agreement import HumanChooser, measure_agreement
+from entitynlm.prediction.choices import AlwaysNew, Chooser
+from entitynlm.prediction.ensemble import CachedChooser, Ensemble, choose_weight, join_rows
+from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows, describe_table, measure_row
+from entitynlm.prediction.loglinear import ModiFeatures, extract_shallow, fit_chooser
+from entitynlm.prediction.network.context_counts import ContextCounts
+from entitynlm.prediction.network.predictor import (
+    CONFIG_FILE,
+    EntityPredictor,
+    PredictorConfig,
+    PredictorData,
+    prepare_data,
+    train_predictor,
+)
+from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.prediction.slots import (
+    GUESSES,
+    LIMIT,
+    SlottedStory,
+    TrainingSlots,
+    collect_slots,
+    find_similar_slots,
+    read_guesses,
+)
+from entitynlm.progress import SILENT, Progress
+from entitynlm.text.corpora.corpus import Corpus
+from entitynlm.text.document import Document
+from entitynlm.training.settings import Settings
+
+NEEDS_MODEL = ("entitynlm", "ensemble")
+NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
+SEEDED = ("entitynlm", "ours", "ensemble")
+"""Rows that change with the seed; the others are fitted once."""
+
+
+@dataclass(frozen=True)
+class TrainingStories:
+    """The stories that baselines and our predictor learn from; what is counted in them is counted once, whatever the seed."""
+
+    train: Sequence[Document]
+    development: Sequence[Document]
+    progress: Progress = SILENT
+
+    @cached_property
+    def counts(self) -> ContextCounts:
+        self.progress.message("counting contexts in the training stories")
+        counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train]
+        return ContextCounts.fit(self.train, counted)
+
+    @cached_property
+    def data(self) -> PredictorData:
+        """What our predictor learns from."""
+        self.progress.message("ours: reading the training stories")
+        held_out = _list_slots(self.development, LIMIT)
+        return prepare_data(self.slots, held_out, counts=self.counts)
+
+    @cached_property
+    def slots(self) -> TrainingSlots:
+        """All mentions of the kind that is asked about."""
+        return _list_slots(self.train)
+
+    def fit(self, name: str) -> Chooser:
+        """A log-linear baseline: shallow or modi."""
+        self.progress.message(f"{name}: fitting it to the training stories")
+        return fit_chooser(extract_shallow if name == "shallow" else ModiFeatures(self.counts), self.slots)
+
+
+def _list_slots(stories: Sequence[Document], limit: int | None = None) -> TrainingSlots:
+    return [(story, find_similar_slots(story, limit=limit).positions) for story in stories]
+
+
+@dataclass
+class Predictors:
+    """The systems compared, each made when it is first asked for.
+
+    :param stories: what is asked about.
+    :param folder: where our own predictor is stored, and looked for before it is trained.
+    :param config: of our predictor, which a stored one must have been trained with; None: as stored, else the best known.
+    """
+
+    training: TrainingStories
+    stories: Sequence[SlottedStory]
+    pretrained: Pretrained | None = None
+    folder: Path | None = None
+    config: PredictorConfig | None = None
+    seed: int = 1
+    _made: dict[str, Chooser] = field(default_factory=dict)
+
+    def measure(self, names: Sequence[str]) -> list[PredictionRow]:
+        """The rows of these systems."""
+        progress = self.training.progress
+        return [measure_row(name, self.get(name), self.stories, progress=progress) for name in names]
+
+    def get(self, name: str) -> Chooser:
+        """The system behind a row."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Chooser:
+        if name in NEEDS_TRAINING and not self.training.train and not (name == "ours" and self._is_stored()):
+            raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
+        if name == "always-new":
+            return AlwaysNew()
+        if name in ("shallow", "modi"):
+            return self.training.fit(name)
+        if name == "human":
+            if not has_guesses(self.stories):
+                raise ConfigError(
+                    "the row 'human' needs people's guesses, which only InScript's test stories have"
+                )
+            return HumanChooser(self.stories)
+        if name == "entitynlm":
+            if self.pretrained is None:
+                raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
+            return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
+        if name == "ours":
+            return CachedChooser(self._load_ours() if self._is_stored() else self._train_ours())
+        if name == "ensemble":
+            ours, network = self.get("ours"), self.get("entitynlm")
+            weight = choose_weight(ours, network, collect_slots(self.training.development, None))
+            self.training.progress.message(f"ensemble: EntityNLM has the weight {weight:.1f}")
+            return Ensemble(ours, network, weight)
+        raise ConfigError(f"there is no row {name!r}; choose from {', '.join(PREDICTION_SYSTEMS)}")
+
+    def _is_stored(self) -> bool:
+        return self.folder is not None and (self.folder / CONFIG_FILE).exists()
+
+    def _load_ours(self) -> Chooser:
+        """A stored network is not taken for one with other settings or another seed."""
+        assert self.folder is not None
+        stored = EntityPredictor.load(self.folder)
+        wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
+        if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
+            raise ConfigError(
+                f"{self.folder}: the entity predictor there was made with other settings or another seed; "
+                "choose another folder, or remove this one"
+            )
+        return stored
+
+    def _train_ours(self) -> Chooser:
+        say = self.training.progress.message
+        say("ours: no stored one, so it is trained now (some minutes)")
+        trained = train_predictor(
+            self.training.data,
+            self.config or PredictorConfig(),
+            seed=self.seed,
+            on_epoch=lambda report: say(
+                f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
+                f"accuracy {100 * report.accuracy:.2f} %"
+            ),
+        )
+        if self.folder is not None:
+            trained.save(self.folder)
+        return trained
+
+
+def read_slots(corpus: Corpus, split: str) -> list[SlottedStory]:
+    """The slots of a split, those that people were asked at where the corpus has their guesses."""
+    path = corpus.path / GUESSES
+    return collect_slots(list(corpus.documents(split)), read_guesses(path) if path.is_file() else None)
+
+
+def has_guesses(stories: Sequence[SlottedStory]) -> bool:
+    """Whether people were asked at every slot."""
+    return bool(stories) and all(slot.guesses for slotted in stories for slot in slotted.slots)
+
+
+def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
+    """The rows asked for in the table's order; by default all that can be made."""
+    unknown = [name for name in names if name not in PREDICTION_SYSTEMS]
+    if unknown:
+        raise ConfigError(f"there is no row {unknown[0]!r}; choose from {', '.join(PREDICTION_SYSTEMS)}")
+    if names:
+        return [name for name in PREDICTION_SYSTEMS if name in names]
+    missing = (() if model else (*NEEDS_MODEL, "ours")) + (() if human else ("human",))
+    return [name for name in PREDICTION_SYSTEMS if name not in missing]
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What is trained: EntityNLM and our predictor, for each seed.
+
+    :param corpus: path and format, for a process of its own that trains EntityNLM beside the other rows; None: one after another.
+    """
+
+    settings: Settings
+    config: PredictorConfig | None = None
+    seeds: Sequence[int] = (1,)
+    corpus: tuple[Path, str | None] | None = None
+
+
+def reproduce(
+    documents: Documents,
+    stories: Sequence[SlottedStory],
+    names: Sequence[str],
+    plan: TrainingPlan,
+    runner: Runner,
+) -> dict[int, list[PredictionRow]]:
+    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
+    training = TrainingStories(documents["train"], documents["dev"], runner.progress)
+    tables: dict[int, list[PredictionRow]] = {}
+    for seed in plan.seeds:
+        folder = runner.locate(f"seed-{seed}")
+        predictors = Predictors(training, stories, None, folder / OURS, plan.config, seed)
+        first = tables[plan.seeds[0]] if tables else []
+        found = {row.name: row for row in first if row.name not in SEEDED}
+        wanted = [name for name in names if name not in found]
+        with_model = [name for name in wanted if name in NEEDS_MODEL]
+        others = [name for name in wanted if name not in NEEDS_MODEL]
+        beside = plan.corpus is not None and bool(others)
+        with _train(documents, plan, seed, runner, beside=beside) if with_model else nullcontext() as wait:
+            rows = predictors.measure(others)
+            if wait is not None:
+                predictors.pretrained = wait()
+                if predictors.pretrained is None:
+                    raise KeyboardInterrupt
+        rows += predictors.measure(with_model)
+        found |= {row.name: row for row in rows}
+        tables[seed] = [found[name] for name in names]
+        trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in SEEDED]
+        if trained:
+            runner.progress.message(f"seed {seed}: {', '.join(trained)}")
+    if len(tables) > 1 and "ours" in names:
+        at = names.index("ours")
+        together = join_rows("ours-together", [rows[at] for rows in tables.values()])
+        tables[plan.seeds[0]].insert(at + 1, together)
+    return tables
+
+
+def _train(documents: Documents, plan: TrainingPlan, seed: int, runner: Runner, *, beside: bool) -> Any:
+    """A context whose value waits for EntityNLM, which is trained beside what happens in the context, or after it."""
+    name = f"seed-{seed}"
+    if beside and plan.corpus is not None:
+        runner.progress.message(f"seed {seed}: EntityNLM is trained beside the other rows ({name}/log.jsonl)")
+        return train_in_background(
+            runner.locate(name),
+            *plan.corpus,
+            plan.settings,
+            seed=seed,
+            device=runner.device,
+            should_stop=runner.listener.should_stop,
+        )
+    return nullcontext(lambda: runner.train(name, documents, plan.settings, parts=("generative",), seed=seed))
+
+
+def describe(
+    tables: Mapping[int, Sequence[PredictionRow]], *, corpus: str, split: str, facts: Mapping[str, Any]
+) -> ExperimentResult:
+    """The table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
+    first = next(iter(tables.values()))
+    over_seeds: dict[str, Any] = {}
+    for name in SEEDED:
+        accuracies = [row.accuracy for rows in tables.values() for row in rows if row.name == name]
+        if accuracies:
+            figure = Figure.over_seeds(accuracies)
+            over_seeds[name] = {
+                "mean": figure.value,
+                "standard_deviation": figure.error,
+                "accuracies": [round(value, 2) for value in accuracies],
+            }
+    figures = {
+        "task": "entity",
+        "corpus": {"name": corpus},
+        "split": split,
+        **facts,
+        **describe_table(first),
+        "seeds": {"numbers": list(tables), "rows": over_seeds},
+    }
+    remarks = [*list_remarks(first)]
+    for name, found in over_seeds.items() if len(tables) > 1 else ():
+        remarks.append(f"{name}: mean {found['mean']:.2f} over {len(tables)} seeds ({found['accuracies']})")
+    seed = f", seed {next(iter(tables))}" if len(tables) > 1 else ""
+    table = make_table(f"Which entity is mentioned next, {corpus} {split}{seed}", first, remarks)
+    return ExperimentResult("entity", [table], summarise(figures), figures)
+
+
+def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]) -> ResultTable:
+    """Accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
+    human = any(answer.slot.guesses for answer in rows[0].answers)
+    found = []
+    for row in rows:
+        interval = f"{row.interval.low:.1f}–{row.interval.high:.1f}"
+        cells: dict[str, Figure | str] = {"accuracy": Figure(row.accuracy), "interval": interval}
+        by_newness = row.to_dict()["breakdown"]["newness"]
+        cells |= {kind: Figure(values["accuracy"], digits=1) for kind, values in by_newness.items()}
+        if human:
+            agreement = measure_agreement(row.answers)
+            cells["people"], cells["JSD"] = Figure(agreement.accuracy), Figure(agreement.divergence, digits=3)
+            if agreement.correlation is not None:
+                cells["corr."] = Figure(agreement.correlation, digits=3)
+        found.append(ResultRow(row.name, cells, PAPER.get(row.name)))
+    columns = ("accuracy", "interval", "new", "old", *(("people", "corr.", "JSD") if human else ()))
+    return ResultTable(title, columns, tuple(found), CORPORA["entity"], tuple(remarks))
+
+
+def list_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
+    """What the columns mean, and the tests of each row against each one before it."""
+    yield "accuracy in percent with its 95 % interval (stories drawn), on new and on old entities"
+    if any(answer.slot.guesses for answer in rows[0].answers):
+        yield "people: how often the choice is their majority's; JSD: Jensen-Shannon divergence from their guesses"
+    for first, second, found in compare_rows(rows):
+        yield (
+            f"{second} against {first}: {found.difference:+.2f} points "
+            f"(95 % interval {found.interval.low:+.2f} … {found.interval.high:+.2f}), "
+            f"p = {found.permutation:.4f} by stories, {found.t_test:.2g} by the paired t-test over slots"
+        )
+
+
+def summarise(figures: Mapping[str, Any]) -> ResultTable:
+    """The accuracy of every system, over seeds where it is trained."""
+    corpus = figures["corpus"]["name"]
+    rows = []
+    for name, row in figures["rows"].items():
+        over_seeds = figures["seeds"]["rows"].get(name)
+        value = row["accuracy"] if over_seeds is None else over_seeds["mean"]
+        figure = Figure(value, over_seeds and over_seeds["standard_deviation"])
+        rows.append(ResultRow(PREDICTION_SYSTEMS.get(name, name), {corpus: figure}, row["paper"]))
+    remark = f"{corpus}, {figures['split']}; {figures['slots']:,} slots in {figures['stories']:,} stories"
+    return make_summary("entity", corpus, rows, (remark,))

@@ -1,0 +1,311 @@
+"""What ``evaluate`` and ``reproduce`` share: groups of options, and the runner that shows its progress in the terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.train import follow_training, parse_changes
+from entitynlm.interfaces.console import Terminal
+from entitynlm.model.devices import prepare_torch
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+    from entitynlm.coref.candidates.files import Ranked
+    from entitynlm.experiments import table1_language_modelling as table1
+    from entitynlm.experiments import table2_coreference as table2
+    from entitynlm.experiments.coref_blocks import KeyedSplit
+    from entitynlm.experiments.runner import Runner
+    from entitynlm.text.corpora.corpus import Corpus
+    from entitynlm.training.settings import Settings
+
+LOG = "reproduce.log"
+LIKELIHOODS = "marginal,words-only,joint,given-entities"
+
+# -- options ---------------------------------------------------------------------------------------------------------------
+
+Count = Annotated[int, typer.Option(min=1)]
+Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
+ModelFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", "-m", callback=options.check_model, help="A folder that entitynlm train has written."
+    ),
+]
+Splits = Annotated[
+    str | None, typer.Option("--split", help="Splits to measure; default: dev and test, where they are.")
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", callback=options.check_writable, help="The folder for models, tables and log."
+    ),
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", "-c", callback=options.check_exists, help="A TOML file of settings for EntityNLM."
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting of EntityNLM."),
+]
+Seeds = Annotated[str, typer.Option("--seeds", help="Seeds of the trainings.")]
+_ROWS = "Some of always-new,shallow,modi,entitynlm,ours,ensemble,human; default: all that can be made."
+Rows = Annotated[str | None, typer.Option("--rows", help=_ROWS)]
+_OURS = "A TOML file for the row ours; default: the settings of configs/ours-inscript.toml."
+OursConfig = Annotated[Path | None, typer.Option("--ours-config", callback=options.check_exists, help=_OURS)]
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """The corpus of an experiment, and what it is computed on.
+
+    :param corpus: A corpus folder (see: entitynlm data list).
+    """
+
+    corpus: Annotated[Path, typer.Option(callback=options.check_exists)]
+    format: options.Format = None
+    device: options.Device = "cpu"
+    threads: options.Threads = None
+
+    def open(self) -> Corpus:
+        from entitynlm.text.corpora import open_corpus
+
+        return open_corpus(self.corpus, format=self.format)
+
+    def prepare(self, threads: int | None = None) -> None:
+        """Import torch; nothing may be wrong with the command line after this."""
+        prepare_torch(self.device, self.threads or threads)
+
+
+@dataclass(frozen=True)
+class PerplexityOptions:
+    """What Table 1 measures, and how.
+
+    :param ngram: With or without the 5-gram row.
+    :param method: How P(X) is estimated.
+    :param proposal: Q; default: lookahead where the model has it, else causal.
+    :param prior_share: How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.
+    :param cache: Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.
+    :param likelihoods: Rows of EntityNLM: some of marginal, words-only, joint, given-entities.
+    :param workers: Documents estimated at the same time; changes no figure.
+    """
+
+    ngram: bool = True
+    samples: options.Samples = 100
+    repeats: options.Repeats = 4
+    method: Literal["particle-filter", "importance"] = "particle-filter"
+    proposal: Literal["causal", "lookahead"] | None = None
+    prior_share: Share = None
+    cache: Annotated[float, typer.Option(min=0.0)] = 0.0
+    likelihoods: str = LIKELIHOODS
+    workers: Count = 1
+    seed: options.Seed = 0
+
+    def check(self) -> list[str]:
+        return choose_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
+
+    def make_experiment(
+        self, corpus: Corpus, splits: Sequence[str], runner: Runner
+    ) -> table1.LanguageModelling:
+        from entitynlm.experiments.table1_language_modelling import LanguageModelling
+        from entitynlm.inference.marginal import PRIOR_SHARE
+        from entitynlm.lm.evaluation import Sampling
+
+        share = PRIOR_SHARE if self.prior_share is None else self.prior_share
+        sampling = Sampling(
+            self.samples, self.repeats, self.method, self.proposal, self.seed, self.workers, share, self.cache
+        )
+        train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
+        documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
+        return LanguageModelling(documents, runner, splits, sampling, self.check(), self.ngram)
+
+
+@dataclass(frozen=True)
+class RerankingOptions:
+    """What Table 2 measures, and how.
+
+    :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
+    :param methods: How candidates are made: swaps (the paper's), samples, or both with a comma between them.
+    :param extra: Also weigh the parts of log P and the proposals' log Q (not in the paper).
+    :param end_to_end: Also EntityNLM without a baseline.
+    :param samples: N: the best of so many samples (end to end).
+    :param trials: Shuffles of the randomisation test.
+    """
+
+    scores: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None
+    k: options.K = 100
+    methods: str = "swaps,samples"
+    extra: bool = True
+    end_to_end: bool = True
+    samples: Count = 100
+    trials: Count = 10_000
+
+    def check(self) -> list[str]:
+        return choose_names(self.methods, "--methods", ("swaps", "samples"))
+
+    def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
+        from entitynlm.experiments.coref_blocks import Reranking
+        from entitynlm.experiments.table2_coreference import Coreference
+
+        reranking = Reranking(self.k, self.check(), self.extra)
+        return Coreference(runner, reranking, self.end_to_end, self.samples, self.trials, seed)
+
+
+# -- values ----------------------------------------------------------------------------------------------------------------
+
+
+def split_list(text: str | None) -> list[str]:
+    """``dev,test`` as its parts."""
+    return list(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
+
+
+def choose_names(text: str, option: str, known: Sequence[str]) -> list[str]:
+    """The names between the commas, if they are known."""
+    names = split_list(text)
+    wrong = [name for name in names if name not in known]
+    if wrong:
+        raise ConfigError(f"{option}: there is no {wrong[0]!r}; choose from {', '.join(known)}")
+    if not names:
+        raise ConfigError(f"{option} wants one of {', '.join(known)} at least")
+    return names
+
+
+def parse_numbers(text: str, option: str) -> list[int]:
+    """``1,2,3`` as numbers."""
+    try:
+        numbers = [int(part) for part in split_list(text)]
+    except ValueError:
+        raise ConfigError(f"{option} wants whole numbers with commas between them, not {text!r}") from None
+    if not numbers:
+        raise ConfigError(f"{option} wants one number at least")
+    return numbers
+
+
+def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
+    """The splits asked for (all must be there), or those of dev and test that are, or all that there is."""
+    if wanted is None:
+        return [split for split in ("dev", "test") if split in corpus.splits] or list(corpus.splits)
+    splits = split_list(wanted)
+    for split in splits:
+        corpus.files(split)
+    if not splits:
+        raise ConfigError("--split wants one split at least")
+    return splits
+
+
+def load_configurations(paths: Sequence[Path], changes: Sequence[str]) -> dict[str, Settings]:
+    """Settings by the names of their files; the defaults where none is given."""
+    from entitynlm.training.settings import load_settings
+
+    changed = parse_changes(list(changes))
+    if len({path.stem for path in paths}) < len(paths):
+        raise ConfigError("two configuration files have the same name, which is to be their folder's name")
+    return {path.stem: load_settings(path, changed) for path in paths} or {
+        "default": load_settings(None, changed)
+    }
+
+
+def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
+    """The file of each split: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
+    if folder.is_file():
+        if len(splits) > 1:
+            raise ConfigError(
+                f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
+            )
+        return {splits[0]: folder}
+    found = {}
+    for split in splits:
+        files = sorted(folder.glob(f"{split}*.jsonl*"))
+        if len(files) != 1:
+            raise DataError(
+                f"there are {len(files) or 'no'} files {split}*.jsonl",
+                path=folder,
+                expected="one for each split",
+            )
+        found[split] = files[0]
+    return found
+
+
+def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
+    """Antecedent scores or k-best lists of a split, in the order of its documents."""
+    from entitynlm.coref.candidates.files import read_candidates
+
+    documents = {document.id: document for document in split.documents}
+    found = {item.doc_id: item for _, item in read_candidates(path, documents)}
+    missing = [doc_id for doc_id in documents if doc_id not in found]
+    if missing:
+        raise DataError(
+            f"{len(missing)} of the {len(documents)} documents of {split.name} have no scores ({missing[0]}, …)",
+            path=path,
+        )
+    return [found[doc_id] for doc_id in documents]
+
+
+# -- the runner ------------------------------------------------------------------------------------------------------------
+
+
+class ProgressBars:
+    """Progress in the terminal: a bar for each task, messages as remarks (and, with the time, at the end of a log file).
+
+    :param should_stop: asked at every step; a stop is an interrupt.
+    """
+
+    def __init__(
+        self,
+        bars: Bars,
+        terminal: Terminal,
+        *,
+        log: Path | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._bars, self._terminal, self._log, self._should_stop = bars, terminal, log, should_stop
+        self._tasks: dict[str, Any] = {}
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.finish(task)
+        self._tasks[task] = self._bars.add_task(task, total=total, note="")
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self._bars.update(self._tasks[task], advance=amount, note=note)
+        if self._should_stop():
+            raise KeyboardInterrupt
+
+    def finish(self, task: str) -> None:
+        if task in self._tasks:
+            self._bars.remove_task(self._tasks.pop(task))
+
+    def message(self, text: str) -> None:
+        self._terminal.remark(text, markup=False)
+        if self._log is not None:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            with self._log.open("a", encoding="utf-8") as stream:
+                stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+
+@contextmanager
+def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> Iterator[Runner]:
+    """A runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
+    from entitynlm.experiments.runner import Runner
+
+    with terminal.progress() as bars, follow_training(terminal, bars) as listener:
+        log = None if out is None else out / LOG
+        progress = ProgressBars(bars, terminal, log=log, should_stop=listener.should_stop)
+        try:
+            yield Runner(out, device, progress, listener)
+        except KeyboardInterrupt:
+            progress.message("stopped" if out is None else "stopped; the same command goes on from here")
+            raise typer.Exit(130) from None
+        if out is not None:
+            progress.message("done")

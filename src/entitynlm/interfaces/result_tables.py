@@ -1,0 +1,83 @@
+"""Result tables for people: in the terminal, and as one HTML page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from entitynlm.experiments.table import NOTICE, ExperimentResult, ResultTable, write_markdown
+from entitynlm.files import write_atomically
+from entitynlm.interfaces.console import Terminal, print_path
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the lines
+
+
+def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> ExperimentResult:
+    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``."""
+    for table in result.tables:
+        print_table(table, terminal)
+    if out is not None:
+        with write_atomically(out / "tables.md") as stream:
+            stream.write(write_markdown(result.tables, title=result.summary.title))
+        with write_atomically(out / "tables.json") as stream:
+            json.dump(result.figures, stream, ensure_ascii=False, indent=1)
+        terminal.print(f"models, tables and log are in {print_path(out)}", markup=False)
+    terminal.write_json(result.figures)
+    return result
+
+
+def print_table(table: ResultTable, terminal: Terminal) -> None:
+    """Title, table and remarks, in full width also where the terminal is narrow or a file."""
+    terminal.print(f"\n{table.title}", style="bold", markup=False)
+    before = terminal.out.width
+    terminal.out.width = max(WIDTH, before)
+    try:
+        terminal.print(draw_table(table), crop=False)
+    finally:
+        terminal.out.width = before
+    for remark in table.remarks:
+        terminal.print(f"  {remark}", style="dim", markup=False)
+
+
+def draw_table(table: ResultTable) -> Table:
+    """The table for rich; figures to the right, and rows that can't be compared dimmed."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, pad_edge=False)
+    for number, heading in enumerate(table.heading):
+        drawn.add_column(heading, justify="right" if table.is_number(number) else "left", no_wrap=True)
+    for row, cells in zip(table.rows, table.list_cells(), strict=True):
+        drawn.add_row(*map(Text, cells), style=None if row.comparable else "dim")
+    return drawn
+
+
+def write_html(tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = ()) -> str:
+    """One self-contained page with all tables, in the look of the other reports."""
+    style = (resources.files("entitynlm") / "resources" / "report" / "style.css").read_text(encoding="utf-8")
+    listed = "".join(f"<li>{escape(remark)}</li>" for remark in remarks)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head><body>'
+        f'<header><h1>{escape(title)}</h1><p class="facts">{escape(NOTICE)}</p></header>'
+        f"{''.join(map(_write_section, tables))}<footer><ul>{listed}</ul></footer></body></html>\n"
+    )
+
+
+def _write_section(table: ResultTable) -> str:
+    rows = ["".join(f"<th>{escape(heading)}</th>" for heading in table.heading)]
+    opening = ['<td class="n">' if table.is_number(n) else "<td>" for n in range(len(table.heading))]
+    for cells in table.list_cells():
+        rows.append("".join(f"{tag}{escape(cell)}</td>" for tag, cell in zip(opening, cells, strict=True)))
+    remarks = "<br>".join(map(escape, table.remarks))
+    return (
+        f'<section class="panel"><h2>{escape(table.title)}</h2><table><tr>{"</tr><tr>".join(rows)}</tr></table>'
+        f'<p class="note">{remarks}</p></section>'
+    )

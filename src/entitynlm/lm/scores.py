@@ -1,0 +1,206 @@
+"""Log-probabilities of held-out documents by the models compared, and which of them are perplexities to compare.
+
+A perplexity is computed from one of these likelihoods:
+
+exact           p(X) of the 5-gram and of the RNNLM
+marginal        P(X) of EntityNLM, summed over all analyses by sampling: the figure to compare with the exact ones
+words-only      log-probabilities of the words alone, averaged over analyses drawn from Q (the paper's wording); Q has seen each
+                word before it says which entity it is about, so this is no probability of the text, and not comparable
+joint           P(R, E, L, X) of the annotated text: selects models, and is not comparable either
+given-entities  the words alone, given the annotated entities: what perfect knowledge of them would be worth
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.lm.perplexity import (
+    LanguageComparison,
+    compare_language_models,
+    propagate_error,
+    to_perplexity,
+)
+
+Likelihood = Literal["exact", "marginal", "words-only", "joint", "given-entities"]
+ENTITY_LIKELIHOODS = ("marginal", "words-only", "joint", "given-entities")
+COMPARABLE = ("exact", "marginal")
+
+PAPER = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
+"""The paper's Table 1: test perplexities on CoNLL-2012, which is not any other corpus."""
+
+
+@dataclass(frozen=True)
+class DocumentScore:
+    """One document: its log-probability in nats, and the standard error where that is an estimate."""
+
+    id: str
+    tokens: int
+    log_prob: float
+    standard_error: float = 0.0
+    ess: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """One model's log-probabilities of all documents, by one likelihood."""
+
+    model: str
+    likelihood: Likelihood
+    documents: tuple[DocumentScore, ...]
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.model if self.likelihood == "exact" else f"{self.model} {self.likelihood}"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether this is the probability of the words, as a language model gives it."""
+        return self.likelihood in COMPARABLE
+
+    @property
+    def tokens(self) -> int:
+        return sum(document.tokens for document in self.documents)
+
+    @property
+    def log_prob(self) -> float:
+        return math.fsum(document.log_prob for document in self.documents)
+
+    @property
+    def perplexity(self) -> float:
+        return to_perplexity(self.log_prob, self.tokens)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the perplexity, from the sampling alone; nan where a single repeat can't tell."""
+        errors = [document.standard_error for document in self.documents]
+        return propagate_error(self.perplexity, errors, self.tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        documents = [
+            {**asdict(document), "standard_error": _finite(document.standard_error)}
+            for document in self.documents
+        ]
+        return {
+            "model": self.model,
+            "likelihood": self.likelihood,
+            "comparable": self.comparable,
+            "perplexity": self.perplexity,
+            "standard_error": _finite(self.standard_error),
+            "log_prob": self.log_prob,
+            "tokens": self.tokens,
+            "note": self.note,
+            "documents": documents,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> ModelScores:
+        documents = [
+            {
+                **found,
+                "standard_error": math.nan if found["standard_error"] is None else found["standard_error"],
+            }
+            for found in values["documents"]
+        ]
+        scores = tuple(DocumentScore(**found) for found in documents)
+        return cls(values["model"], values["likelihood"], scores, values["note"])
+
+
+@dataclass(frozen=True)
+class SplitScores:
+    """All models compared on the documents of one split, which must be the same words for each of them.
+
+    :param unknown: how many of the words the vocabulary does not have.
+    """
+
+    split: str
+    rows: tuple[ModelScores, ...]
+    unknown: int
+
+    def __post_init__(self) -> None:
+        check_tokens(self.rows)
+
+    @property
+    def documents(self) -> int:
+        return len(self.rows[0].documents)
+
+    @property
+    def tokens(self) -> int:
+        return self.rows[0].tokens
+
+    def find(self, model: str, likelihood: str) -> ModelScores | None:
+        """The scores of a model by a likelihood, if they were measured."""
+        return next((row for row in self.rows if (row.model, row.likelihood) == (model, likelihood)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        comparisons = [
+            {"first": first, "second": second, **asdict(found)}
+            for first, second, found in compare_rows(self.rows)
+        ]
+        return {
+            "documents": self.documents,
+            "tokens": self.tokens,
+            "unknown": self.unknown,
+            "rows": [row.to_dict() for row in self.rows],
+            "comparisons": comparisons,
+        }
+
+    @classmethod
+    def from_dict(cls, split: str, values: dict[str, Any]) -> SplitScores:
+        return cls(split, tuple(ModelScores.from_dict(row) for row in values["rows"]), values["unknown"])
+
+
+def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
+    """The mean log-probability of each document over trainings with several seeds: what the test over documents looks at."""
+    rows = []
+    for number, row in enumerate(found[0].rows):
+        own = [scores.rows[number] for scores in found]
+        if {(match.model, match.likelihood) for match in own} != {(row.model, row.likelihood)}:
+            raise ModelError("the seeds' tables have different rows")
+        check_tokens(own)
+        documents = tuple(
+            DocumentScore(
+                same[0].id,
+                same[0].tokens,
+                statistics.fmean(one.log_prob for one in same),
+                math.sqrt(math.fsum(one.standard_error**2 for one in same)) / len(same),
+            )
+            for same in zip(*(match.documents for match in own), strict=True)
+        )
+        rows.append(ModelScores(row.model, row.likelihood, documents, row.note))
+    return SplitScores(found[0].split, tuple(rows), found[0].unknown)
+
+
+def check_tokens(rows: Sequence[ModelScores]) -> None:
+    """All rows of a table must count the same words of the same documents."""
+    if not rows:
+        raise ConfigError("there is nothing to measure: no model and no likelihood was asked for")
+    expected = [(document.id, document.tokens) for document in rows[0].documents]
+    for row in rows[1:]:
+        found = [(document.id, document.tokens) for document in row.documents]
+        if found != expected:
+            raise ModelError(
+                f"{row.name} counts {row.tokens} words in {len(found)} documents and {rows[0].name} {rows[0].tokens} "
+                f"in {len(expected)}: these rows can't stand in one table"
+            )
+
+
+def compare_rows(rows: Sequence[ModelScores], *, seed: int = 0) -> list[tuple[str, str, LanguageComparison]]:
+    """Each comparable row against each one before it: (first, second, change from the first to the second)."""
+    comparable = [row for row in rows if row.comparable]
+    found = []
+    for number, second in enumerate(comparable):
+        for first in comparable[:number]:
+            before, after = ([document.log_prob for document in row.documents] for row in (first, second))
+            tokens = [document.tokens for document in second.documents]
+            found.append((first.name, second.name, compare_language_models(before, after, tokens, seed=seed)))
+    return found
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
