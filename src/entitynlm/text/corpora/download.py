@@ -40,7 +40,7 @@ Fetch = Callable[[str, Path], None]  # bring the named file of the corpus to thi
 
 
 def get_corpus(
-    offer: CatalogueEntry,
+    entry: CatalogueEntry,
     target: Path,
     *,
     url: str | None = None,
@@ -52,92 +52,92 @@ def get_corpus(
     ``source`` is a folder or an archive with the corpus; otherwise the files come from ``url`` (the address above the files, or
     that of an archive), by default the catalogue's.
     """
-    if not offer.files:
-        raise ConfigError(f"{offer.name} can't be fetched: {offer.how_to_get}")
-    address = url or offer.url
+    if not entry.files:
+        raise ConfigError(f"{entry.name} can't be fetched: {entry.how_to_get}")
+    address = url or entry.url
     if source is None and address is None:
-        raise ConfigError(f"{offer.name} has no direct download: {offer.how_to_get}")
-    if _is_here_already(offer, target):
-        return [name for name in offer.optional if not (target / name).is_file()]
+        raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")
+    if _is_here_already(entry, target):
+        return [name for name in entry.optional if not (target / name).is_file()]
     parts = target.with_name(f".{target.name}.part")
     with _readable_write_errors(target):
         parts.mkdir(parents=True, exist_ok=True)
         if source is not None:
-            missing = _copy_files(offer, parts, source, on_file)
+            missing = _copy_files(entry, parts, source, on_file)
         elif address is not None and address.endswith(ARCHIVES):
             archive = target.with_name(f".{target.name}.archive")
             download_file(address, archive)
             try:
-                missing = _copy_files(offer, parts, archive, on_file)
+                missing = _copy_files(entry, parts, archive, on_file)
             finally:
                 archive.unlink()
         else:
             base = (address or "").rstrip("/") + "/"
 
             def fetch(name: str, path: Path) -> None:
-                url = base + urllib.parse.quote(offer.remote_path(name))
-                download_file(url, path, sha256=offer.files[name])
+                url = base + urllib.parse.quote(entry.remote_path(name))
+                download_file(url, path, sha256=entry.files[name])
 
-            missing = _assemble(offer, parts, fetch, on_file, workers=WORKERS)
+            missing = _assemble(entry, parts, fetch, on_file, workers=WORKERS)
         if target.is_dir():
             target.rmdir()  # it is empty, see above
         parts.rename(target)
     return missing
 
 
-def _copy_files(offer: CatalogueEntry, parts: Path, source: Path, on_file: OnFile) -> list[str]:
+def _copy_files(entry: CatalogueEntry, parts: Path, source: Path, on_file: OnFile) -> list[str]:
     try:
         with _open_source(source) as fetch:
-            return _assemble(offer, parts, fetch, on_file, workers=1)
+            return _assemble(entry, parts, fetch, on_file, workers=1)
     except BaseException:
         shutil.rmtree(parts)  # a copy is quickly made again, a half one is only in the way
         raise
 
 
-def check_corpus(offer: CatalogueEntry, folder: Path) -> Iterator[tuple[str, str]]:
+def check_corpus(entry: CatalogueEntry, folder: Path) -> Iterator[tuple[str, str]]:
     """The files of ``folder`` that differ from the catalogue's: name and what is wrong."""
-    for name, digest in offer.files.items():
+    for name, digest in entry.files.items():
         path = folder / name
         if not path.is_file():
-            if name not in offer.optional:
+            if name not in entry.optional:
                 yield name, "missing"
         elif hash_file(path) != digest:
             yield name, "other content"
 
 
 def _assemble(
-    offer: CatalogueEntry, parts: Path, fetch: Fetch, on_file: OnFile, *, workers: int
+    entry: CatalogueEntry, parts: Path, fetch: Fetch, on_file: OnFile, *, workers: int
 ) -> list[str]:
     def bring(name: str) -> str | None:
         path = parts / name
-        if not (path.is_file() and hash_file(path) == offer.files[name]):
+        if not (path.is_file() and hash_file(path) == entry.files[name]):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 fetch(name, path)
             except DataError:
-                if name in offer.optional:
+                if name in entry.optional:
                     return name
                 raise
-            verify_file(path, offer.files[name], origin=name)
+            verify_file(path, entry.files[name], origin=name)
         on_file(name)
         return None
 
     pool = ThreadPoolExecutor(max_workers=workers)
     try:
-        return [name for name in pool.map(bring, offer.files) if name is not None]
+        return [name for name in pool.map(bring, entry.files) if name is not None]
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _is_here_already(offer: CatalogueEntry, target: Path) -> bool:
+def _is_here_already(entry: CatalogueEntry, target: Path) -> bool:
     """Whether a complete copy is at ``target``; anything else there is an error, because it is not ours to overwrite."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return False
-    wrong = list(check_corpus(offer, target))
+    wrong = list(check_corpus(entry, target))
     if wrong:
         name, trouble = wrong[0]
         raise ConfigError(
-            f"{target} exists already and is not a whole copy of {offer.name} ({len(wrong)} of {len(offer.files)} "
+            f"{target} exists already and is not a whole copy of {entry.name} ({len(wrong)} of {len(entry.files)} "
             f"files, the first is {name}: {trouble}); remove it or name another place with --out"
         )
     return True
