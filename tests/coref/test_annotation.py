@@ -13,12 +13,10 @@ from entitynlm.coref.annotation import Options, annotate_document
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
 from entitynlm.coref.linking.features import FEATURES, extract_features
 from entitynlm.coref.linking.linker import Linker, link_mentions
-from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.linking.training import make_example, train_linker
-from entitynlm.coref.mention_detection import MentionBias, add_possessives, decode_mentions
-from entitynlm.coref.mention_types import TypeClassifier, read_boundary_states, train_types
+from entitynlm.coref.mention_detection import MentionBias, add_possessives
+from entitynlm.coref.mention_types import TypeClassifier
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.posterior import decode_greedy
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import make_bundle
@@ -174,57 +172,3 @@ def test_wrong_options_are_named() -> None:
         Options(samples=-1)
     with pytest.raises(ConfigError, match="weighed"):
         Options(links="strong")  # type: ignore[arg-type]
-
-
-def test_the_proposals_scores_along_its_path_are_its_own() -> None:
-    """Told the links of an analysis one by one, the scorer gives the network's own log-probabilities of them."""
-    from entitynlm.model.batch.scores import score_documents
-
-    pretrained, encoded = make_bundle()
-    proposal, document = pretrained.get("causal"), encoded[0]
-    spans = document.analysis.spans()
-    proposal_scorer = ProposalScorer(
-        proposal, document, [(start, end, kind) for start, end, _, kind in spans]
-    )
-    known: list[int] = []
-    for number, (start, _, entity, _) in enumerate(spans):
-        candidates = [*known, NEW_ENTITY]
-        chosen = entity if entity in known else NEW_ENTITY
-        advice = proposal_scorer.score_entities(number, candidates)[candidates.index(chosen)]
-        with torch.no_grad():
-            expected = float(score_documents(proposal, [document], noise=None).e[start])
-        assert advice == pytest.approx(expected, abs=1e-5)
-        proposal_scorer.add_mention(number, entity)
-        known += [entity] if chosen == NEW_ENTITY else []
-
-
-def test_types_are_told_from_states() -> None:
-    pretrained, encoded = make_bundle()
-    proposal = pretrained.get("lookahead")
-    places = [(start, end) for start, end, _, _ in encoded[0].analysis.spans()]
-    states = read_boundary_states(proposal, encoded[0], places)
-    names = [f"type {number}" for number in range(len(places))]
-    classifier = train_types(states, names, decay=1e-6)
-    assert classifier.predict(proposal, encoded[0], places) == names
-    again = TypeClassifier.from_stored(*classifier.to_stored())
-    assert again.predict(proposal, encoded[0], places) == names
-    assert again.predict(proposal, encoded[0], []) == []
-
-
-def test_a_mention_bias_finds_more_mentions() -> None:
-    pretrained, encoded = make_bundle()
-    proposal = pretrained.get("lookahead")
-    counts = [
-        sum(
-            len(decode_greedy(proposal, document, mention_bias=mention_bias)[0].spans())
-            for document in encoded
-        )
-        for mention_bias in (-20.0, 0.0, 20.0)
-    ]
-    assert 0 == counts[0] < counts[1] <= counts[2]
-    plain, log_q = decode_greedy(proposal, encoded[0])
-    assert (plain, log_q) == decode_greedy(proposal, encoded[0], mention_bias=0.0)
-    for value in (-20.0, 20.0):
-        pretrained.set_component(MentionBias(value))
-        expected = decode_greedy(proposal, encoded[0], mention_bias=value)[0]
-        assert decode_mentions(pretrained, proposal, encoded[0]) == expected

@@ -9,7 +9,6 @@ import math
 import numpy as np
 import pytest
 
-from entitynlm.coref.mention_forms import FormReader
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.enumeration import enumerate_log_prob
 from entitynlm.lm.spelling import SpellingModel
@@ -17,7 +16,7 @@ from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.lm.surprisal_plain import score_with_zero_entities
 from entitynlm.lm.surprisal_sampling import estimate_words
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document
 from support.small_bundles import cut_document, make_bundle, make_documents
 
 
@@ -186,30 +185,3 @@ def test_spelling_prefers_what_looks_like_a_word() -> None:
 
 
 # -- forms -------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "form"),
-    [
-        ("he", "pronoun"),
-        ("Themselves", "pronoun"),
-        ("Mr. Brown", "name"),
-        ("the old man", "definite"),
-        ("her sister", "definite"),
-        ("Anna 's house", "definite"),
-        ("a stranger", "indefinite"),
-        ("two men", "indefinite"),
-        ("Prague", "name"),
-    ],
-)
-def test_forms(words: str, form: str) -> None:
-    tokens = ("Yesterday", "I", "saw", *words.split(), ".")
-    document = Document("d", tokens)
-    assert FormReader(document).describe(Mention(3, len(tokens) - 1, "1")) == form
-
-
-def test_tags_decide_where_there_are_any() -> None:
-    document = Document("d", ("Roses", "fade"), columns={"pos": ("NNS", "VBP")})
-    assert FormReader(document).describe(Mention(0, 1, "1")) == "indefinite"
-    untagged = Document("d", ("Roses", "fade"))
-    assert FormReader(untagged).describe(Mention(0, 1, "1")) == "name"

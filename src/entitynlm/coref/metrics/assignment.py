@@ -1,4 +1,4 @@
-"""The best one-to-one assignment of key chains to response chains, for chains of which few have anything in common.
+"""The best one-to-one assignment of key chains to response chains, most of which have no mention in common.
 
 Chains that share no mention need not meet, so the table falls into small pieces, most of them one chain against a few. Those are
 solved here, in well under a millisecond for a document; a piece that is large goes to scipy, which is as quick as anything on

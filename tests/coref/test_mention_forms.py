@@ -1,0 +1,35 @@
+"""Forms of referring expressions: pronoun, name, definite or indefinite description."""
+
+from __future__ import annotations
+
+import pytest
+
+from entitynlm.coref.mention_forms import FormReader
+from entitynlm.text.document import Document, Mention
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        ("he", "pronoun"),
+        ("Themselves", "pronoun"),
+        ("Mr. Brown", "name"),
+        ("the old man", "definite"),
+        ("her sister", "definite"),
+        ("Anna 's house", "definite"),
+        ("a stranger", "indefinite"),
+        ("two men", "indefinite"),
+        ("Prague", "name"),
+    ],
+)
+def test_forms(words: str, form: str) -> None:
+    tokens = ("Yesterday", "I", "saw", *words.split(), ".")
+    document = Document("d", tokens)
+    assert FormReader(document).describe(Mention(3, len(tokens) - 1, "1")) == form
+
+
+def test_tags_decide_where_there_are_any() -> None:
+    document = Document("d", ("Roses", "fade"), columns={"pos": ("NNS", "VBP")})
+    assert FormReader(document).describe(Mention(0, 1, "1")) == "indefinite"
+    untagged = Document("d", ("Roses", "fade"))
+    assert FormReader(untagged).describe(Mention(0, 1, "1")) == "name"
