@@ -40,15 +40,14 @@ class FormReader:
             return "definite"
         if any(word in POSSESSIVES for word in words[1:-1]):  # Anna's house
             return "definite"
-        places = range(mention.start, mention.end)
-        return "name" if any(self._is_proper(place) for place in places) else "indefinite"
+        return "name" if any(map(self._is_proper, range(mention.start, mention.end))) else "indefinite"
 
-    def _is_proper(self, place: int) -> bool:
+    def _is_proper(self, index: int) -> bool:
         """By its tag; without one, by a capital that is not just that of a sentence's first word."""
-        token = self.document.tokens[place]
-        if self._tags is not None and self._tags[place] is not None:
-            return self._tags[place] in PROPER
+        token = self.document.tokens[index]
+        if self._tags is not None and self._tags[index] is not None:
+            return self._tags[index] in PROPER
         if not token[0].isupper():
             return False
-        opens = place == self.document.sentences[self.document.sentence_of[place]][0]
+        opens = index == self.document.sentences[self.document.sentence_of[index]][0]
         return token.lower() in TITLES or not opens or token.lower() not in self._seen

@@ -1,4 +1,4 @@
-"""Which entity a mention belongs to: the proposal's choice (equation 4) combined with features of the page.
+"""Which entity a mention belongs to: the proposal's choice (equation 4) combined with features of the text.
 
 A small network scores every candidate entity and a new one from the rows of ``features``; the proposal's log-probabilities of the
 same entities are added with a weight that development documents chose. Mentions are linked from left to right, each to the best,

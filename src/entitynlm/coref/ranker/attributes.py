@@ -153,7 +153,7 @@ def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str
 def hash_attributes(
     document: Document, mentions: Sequence[MentionAttributes], types: Mapping[str, str]
 ) -> NDArray[np.int64]:
-    """Hashes of all attributes, shape (mentions, attributes). ``types`` tells an entity type by lemma."""
+    """Hashes of all attributes, shape (mentions, attributes). ``types`` maps a lemma to its entity type."""
     table = np.zeros((len(mentions), len(ATTRIBUTES)), dtype=np.int64)
     history = _History()
     genre = document.meta.get("genre", "")

@@ -35,7 +35,7 @@ class RankerSettings:
     :param singletons: whether mentions that corefer with nothing are part of the answer; None: as in the
         training documents.
     :param costs: for a link that should not be, for no link where one should be, for the wrong link.
-    :param bits: the table of weights has 2^bits places.
+    :param bits: the table of weights has 2^bits entries.
     """
 
     mentions: MentionSource | None = None

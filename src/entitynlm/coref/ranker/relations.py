@@ -134,7 +134,7 @@ def _compare_spans(mentions: Sequence[MentionAttributes]) -> Matrix:
 
 
 def _compare_speakers(mentions: Sequence[MentionAttributes]) -> Matrix:
-    """0: nobody is known to speak, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
+    """0: no speaker is known, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
     changes = [one.speaker != other.speaker for one, other in pairwise(mentions)]
     turn = np.cumsum([0, *changes])[: len(mentions)]
     speakers = _number([m.speaker or "" for m in mentions])
