@@ -1,6 +1,6 @@
 """Files that a reranker reads: antecedent scores or k-best lists, line by line, each with the text that it speaks of.
 
-The fields of a line say which it is (``docs/formats.md``). Its text is the corpus's document of that id, or comes with the line itself:
+The fields of a line say which it is (``docs/formats.md``). Its text is the corpus's document of that id, or is in the line:
 ``"tokens": ["Anna", "sleeps"]``, and ``"sentences": [[0, 2]]`` where sentences are known.
 """
 
