@@ -7,7 +7,7 @@ import re
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.continuations import Request, tell_stories
+from entitynlm.generation.continuations import Request, generate_continuations
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.detokenization import (
     capitalise_start,
@@ -66,7 +66,7 @@ def make_prompt() -> Document:
 def test_nothing_unreadable_is_told() -> None:
     pretrained, _ = make_bundle(std=1.0)
     for seed in range(5):
-        for story in tell_stories(pretrained, make_prompt(), Request(words=50), count=2, seed=seed):
+        for story in generate_continuations(pretrained, make_prompt(), Request(words=50), count=2, seed=seed):
             assert not re.search(r"<|>|\bunk\b|\bnum\b", story.text.lower())
             assert re.match(r"[A-Z]", story.text) and story.text.endswith(".")
             assert " ." not in story.text and story.document.text == story.text
@@ -77,7 +77,7 @@ def test_unknown_names_are_spelled() -> None:
     texts = [
         story.text
         for seed in range(8)
-        for story in tell_stories(
+        for story in generate_continuations(
             pretrained, make_prompt(), Request(words=40, next_entity="zebedee", new_entities=False), seed=seed
         )
     ]
@@ -87,7 +87,7 @@ def test_unknown_names_are_spelled() -> None:
 def test_wishes_are_kept() -> None:
     pretrained, _ = make_bundle()
     request = Request(words=40, next_entity="Ann", new_entities=False)
-    for story in tell_stories(pretrained, make_prompt(), request, count=5, seed=3):
+    for story in generate_continuations(pretrained, make_prompt(), request, count=5, seed=3):
         mentions = story.document.mentions
         assert mentions[0].entity == "1" and {mention.entity for mention in mentions} <= {"1", "2"}
         assert story.names["1"] == "Ann"
@@ -96,7 +96,7 @@ def test_wishes_are_kept() -> None:
 def test_the_cast_is_introduced_by_name() -> None:
     pretrained, _ = make_bundle()
     request = Request(words=60, cast=("Old Bo", "Xanthippe"), next_entity="old bo", new_entities=False)
-    for story in tell_stories(pretrained, None, request, count=5, seed=1):
+    for story in generate_continuations(pretrained, None, request, count=5, seed=1):
         first: dict[str, str] = {}
         for mention in story.document.mentions:
             first.setdefault(mention.entity, story.document.words(*mention.span))
@@ -107,13 +107,15 @@ def test_the_cast_is_introduced_by_name() -> None:
 
 def test_a_member_of_the_cast_who_is_in_the_text_is_the_one_of_the_text() -> None:
     pretrained, _ = make_bundle()
-    story = tell_stories(pretrained, make_prompt(), Request(words=30, cast=("Ann",), new_entities=False))[0]
+    story = generate_continuations(
+        pretrained, make_prompt(), Request(words=30, cast=("Ann",), new_entities=False)
+    )[0]
     assert set(story.names.values()) <= {"Ann", "Zebedee"}
 
 
 def test_sentences_can_be_counted() -> None:
     pretrained, _ = make_bundle()
-    story = tell_stories(pretrained, None, Request(sentences=4), seed=2)[0]
+    story = generate_continuations(pretrained, None, Request(sentences=4), seed=2)[0]
     assert len(story.document.sentences) == 4
 
 
@@ -122,7 +124,7 @@ def test_a_sentence_ends_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(storytelling, "LONGEST_SENTENCE", 5)
     pretrained, _ = make_bundle()
-    story = tell_stories(pretrained, None, Request(sentences=6), seed=2)[0]
+    story = generate_continuations(pretrained, None, Request(sentences=6), seed=2)[0]
     assert len(story.document.sentences) == 6
     assert max(end - start for start, end in story.document.sentences) <= 5 + 2 + 1  # a mention, a full stop
 
@@ -130,16 +132,16 @@ def test_a_sentence_ends_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_text_that_breaks_off_goes_on() -> None:
     pretrained, _ = make_bundle(std=1.0)
     broken = Document("d", ("Ann", "saw"))
-    story = tell_stories(pretrained, broken, Request(sentences=1), seed=1)[0]
+    story = generate_continuations(pretrained, broken, Request(sentences=1), seed=1)[0]
     assert story.text[0].islower() or story.text[0] in "IAB"
     whole = Document("d", ("Ann", "ran", "."))
-    assert tell_stories(pretrained, whole, Request(sentences=1), seed=1)[0].text[0].isupper()
+    assert generate_continuations(pretrained, whole, Request(sentences=1), seed=1)[0].text[0].isupper()
 
 
 def test_the_same_seed_tells_the_same() -> None:
     pretrained, _ = make_bundle()
     one, same, other = (
-        [story.text for story in tell_stories(pretrained, make_prompt(), count=2, seed=seed)]
+        [story.text for story in generate_continuations(pretrained, make_prompt(), count=2, seed=seed)]
         for seed in (1, 1, 2)
     )
     assert one == same != other
@@ -168,7 +170,7 @@ def test_a_model_with_types_and_capitals() -> None:
             softmax="full",
         )
     )
-    story = tell_stories(pretrained, None, Request(words=40, cast=("Ann", "Bo")), seed=5)[0]
+    story = generate_continuations(pretrained, None, Request(words=40, cast=("Ann", "Bo")), seed=5)[0]
     assert set(story.document.entity_types.values()) <= {"person", "thing", "other"}
 
 
@@ -185,4 +187,4 @@ def test_a_model_with_types_and_capitals() -> None:
 def test_what_can_not_be_told(options: dict[str, object], message: str) -> None:
     pretrained, _ = make_bundle()
     with pytest.raises(ConfigError, match=re.escape(message)):
-        tell_stories(pretrained, make_prompt(), Request(**options))  # type: ignore[arg-type]
+        generate_continuations(pretrained, make_prompt(), Request(**options))  # type: ignore[arg-type]

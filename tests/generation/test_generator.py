@@ -1,4 +1,4 @@
-"""Stories told forward: the grammar of R, E, L, the wishes, and a state that equals reading the same text."""
+"""Generation: the grammar of R, E and L, the constraints, and a state that equals reading the same text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.small_models import make_network
 END = 2
 
 
-def make_teller(seed: int = 0, **options: object) -> Generator:
+def make_generator(seed: int = 0, **options: object) -> Generator:
     network = make_network(mode="generative", **options)
     return Generator(network, sentence_end=END, generator=torch.Generator().manual_seed(seed))
 
@@ -25,7 +25,7 @@ def as_document(generated: GeneratedWords) -> EncodedDocument:
         np.array(values, dtype=np.int64) for values in (generated.x, generated.r, generated.e, generated.l)
     ]
     sentence = np.concatenate([[0], np.cumsum(arrays[0] == END)[:-1]])
-    return EncodedDocument("told", *arrays, sentence, np.arange(len(sentence)))
+    return EncodedDocument("generated", *arrays, sentence, np.arange(len(sentence)))
 
 
 @pytest.mark.parametrize(
@@ -37,65 +37,64 @@ def as_document(generated: GeneratedWords) -> EncodedDocument:
         {"mention_positions": 1, "copying": True},
     ],
 )
-def test_what_is_told_obeys_the_story(options: dict[str, object]) -> None:
-    generator = make_teller(**options)
-    generated = generator.tell(generator.listen(None), 60, Constraints(banned=(1,)))
+def test_generated_words_obey_the_grammar(options: dict[str, object]) -> None:
+    generator = make_generator(**options)
+    generated = generator.generate(generator.start(), 60, Constraints(banned=(1,)))
     analysis = Analysis(*(np.array(values) for values in (generated.r, generated.e, generated.l)))
     assert len(analysis) == len(generated.x) >= 60
     assert 1 not in generated.x and generator.network.backbone.start_word not in generated.x
     assert max(generated.e) >= 2
 
 
-def test_listening_gives_the_state_of_having_told() -> None:
-    """The state after telling word by word is the one that the batched path has after reading the same text."""
-    generator = make_teller(sigma=0.0, features="rich", mention_types=2)
-    story = generator.listen(None)
+def test_a_prompt_leaves_the_state_of_having_generated_it() -> None:
+    generator = make_generator(sigma=0.0, features="rich", mention_types=2)
+    state = generator.start()
     generated = GeneratedWords()
-    while len(generated.x) < 40 or story.past.remaining:
-        story, values = generator.step(story, Constraints())
+    while len(generated.x) < 40 or state.history.remaining:
+        state, values = generator.step(state, Constraints())
         generated.append(*values)
-    heard = generator.listen(as_document(generated))
-    assert torch.allclose(story.entities, heard.entities)
-    assert torch.allclose(story.e_current, heard.e_current)
-    assert torch.allclose(story.carry[0], heard.carry[0])
-    assert story.sentence == heard.sentence
+    read = generator.read_prompt(as_document(generated))
+    assert np.allclose(state.vectors, read.vectors)
+    assert np.allclose(state.e_current, read.e_current)
+    assert torch.allclose(state.carry[0], read.carry[0])
+    assert state.sentence == read.sentence
     for name in ("mention_types", "last_token", "last_sentence", "last_mention", "counts"):
-        assert np.array_equal(getattr(story.past, name), getattr(heard.past, name)), name
-    assert (story.past.position, story.past.mentions, story.past.current) == (
-        heard.past.position,
-        heard.past.mentions,
-        heard.past.current,
+        assert np.array_equal(getattr(state.history, name), getattr(read.history, name)), name
+    assert (state.history.position, state.history.mentions, state.history.current) == (
+        read.history.position,
+        read.history.mentions,
+        read.history.current,
     )
 
 
-def test_wishes_about_entities_are_kept() -> None:
-    generator = make_teller()
-    story = generator.introduce(generator.introduce(generator.listen(None), [3, 4]), [5])
-    generated = generator.tell(story, 80, Constraints(next_entity=2, new_entities=False))
+def test_constraints_on_entities_are_kept() -> None:
+    generator = make_generator()
+    state = generator.add_entity(generator.add_entity(generator.start(), [3, 4]), [5])
+    generated = generator.generate(state, 80, Constraints(next_entity=2, new_entities=False))
     mentioned = [e for e in generated.e if e]
     assert mentioned[0] == 2
     assert set(mentioned) <= {1, 2}
 
 
 def test_a_name_is_spelled_at_the_first_mention() -> None:
-    generator = make_teller(mention_positions=2)
-    story = generator.introduce(generator.listen(None), [3, 4, 5])
-    constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, insist=True)
-    generated = generator.tell(story, 80, constraints)
+    generator = make_generator(mention_positions=2)
+    state = generator.add_entity(generator.start(), [3, 4, 5])
+    constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, force_mention=True)
+    generated = generator.generate(state, 80, constraints)
     assert generated.x[:3] == [3, 4, 5] and generated.e[:3] == [1, 1, 1] and generated.l[:3] == [3, 2, 1]
     later = [at for at in range(3, 80) if generated.e[at] == 1]
     assert later and [generated.x[at] for at in later[:3]] != [3, 4, 5]  # only the first one is scripted
 
 
-def test_the_same_seed_tells_the_same_story() -> None:
+def test_the_same_seed_gives_the_same_text() -> None:
     stories = []
     for seed in (1, 1, 2):
-        generator = make_teller(seed=seed)
-        stories.append(generator.tell(generator.listen(None), 30, Constraints(temperature=0.8, top_p=0.9)).x)
+        generator = make_generator(seed=seed)
+        stories.append(generator.generate(generator.start(), 30, Constraints(temperature=0.8, top_p=0.9)).x)
     assert stories[0] == stories[1] != stories[2]
 
 
 @pytest.mark.parametrize("constraints", [{"temperature": 0.0}, {"top_p": 0.0}, {"top_p": 1.5}])
-def test_wishes_that_make_no_sense_are_refused(constraints: dict[str, float]) -> None:
+def test_constraints_that_make_no_sense_are_refused(constraints: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         Constraints(**constraints)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from entitynlm.inference import population
+from entitynlm.inference import particles
 from entitynlm.inference.chunks import CHUNK, cut, read_chunks
 from entitynlm.inference.enumeration import list_analyses
 from entitynlm.inference.marginal import estimate_log_prob
@@ -69,7 +69,7 @@ def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         make_network("causal", seed=1, mention_types=2),
     )
     untouched, expected = walk_in_chunks(model, proposal, 200, CHUNK)
-    monkeypatch.setattr(population, "TIDY_ABOVE", 50)
+    monkeypatch.setattr(particles, "COMPACT_ABOVE", 50)
     tidied, found = walk_in_chunks(model, proposal, 200, CHUNK)
     np.testing.assert_allclose(found, expected, atol=1e-9)
     assert tidied.rows < untouched.rows / 2

@@ -22,6 +22,7 @@ from entitynlm.coref.mention_detection import (
     predict_types,
 )
 from entitynlm.errors import ConfigError
+from entitynlm.inference.chunks import ReadText
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
@@ -61,19 +62,29 @@ class Options:
             raise ConfigError(f"links are 'weighed' or 'network', not {self.links!r}")
 
 
-def annotate_document(pretrained: Pretrained, document: Document, options: Options | None = None) -> Document:
-    """The document with mentions and entities (and, if asked for, confidences as attributes of the mentions)."""
+def annotate_document(
+    pretrained: Pretrained,
+    document: Document,
+    options: Options | None = None,
+    *,
+    text: ReadText | None = None,
+) -> Document:
+    """The document with mentions and entities (and, if asked for, confidences as attributes of the mentions).
+
+    :param text: the document as it was encoded (and perhaps read) before.
+    """
     options = options or Options()
     proposal = choose_proposal(pretrained)
-    encoded = pretrained.encoder.encode_words(document)
+    text = text or ReadText(pretrained.encoder, document)
+    encoded, readings = text.encoded, text.readings
     if not len(encoded):
         return document.with_mentions(()) if not options.keep_mentions else document
     if options.keep_mentions:
-        mentions = list_given(pretrained, proposal, document)
-        mentions = predict_types(pretrained, proposal, encoded, mentions)
+        mentions = list_given(pretrained, proposal, document, text)
+        mentions = predict_types(pretrained, proposal, encoded, mentions, readings)
     else:
-        analysis = _sample_best(pretrained, proposal, encoded, options) if options.samples else None
-        mentions = detect_mentions(pretrained, encoded, analysis)
+        analysis = _sample_best(pretrained, proposal, text, options) if options.samples else None
+        mentions = detect_mentions(pretrained, encoded, analysis, readings)
     linker = pretrained.get_component(Linker)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
@@ -85,7 +96,7 @@ def annotate_document(pretrained: Pretrained, document: Document, options: Optio
             [mention.span for mention in mentions],
             types=[mention.type for mention in mentions],
             lexicon=lexicon,
-            proposal=ProposalScorer(proposal, encoded, [mention.words for mention in mentions]),
+            proposal=ProposalScorer(proposal, encoded, [mention.words for mention in mentions], readings),
         )
         mentions = [dataclasses.replace(m, entity=e) for m, e in zip(mentions, entities, strict=True)]
     elif options.keep_mentions:
@@ -99,16 +110,19 @@ def annotate_document(pretrained: Pretrained, document: Document, options: Optio
         encoded,
         particles=max(PARTICLES, options.samples),
         seed=options.seed,
+        readings=readings,
     )
     return add_confidences(annotated, encoded, samples)
 
 
 def _sample_best(
-    pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument, options: Options
+    pretrained: Pretrained, proposal: EntityNetwork, text: ReadText, options: Options
 ) -> Analysis:
     """Of several samples from the proposal, the one that is most probable under P."""
     model = pretrained.get("generative")
-    return find_best_sample(model, proposal, encoded, samples=options.samples, seed=options.seed)
+    return find_best_sample(
+        model, proposal, text.encoded, samples=options.samples, seed=options.seed, readings=text.readings
+    )
 
 
 def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Document:

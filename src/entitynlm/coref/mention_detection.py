@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from entitynlm.coref.linking.proposal_scores import WordSpan
-from entitynlm.coref.mention_types import TypeClassifier, read_chunks
+from entitynlm.coref.mention_types import TypeClassifier
+from entitynlm.inference.chunks import Readings, ReadText
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -66,20 +67,29 @@ def choose_proposal(pretrained: Pretrained) -> EntityNetwork:
     return pretrained.get("lookahead" if "lookahead" in pretrained.networks else "causal")
 
 
-def decode_mentions(pretrained: Pretrained, proposal: EntityNetwork, encoded: EncodedDocument) -> Analysis:
+def decode_mentions(
+    pretrained: Pretrained,
+    proposal: EntityNetwork,
+    encoded: EncodedDocument,
+    readings: Readings | None = None,
+) -> Analysis:
     """The proposal's greedy analysis, with the model's mention bias."""
     bias = pretrained.get_component(MentionBias) or MentionBias()
-    return decode_greedy(proposal, encoded, mention_bias=bias.value)[0]
+    return decode_greedy(proposal, encoded, mention_bias=bias.value, readings=readings)[0]
 
 
 def detect_mentions(
-    pretrained: Pretrained, encoded: EncodedDocument, analysis: Analysis | None = None
+    pretrained: Pretrained,
+    encoded: EncodedDocument,
+    analysis: Analysis | None = None,
+    readings: Readings | None = None,
 ) -> list[DetectedMention]:
     """The mentions of an analysis of the document's words (by default the greedy one), with their types."""
     proposal = choose_proposal(pretrained)
     if analysis is None:
-        analysis = decode_mentions(pretrained, proposal, encoded)
-    return predict_types(pretrained, proposal, encoded, list_detected(pretrained, encoded, analysis))
+        analysis = decode_mentions(pretrained, proposal, encoded, readings)
+    detected = list_detected(pretrained, encoded, analysis)
+    return predict_types(pretrained, proposal, encoded, detected, readings)
 
 
 def list_detected(
@@ -102,17 +112,18 @@ def _name_type(pretrained: Pretrained, mention_type: int) -> str | None:
     return types[mention_type - 1] if types and types[mention_type - 1] != OTHER else None
 
 
-def list_given(pretrained: Pretrained, proposal: EntityNetwork, document: Document) -> list[DetectedMention]:
+def list_given(
+    pretrained: Pretrained, proposal: EntityNetwork, document: Document, text: ReadText | None = None
+) -> list[DetectedMention]:
     """The document's own mentions; those that the model can see (the outermost) have a span of its words."""
     plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
-    encoder = dataclasses.replace(pretrained.encoder, singletons="keep")
-    encoded, _, originals = encoder.encode_with_report(plain)
+    text = (text or ReadText(pretrained.encoder, document)).with_mentions(plain, keep_singletons=True)
     likeliest = np.concatenate(
-        [1 + chunk.log_types[:, 1:].argmax(axis=1) for _, chunk in read_chunks(proposal, encoded)] or [[]]
+        [1 + tables.log_types[:, 1:].argmax(axis=1) for _, _, tables in text.readings.read(proposal)] or [[]]
     )  # the likeliest mention type at each word, given that a mention starts there
     words = {
         mention.span: (start, end, int(likeliest[start]))
-        for mention, (start, end, _, _) in zip(originals, encoded.analysis.spans(), strict=True)
+        for mention, (start, end, _, _) in zip(text.originals, text.encoded.analysis.spans(), strict=True)
     }
     detected = []
     for mention in document.mentions:
@@ -128,13 +139,15 @@ def predict_types(
     proposal: EntityNetwork,
     encoded: EncodedDocument,
     detected: Sequence[DetectedMention],
+    readings: Readings | None = None,
 ) -> list[DetectedMention]:
     """Types for mentions that have none, where the model has a classifier."""
     classifier = pretrained.get_component(TypeClassifier)
     if classifier is None:
         return list(detected)
     words = {m.span: m.words[:2] for m in detected if m.type is None and m.words is not None}
-    types = dict(zip(words, classifier.predict(proposal, encoded, list(words.values())), strict=True))
+    predicted = classifier.predict(proposal, encoded, list(words.values()), readings)
+    types = dict(zip(words, predicted, strict=True))
     return [dataclasses.replace(m, type=m.type or types.get(m.span)) for m in detected]
 
 

@@ -6,14 +6,13 @@ scores of other systems' analyses need no types. A linear layer on top of states
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.chunks import Readings
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -31,11 +30,17 @@ class TypeClassifier:
         self.names = tuple(names)
         self.weights = weights
 
-    def predict(self, proposal: EntityNetwork, document: EncodedDocument, spans: Sequence[Span]) -> list[str]:
+    def predict(
+        self,
+        proposal: EntityNetwork,
+        document: EncodedDocument,
+        spans: Sequence[Span],
+        readings: Readings | None = None,
+    ) -> list[str]:
         """The likeliest type of each mention."""
         if not spans:
             return []
-        states = read_boundary_states(proposal, document, spans)
+        states = read_boundary_states(proposal, document, spans, readings)
         return [self.names[number] for number in (states @ self.weights.T).argmax(axis=1).tolist()]
 
     def to_stored(self) -> StoredComponent:
@@ -51,25 +56,21 @@ class TypeClassifier:
         return cls(stored["names"], np.array(stored["weights"], dtype=np.float32)) if stored else None
 
 
-def read_chunks(proposal: EntityNetwork, document: EncodedDocument) -> Iterator[tuple[int, WordTables]]:
-    """The proposal's tables of a document, chunk by chunk, each with its first word."""
-    reader = ChunkReader(proposal)
-    for start, stop in cut(document.sentence, CHUNK, aligned=proposal.config.restart_sentences):
-        yield start, reader.read(document.words, start, stop)
-
-
 def read_boundary_states(
-    proposal: EntityNetwork, document: EncodedDocument, spans: Sequence[Span]
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    spans: Sequence[Span],
+    readings: Readings | None = None,
 ) -> np.ndarray:
     """(M, 2 D + 1) the states at the first and the last word of each mention, and a one."""
     size = proposal.config.entity_dim
     table = np.ones((len(spans), 2 * size + 1), dtype=np.float32)
     firsts = np.array([start for start, _ in spans], dtype=np.int64)
     lasts = np.array([end - 1 for _, end in spans], dtype=np.int64)
-    for start, chunk in read_chunks(proposal, document):
+    for start, stop, tables in (readings or Readings(document)).read(proposal):
         for column, words in ((0, firsts), (size, lasts)):
-            here = np.flatnonzero((words >= start) & (words < start + chunk.tokens))
-            table[here, column : column + size] = chunk.states[words[here] - start]
+            here = np.flatnonzero((words >= start) & (words < stop))
+            table[here, column : column + size] = tables.states[words[here] - start]
     return table
 
 

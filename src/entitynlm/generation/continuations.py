@@ -1,8 +1,8 @@
-"""Continuations of a text for people: with a cast, with wishes about who comes next, as readable text with its mentions.
+"""Continuations of a text as readable text with mentions: with a cast, and with constraints on who is mentioned next.
 
-The telling itself is ``generation``; here names become entities and back, words become text, and what nobody should read (the
-unknown word, a number's stand-in) is kept out: where a name is not in the vocabulary, the unknown word inside a mention of
-its bearer is spelled as the name.
+Words are sampled by ``generator``; here names become entities and back, and words become text. What nobody should read (the
+unknown word, a number's stand-in) is kept out: where a name is not in the vocabulary, the unknown word inside a mention of the
+entity is spelled as its name.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from itertools import pairwise
 
 import torch
 
+from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.entity_names import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.generation.generator import Constraints, GeneratedWords, GenerationState, Generator, settle
-from entitynlm.lm.surprisal import Finder, find_mentions
+from entitynlm.generation.generator import Constraints, GeneratedWords, Generator
+from entitynlm.inference.chunks import ReadText
+from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import normalise, unescape
 from entitynlm.model.pretrained import Pretrained
@@ -32,7 +34,7 @@ from entitynlm.text.detokenization import (
 from entitynlm.text.document import Document, Mention
 
 PATIENCE = 8
-"""Words after which a wish for an entity is insisted upon."""
+"""Words after which a mention of the entity that was asked for is forced."""
 
 LONGEST_SENTENCE = 80
 """Words after which a sentence is ended at the next chance outside of a mention."""
@@ -40,12 +42,12 @@ LONGEST_SENTENCE = 80
 
 @dataclass(frozen=True)
 class Request:
-    """What people ask for.
+    """What a continuation is asked for.
 
     :param words: so many words at least, then on to the sentence's end; or :param sentences: so many sentences.
-    :param cast: how the entities are called that the story starts with, besides those of the text.
-    :param next_entity: how the one is called that the next mention shall be of.
-    :param new_entities: whether others than these may come up.
+    :param cast: names of entities that the story starts with, besides those of the text.
+    :param next_entity: the name of the entity that the next mention must be of.
+    :param new_entities: whether other entities may come up.
     """
 
     words: int = 60
@@ -67,73 +69,74 @@ class Request:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What was told: its text, the same as a document with mentions, and what its entities are called."""
+    """A generated text, the same as a document with mentions, and the names of its entities."""
 
     text: str
     document: Document
     names: Mapping[str, str]
 
 
-def tell_stories(
+def generate_continuations(
     pretrained: Pretrained,
     prompt: Document | None = None,
     request: Request | None = None,
     *,
     count: int = 1,
     seed: int = 0,
-    finder: Finder | None = None,
 ) -> list[Continuation]:
-    """``count`` continuations of a text (None: stories from nothing); its mentions are found where it has none."""
+    """``count`` continuations of a text (None: from nothing); its mentions are found where it has none."""
     request = request or Request()
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
-    if prompt is not None and prompt.tokens and not prompt.mentions:
-        prompt = (finder or find_mentions)(pretrained, prompt)
+    text = None
+    if prompt is not None and prompt.tokens:
+        text = ReadText(pretrained.encoder, prompt)
+        if not prompt.mentions:
+            text = text.with_mentions(annotate_document(pretrained, prompt, text=text))
     network = pretrained.get("generative")
     draws = torch.Generator(device="cpu").manual_seed(seed)
     generator = Generator(network, sentence_end=pretrained.encoder.vocabulary.sentence_end, generator=draws)
-    stage = Stage(pretrained, generator, prompt, request)
-    return [stage.tell(f"continuation-{number}") for number in range(1, count + 1)]
+    writer = _ContinuationWriter(pretrained, generator, text, request)
+    return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
 
 
-class Stage:
-    """A prompt that was listened to and a cast that was introduced: continuations start from here."""
+class _ContinuationWriter:
+    """A prompt that was read, with the cast added to its entities: all continuations start from this state."""
 
     def __init__(
-        self, pretrained: Pretrained, generator: Generator, prompt: Document | None, request: Request
+        self, pretrained: Pretrained, generator: Generator, text: ReadText | None, request: Request
     ) -> None:
         self.encoder, self.generator, self.request = pretrained.encoder, generator, request
         self.vocabulary = pretrained.encoder.vocabulary
-        self.prompt = prompt
-        self.names: dict[int, tuple[str, ...]] = {}  # how entities are called, by their numbers
-        self.story = self._listen()
-        self.known = dict(self.names)
-        introductions: dict[int, tuple[str, ...]] = {}
+        self.text, self.prompt = text, None if text is None else text.document
+        self.names: dict[int, tuple[str, ...]] = {}  # of entities, by their numbers
+        self.state = self._read_prompt()
+        added: dict[int, tuple[str, ...]] = {}
         for member in request.cast:
             words = tuple(member.split())
             if self._find(member) is None:
-                introductions[self._introduce(words)] = words
-        self.constraints = self._constrain(introductions)
+                added[self._add_entity(words)] = words
+        self.constraints = self._constrain(added)
 
-    def _listen(self) -> GenerationState:
-        if self.prompt is None or not self.prompt.tokens:
-            return self.generator.listen(None)
-        encoded, _, originals = self.encoder.encode_with_report(self.prompt)
+    def _read_prompt(self) -> StoryState:
+        if self.text is None or self.prompt is None:
+            return self.generator.start()
+        encoded, originals = self.text.encoded, self.text.originals
         numbers = {m.entity: int(encoded.e[place]) for m, place in _pair_spans(encoded, originals)}
         for entity, mention in choose_names(self.prompt, originals).items():
             self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
             encoded = _drop_last(encoded)  # the text breaks off: its sentence goes on
-        return self.generator.listen(encoded)
+        return self.generator.read_prompt(encoded)
 
-    def _introduce(self, words: tuple[str, ...]) -> int:
+    def _add_entity(self, words: tuple[str, ...]) -> int:
         ids = self._encode(words)
         if len(ids) > self.encoder.max_length:
             raise ConfigError(
                 f"the name {' '.join(words)!r} has more than the {self.encoder.max_length} words of a mention"
             )
-        self.story = self.generator.introduce(self.story, ids, self._choose_type(ids))
-        number = self.story.past.entities
+        self.state = self.generator.add_entity(self.state, ids, self._choose_type(ids))
+        number = self.state.history.entities
         self.names[number] = words
         return number
 
@@ -144,7 +147,8 @@ class Stage:
         mention_types = torch.arange(1, network.config.mention_types + 1)
         if len(mention_types) == 1:
             return 1
-        h = network.backbone.state(self.story.carry)[0]
+        assert self.state.hidden is not None
+        h = torch.from_numpy(self.state.hidden.contexts[0]).to(network.W_r.device)
         new_entities = network.create_entity(mention_types, None)
         places = (
             1 + (mention_types - 1) * 2 * network.config.mention_positions + network.config.mention_positions
@@ -159,7 +163,7 @@ class Stage:
         normal = (normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words)
         return [self.vocabulary[word] for word in normal]
 
-    def _constrain(self, introductions: Mapping[int, tuple[str, ...]]) -> Constraints:
+    def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
         vocabulary, request = self.vocabulary, self.request
         banned = [vocabulary.start, vocabulary.unknown]
         if vocabulary.number is not None:
@@ -180,7 +184,7 @@ class Stage:
             banned=tuple(banned),
             unknown=unknown,
             unknown_for=frozenset(unnamed),
-            names={number: tuple(self._encode(words)) for number, words in introductions.items()},
+            names={number: tuple(self._encode(words)) for number, words in added.items()},
         )
 
     def _find(self, name: str) -> int | None:
@@ -195,43 +199,43 @@ class Stage:
                     return number
         return None
 
-    # -- telling -------------------------------------------------------------------------------------------------------------
+    # -- continuations ----------------------------------------------------------------------------------------------------------
 
-    def tell(self, name: str) -> Continuation:
+    def write(self, name: str) -> Continuation:
         """One continuation."""
-        generated, constraints, story = GeneratedWords(), self.constraints, self.story
+        generated, constraints, state = GeneratedWords(), self.constraints, self.state
         unopened = {mark: self.vocabulary[mark] for mark in PAIRS if mark in self.vocabulary}
-        heard = list(self.prompt.tokens) if self.prompt is not None else []
-        at_start = self.story.past.position == 0 or ends_sentence(heard)
+        tokens = list(self.prompt.tokens) if self.prompt is not None else []
+        at_start = self.state.history.position == 0 or ends_sentence(tokens)
         fresh, sentences, length = at_start, 0, 0
         while not self._is_enough(len(generated.x), sentences, fresh):
-            banned = [unopened[mark] for mark in list_unopened(heard[-200:]) if mark in unopened]
+            banned = [unopened[mark] for mark in list_unopened(tokens[-200:]) if mark in unopened]
             banned += [self.vocabulary.sentence_end] if fresh else []
-            insist = constraints.next_entity is not None and len(generated.x) >= PATIENCE
+            forced = constraints.next_entity is not None and len(generated.x) >= PATIENCE
             too_long = {0: (self.vocabulary.sentence_end,)} if length >= LONGEST_SENTENCE else {}
             step = replace(
                 constraints,
                 banned=(*constraints.banned, *banned),
-                insist=insist,
+                force_mention=forced,
                 names={**constraints.names, **too_long},
             )
-            story, (r, e, l, x) = self.generator.step(story, step)
+            state, (r, e, l, x) = self.generator.step(state, step)
             generated.append(r, e, l, x)
-            constraints = settle(constraints, e, l)
-            heard.append(self.vocabulary.words[x])
+            constraints = constraints.settle(e, l)
+            tokens.append(self.vocabulary.words[x])
             fresh = x == self.vocabulary.sentence_end
             sentences, length = sentences + fresh, 0 if fresh else length + 1
-        return self._write(generated, name, at_start)
+        return self._make_text(generated, name, at_start)
 
     def _is_enough(self, words: int, sentences: int, fresh: bool) -> bool:
         if self.request.sentences is not None:
             return sentences >= self.request.sentences
         return words >= self.request.words and fresh
 
-    def _write(self, generated: GeneratedWords, name: str, at_start: bool) -> Continuation:
+    def _make_text(self, generated: GeneratedWords, name: str, at_start: bool) -> Continuation:
         """Words as text, with mentions."""
         tokens: list[str] = []
-        places: list[int] = []  # token of each told word
+        places: list[int] = []  # token of each word
         bounds: list[int] = [0]
         sentence: list[str] = []
         capitals = self._learn_capitals()
@@ -289,7 +293,7 @@ class Stage:
 
 
 def _list_mentions(generated: GeneratedWords) -> list[tuple[int, int]]:
-    """(first word, length) of each mention; one that was cut off at the end is as long as what was told of it."""
+    """(first word, length) of each mention; one that was cut off at the end is as long as what there is of it."""
     found, remaining = [], 0
     for place, (r, l) in enumerate(zip(generated.r, generated.l, strict=True)):
         if r and not remaining:

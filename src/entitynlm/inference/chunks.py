@@ -9,7 +9,7 @@ over analyses will do, and this one is a function of the words alone.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,9 +19,11 @@ import torch
 from entitynlm.errors import ConfigError
 from entitynlm.inference.word_tables import WordTables, make_tables
 from entitynlm.model.backbones.base import Carry
-from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.preprocessing import WordSequence
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.text.document import Document
 
 CHUNK = 8_192
 MARGIN = 512
@@ -46,15 +48,15 @@ class ChunkReader:
                 "a network that is used for inference must be in evaluation mode (network.eval())"
             )
         self.network = network
-        self._carry: Carry | None = None
+        self.carry: Carry | None = None
 
     @torch.no_grad()
     def read(self, words: EncodedWords, start: int, stop: int) -> WordTables:
         """Tables of ``words[start:stop]``; each call goes on where the last one ended."""
         if self.network.config.mode == "lookahead":
             return self._look_around(words, start, stop)
-        reading = self.network.backbone.read([words[start:stop]], self._carry)
-        self._carry = reading.carry
+        reading = self.network.backbone.read([words[start:stop]], self.carry)
+        self.carry = reading.carry
         return make_tables(self.network, reading)
 
     def _look_around(self, words: EncodedWords, start: int, stop: int) -> WordTables:
@@ -70,18 +72,88 @@ def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:
     if start == 0 and stop == tables.tokens:
         return tables
     per_word = ("log_types", "queries", "length_scores", "gates", "states", "contexts", "words")
-    return dataclasses.replace(tables, **{name: getattr(tables, name)[start:stop] for name in per_word})
+    bounds = tables.words.piece_bounds
+    first, last = (start, stop) if bounds is None else (int(bounds[start]), int(bounds[stop]))
+    parts = {name: getattr(tables, name)[start:stop] for name in per_word}
+    return dataclasses.replace(tables, **parts, piece_states=tables.piece_states[first:last])
+
+
+class Readings:
+    """What networks make of the words of one text: read once per network, and kept where the text is not too long.
+
+    Tables have about four times D numbers per word, so those of a novel would fill the memory: a text of more than ``keep``
+    words is read again, chunk by chunk, by everybody who asks.
+    """
+
+    def __init__(self, document: EncodedDocument, *, keep: int = 0) -> None:
+        self._words = document.words
+        self._keep = keep
+        self._kept: dict[EntityNetwork, WordTables] = {}
+
+    def read(self, network: EntityNetwork, *, size: int = CHUNK) -> Iterator[tuple[int, int, WordTables]]:
+        """The tables of the words from … to …, chunk by chunk."""
+        for chunk in self.read_both(network, network, size=size):
+            yield chunk.start, chunk.stop, chunk.model
+
+    def read_both(
+        self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = CHUNK
+    ) -> Iterator[Chunk]:
+        """The same under two networks, which may be one."""
+        readers = [self._open(network) for network in dict.fromkeys((model, proposal))]
+        aligned = model.config.restart_sentences or proposal.config.restart_sentences
+        for start, stop in cut(self._words.sentence, size, aligned=aligned):
+            tables = [read(self._words, start, stop) for read in readers]
+            yield Chunk(start, stop, tables[0], tables[-1])
+
+    def _open(self, network: EntityNetwork) -> Callable[[EncodedWords, int, int], WordTables]:
+        reader = ChunkReader(network)
+        if not 0 < len(self._words) <= self._keep:
+            return reader.read
+        if network not in self._kept:
+            self._kept[network] = reader.read(self._words, 0, len(self._words))
+        tables = self._kept[network]
+        return lambda words, start, stop: slice_tables(tables, start, stop)
+
+
+class ReadText:
+    """A document on its way through a command: encoded once, read once by each network.
+
+    :param words: the model's words, :param encoded: the same as numbers, with the document's mentions, and
+        :param originals: the document's mention behind each span.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        document: Document,
+        *,
+        words: WordSequence | None = None,
+        readings: Readings | None = None,
+    ) -> None:
+        self.encoder, self.document = encoder, document
+        self.words = words or encoder.prepare(document)
+        self.encoded, _, self.originals = encoder.encode_with_report(document, self.words)
+        self.readings = readings or Readings(self.encoded, keep=CHUNK)
+
+    def with_mentions(self, document: Document, *, keep_singletons: bool = False) -> ReadText:
+        """The same text with other mentions, and (unless its words depend on mentions) with the same readings."""
+        singletons = "keep" if keep_singletons else self.encoder.singletons
+        encoder = dataclasses.replace(self.encoder, singletons=singletons)
+        if encoder.recipe.punctuation == "paper":
+            return ReadText(encoder, document)
+        return ReadText(encoder, document, words=self.words, readings=self.readings)
 
 
 def read_chunks(
-    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, size: int = CHUNK
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    size: int = CHUNK,
+    readings: Readings | None = None,
 ) -> Iterator[Chunk]:
     """The document's tables under both networks."""
-    readers = ChunkReader(model), ChunkReader(proposal)
-    aligned = model.config.restart_sentences or proposal.config.restart_sentences
-    for start, stop in cut(document.sentence, size, aligned=aligned):
-        tables = [reader.read(document.words, start, stop) for reader in readers]
-        yield Chunk(start, stop, *tables)
+    return (readings or Readings(document)).read_both(model, proposal, size=size)
 
 
 def cut(sentence: np.ndarray, size: int, *, aligned: bool) -> list[tuple[int, int]]:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from entitynlm.inference.entity_rows import count_row_copies
 from entitynlm.inference.particles import Segment
 from entitynlm.inference.state_tables import Rows
-from entitynlm.model.encoding.copying import OPENING
 from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 
 
@@ -61,28 +61,21 @@ def _mix(  # type: ignore[no-untyped-def]
     words, before, seen, last, context_words, context_places, contexts, rows,
     x, word_before, position, logits, bias, edges, scores,
 ):  # fmt: skip
-    kept = words.shape[1]
     for k in range(len(rows)):
         c, row = contexts[k], rows[k]
         if context_places[c] == 0 or seen[row] == 0:
             continue
         s = context_words[c]
-        previous = OPENING
-        if last[row] == position + s - 1:
-            previous = x[s - 1] if s > 0 else word_before
-        copy_candidates, copies = 0, 0
-        for j in range(min(seen[row], kept)):
-            if before[row, j] == previous:
-                copy_candidates += 1
-                if words[row, j] == x[s]:
-                    copies += 1
+        previous = x[s - 1] if s > 0 else word_before
+        opens, copy_candidates, copies = count_row_copies(
+            words, before, seen, last, row, x[s], previous, position + s
+        )
         if copy_candidates == 0:
             continue
         bucket = 0
         while bucket + 1 < len(edges) and edges[bucket + 1] <= copy_candidates:
             bucket += 1
-        opens = 1 if previous == OPENING else 0
-        z = logits[s, opens] + bias[opens, bucket]
+        z = logits[s, int(opens)] + bias[int(opens), bucket]
         plain = scores[k] - np.log1p(np.exp(z)) if z < 0 else scores[k] - z - np.log1p(np.exp(-z))
         if copies > 0:
             log_copy = z - np.log1p(np.exp(z)) if z < 0 else -np.log1p(np.exp(-z))

@@ -46,14 +46,8 @@ def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def update_row(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
-    """Eq. 8: the row of the state after the word."""
-    if updated_at[row] == stamp:
-        return updated_to[row]
-    new = used[0]
-    used[0] += 1
-    scored_at[new] = 0  # the row may have been that of a newborn that nobody chose
-    updated_at[row], updated_to[row] = stamp, new
+def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-def]
+    """Eq. 8: write the state after word t into row ``new``; returns δ, how much of the old state stays."""
     delta = vectors.dtype.type(1 / (1 + np.exp(-multiply(gates, t, vectors, row))))
     rest = vectors.dtype.type(1 - delta)
     square = delta * 0
@@ -62,7 +56,40 @@ def update_row(gates, states, t, vectors, used, scored_at, updated_at, updated_t
         vectors[new, d] = v
         square += v * v
     shrink(vectors, new, square)
+    return delta
+
+
+@numba.njit(cache=True, nogil=True)
+def update_row_once(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
+    """The row of the state after the word, which particles that share ``row`` share, too."""
+    if updated_at[row] == stamp:
+        return updated_to[row]
+    new = used[0]
+    used[0] += 1
+    scored_at[new] = 0  # the row may have been that of a new entity that nobody chose
+    updated_at[row], updated_to[row] = stamp, new
+    update_row(gates, states, t, vectors, row, new)
     return new
+
+
+@numba.njit(cache=True, nogil=True)
+def score_rows(queries, t, vectors, rows, out):  # type: ignore[no-untyped-def]
+    """Eq. 4's product of word t's query with the vectors of some rows."""
+    for i in range(len(rows)):
+        out[i] = multiply(queries, t, vectors, rows[i])
+
+
+@numba.njit(cache=True, nogil=True)
+def count_row_copies(words, before, seen, last, row, x, previous, position):  # type: ignore[no-untyped-def]
+    """Copying at word x of a mention: whether it opens a stretch of the entity's words, its copy candidates, its copies."""
+    wanted = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
+    candidates, copies = 0, 0
+    for k in range(min(seen[row], words.shape[1])):
+        if before[row, k] == wanted:
+            candidates += 1
+            if words[row, k] == x:
+                copies += 1
+    return wanted == OPENING, candidates, copies
 
 
 @numba.njit(cache=True, nogil=True)

@@ -13,9 +13,8 @@ import numpy as np
 import torch
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.marginal import IMPORTANCE_WORDS, check_networks
-from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
+from entitynlm.inference.marginal import check_networks
+from entitynlm.inference.scoring import follow_analyses
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -122,20 +121,9 @@ def weigh_analyses(
     Every analysis is a particle that is forced to take it. P's newborns get fresh noise from ``seed``.
     """
     check_networks(model, proposal)
-    forced = np.stack(
-        [np.stack([a.mention_type, a.entity, a.remaining], axis=-1) for a in analyses], axis=1
-    )  # (T, N, 3)
-    particle_filter = ParticleFilter(
-        model,
-        proposal,
-        particles=len(analyses),
-        seed=np.random.SeedSequence(seed),
-        filter_config=FilterConfig(IMPORTANCE_WORDS, prior_share),
-    )
-    for chunk in read_chunks(model, proposal, document):
-        part = slice(chunk.start, chunk.stop)
-        particle_filter.advance(chunk, end=len(document), forced=forced[part])
-    return particle_filter.log_p, particle_filter.log_q
+    forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining]) for a in analyses], axis=1)
+    found = follow_analyses(model, proposal, document, forced, share=prior_share, seed=seed)
+    return found.log_p, found.log_q
 
 
 def enumerate_mean_weight(

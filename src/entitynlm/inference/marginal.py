@@ -17,7 +17,7 @@ import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.chunks import read_chunks
-from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
+from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
 from entitynlm.inference.resampling import SCHEMES, Scheme
 from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -28,10 +28,6 @@ METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
 PRIOR_SHARE = 0.8
 """P's share in what particles are drawn from (docs/decisions/041-estimating-the-marginal.md)."""
-
-IMPORTANCE_WORDS = 128
-"""Words per segment where nobody looks at the weights in between: enough for matrix products to be worth their
-name."""
 
 CHECK_EVERY = 4
 """Words after which the particle filter looks at its weights (docs/decisions/041-estimating-the-marginal.md)."""
@@ -131,7 +127,7 @@ def _combine(
         particle_filter.sample_sizes[-1:] if method == "importance" else particle_filter.sample_sizes
         for particle_filter in filters
     ]
-    mean_words = float(np.mean([particle_filter.word_log_probs.mean() for particle_filter in filters]))
+    mean_words = float(np.mean([particle_filter.parts[3].mean() for particle_filter in filters]))
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),

@@ -1,7 +1,7 @@
-"""Particles walking through one text: importance sampling and the particle filter are the same walk.
+"""A population of particles on its way through one text: importance sampling and the particle filter are the same walk.
 
 The walk goes segment by segment. Over a segment the particles make their choices (``sampler``), then their words are
-scored (``words``), which gives every particle's weight after every word:
+scored (``word_scorer``), which gives every particle's weight after every word:
 
     w_t = Π_{s ≤ t} P(r_s, e_s, l_s, x_s | past) / Q(r_s, e_s, l_s | past, X)
 
@@ -18,8 +18,7 @@ import numpy as np
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference.chunks import Chunk
-from entitynlm.inference.particles import Choices, Segment, make_choices
-from entitynlm.inference.population import Population
+from entitynlm.inference.particles import Choices, Population, Segment, make_choices
 from entitynlm.inference.resampling import Scheme, resample
 from entitynlm.inference.sampler import advance
 from entitynlm.inference.state_tables import make_network_arrays
@@ -39,15 +38,18 @@ from entitynlm.model.entitynlm import EntityNetwork
 NEVER = 2**31 - 2
 """The number of words of a text whose end is not known: no mention is cut by it."""
 
+IMPORTANCE_WORDS = 128
+"""Words per segment where nobody looks at the weights in between: enough for matrix products to pay off."""
+
 _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class FilterConfig:
-    """How a walk goes: over how many words at a time, and when it resamples.
+    """How a particle filter goes through a text.
 
     :param words: words per segment.
-    :param share: how much of P's own choice is mixed into Q's, at every choice.
+    :param share: how much of P's own distribution is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
     """
 
@@ -58,7 +60,7 @@ class FilterConfig:
 
 
 @dataclass(frozen=True)
-class Record:
+class SegmentRecord:
     """What the particles chose over one segment, and whose copies they became after it (None: nobody's)."""
 
     mention_type: np.ndarray  # (S, N)
@@ -68,13 +70,15 @@ class Record:
 
 
 class ParticleFilter:
-    """One population on its way through one text.
+    """One population and its weights.
 
-    :param seed: three independent streams are made from it: for choices, for births and for resampling. So the
+    A network that is its own proposal (``proposal is model``) is scored once, without the noise of new entities.
+
+    :param seed: three independent streams are made from it: for choices, for new entities and for resampling. So the
         choices until the first resampling do not depend on whether and when there is one.
     :param keep: keep all choices, so that the particles' paths can be followed back.
     :param greedy: take Q's best choice everywhere instead of drawing.
-    :param cache_share: share of a word cache in P's words (``data.word_cache``).
+    :param cache_share: share of a word cache in P's words (``word_cache``).
     """
 
     def __init__(
@@ -102,12 +106,11 @@ class ParticleFilter:
         self._cache = WordCache(cache_share) if cache_share else None
         self.log_evidence = 0.0  # of the words until the last resampling
         self.log_weights = np.zeros(particles)  # since then
-        self.log_p = np.zeros(particles)  # of each particle's whole path, words included
+        self.parts = np.zeros((4, particles))  # log P of R, E, L and X of each particle's whole path
         self.log_q = np.zeros(particles)
-        self.word_log_probs = np.zeros(particles)  # the words' part of log_p
         self.sample_sizes: list[float] = []  # effective sample size after each segment
         self.resamplings = 0
-        self.records: list[Record] = []
+        self.records: list[SegmentRecord] = []
 
     def advance(
         self,
@@ -116,16 +119,18 @@ class ParticleFilter:
         end: int = NEVER,
         forced: np.ndarray | None = None,
     ) -> FloatArray:
-        """Walk through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
+        """Go through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
 
         :param end: number of words of the whole text, where that is known.
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
+        alone = self.model is self.proposal
         if self._population is None:
             copying = self.model.config.copying or self.proposal.config.copying
-            self._population = Population(chunk.model, chunk.proposal, self.count, copying=copying)
-        P = make_network_arrays(chunk.model, self.model.feature_set, noisy=True)
-        Q = make_network_arrays(chunk.proposal, self.proposal.feature_set, noisy=False)
+            proposal = None if alone else chunk.proposal
+            self._population = Population(chunk.model, proposal, self.count, copying=copying)
+        P = make_network_arrays(chunk.model, self.model.feature_set, noisy=not alone)
+        Q = P if alone else make_network_arrays(chunk.proposal, self.proposal.feature_set, noisy=False)
         words = chunk.model.words
         x, sentence = words.x, words.sentence
         log_evidence = np.empty(len(x))
@@ -160,8 +165,12 @@ class ParticleFilter:
             self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
             parents = self._resample() if self.position < end else None
             if self.keep:
-                self.records.append(Record(choices.mention_type, choices.entity, choices.remaining, parents))
-            self._tidy()
+                self.records.append(
+                    SegmentRecord(choices.mention_type, choices.entity, choices.remaining, parents)
+                )
+            kept = self._population.compact()
+            if kept is not None and self._words is not None:
+                self._words.keep(kept)
         return log_evidence
 
     def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
@@ -173,10 +182,10 @@ class ParticleFilter:
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
-        log_p = choices.log_p + log_words
-        self.log_p += log_p.sum(0)
+        self.parts[:3] += choices.log_p.sum(1)
+        self.parts[3] += log_words.sum(0)
         self.log_q += choices.log_q.sum(0)
-        self.word_log_probs += log_words.sum(0)
+        log_p = choices.log_p.sum(0) + log_words
         log_means: FloatArray = accumulate_weights(self.log_weights, log_p - choices.log_q)
         if not np.isfinite(log_means[-1]):
             raise InferenceError(
@@ -193,17 +202,16 @@ class ParticleFilter:
         parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.filter_config.scheme)
         self.log_evidence += float(log_mean_exp(self.log_weights))
         self._population.copy(parents)
-        self.log_p, self.log_q = self.log_p[parents], self.log_q[parents]
-        self.word_log_probs = self.word_log_probs[parents]
+        self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
         self.log_weights = np.zeros(self.count)
         self.resamplings += 1
         return parents
 
-    def _tidy(self) -> None:
-        assert self._population is not None
-        kept = self._population.tidy()
-        if kept is not None and self._words is not None:
-            self._words.keep(kept)
+    @property
+    def log_p(self) -> FloatArray:
+        """(N,) log P(R, E, L, X) of each particle's whole path."""
+        total: FloatArray = self.parts.sum(0)
+        return total
 
     @property
     def rows(self) -> int:

@@ -1,10 +1,16 @@
-"""What the sampler reads and writes: particles, the words of a segment, and the choices made over them, as arrays."""
+"""The particles: what each of them knows as arrays of integers, the state tables that they share, and the choices they made."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+
+from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.word_tables import WordTables
+
+COMPACT_ABOVE = 4_096
+"""Rows of a state table below which unused ones are kept; small tables stay in the processor's cache."""
 
 # The columns of Particles.memory: what a particle knows about an entity.
 KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW = range(7)
@@ -47,7 +53,7 @@ class Choices(NamedTuple):
     entity: np.ndarray  # (S, N)
     remaining: np.ndarray  # (S, N)
     free: np.ndarray  # (S, N) whether R was chosen here, not forced by an open mention
-    log_p: np.ndarray  # (S, N) log P of the choices made at this word, without the word itself
+    log_p: np.ndarray  # (3, S, N) log P of R, E and L as chosen at this word
     log_q: np.ndarray  # (S, N)
     pair: np.ndarray  # (S, N) which pair (word, e_current) the particle is in
     pair_words: np.ndarray  # (pairs,) word of each pair, counted within the segment
@@ -63,10 +69,78 @@ def make_choices(words: int, particles: int) -> Choices:
         entity=np.zeros(shape, dtype=np.int32),
         remaining=np.ones(shape, dtype=np.int16),
         free=np.zeros(shape, dtype=np.bool_),
-        log_p=np.zeros(shape),
+        log_p=np.zeros((3, *shape)),
         log_q=np.zeros(shape),
         pair=np.zeros(shape, dtype=np.int32),
         pair_words=np.zeros(words * particles, dtype=np.int32),
         pair_rows=np.zeros(words * particles, dtype=np.int32),
         pairs=np.zeros(1, dtype=np.int64),
     )
+
+
+class Population:
+    """N particles between two words, and the state tables of P and Q; one table where P proposes for itself."""
+
+    def __init__(
+        self, model: WordTables, proposal: WordTables | None, count: int, *, copying: bool = False
+    ) -> None:
+        def zeros() -> np.ndarray:
+            return np.zeros(count, dtype=np.int32)
+
+        self.count = count
+        self.model_states = StateTable(model, count, copying=copying)
+        self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
+        memory = np.zeros((count, 64, COLUMNS), dtype=np.int32)
+        self.particles = Particles(memory, zeros(), zeros(), zeros(), zeros(), zeros(), zeros())
+        self._compact_above = COMPACT_ABOVE
+
+    def reserve(self, words: int) -> None:
+        """Make room for what the particles could possibly do over so many words."""
+        self.proposal_states.reserve(words * self.count + 1)  # one update per word and particle …
+        self.model_states.reserve(2 * words * self.count + 1)  # … and, in P, one new entity
+        memory = self.particles.memory
+        needed = int(self.particles.entities.max()) + words + 2
+        if needed > memory.shape[1]:
+            grown = np.zeros((self.count, max(needed, 2 * memory.shape[1]), COLUMNS), dtype=np.int32)
+            grown[:, : memory.shape[1]] = memory
+            self.particles = self.particles._replace(memory=grown)
+
+    def copy(self, parents: np.ndarray) -> None:
+        """Particle i becomes a copy of particle ``parents[i]``."""
+        memory = self.particles.memory
+        room = int(self.particles.entities.max()) + 1
+        memory[:, :room] = memory[parents, :room]
+        self.particles = Particles(memory, *(column[parents] for column in self.particles[1:]))
+
+    def compact(self) -> np.ndarray | None:
+        """Drop rows that no particle refers to, if there are many; returns P's rows that stay (None: all of them)."""
+        if max(self.model_states.used, self.proposal_states.used) <= self._compact_above:
+            return None
+        memory = self.particles.memory[:, : int(self.particles.entities.max()) + 1]
+        current = self.particles.current
+        kept, numbers = self._compact_table(memory, MODEL_ROW, self.model_states, current)
+        current[:] = numbers[current]
+        if self.proposal_states is self.model_states:
+            memory[..., PROPOSAL_ROW] = memory[..., MODEL_ROW]
+        else:
+            self._compact_table(memory, PROPOSAL_ROW, self.proposal_states, current[:0])
+        most = max(self.model_states.used, self.proposal_states.used)
+        self._compact_above = max(COMPACT_ABOVE, 2 * most)
+        return kept
+
+    def _compact_table(
+        self, memory: np.ndarray, column: int, states: StateTable, also: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Keep the rows that entities (and ``also``) refer to: the rows that stay, and the new number of each old row."""
+        alive = (
+            np.arange(memory.shape[1]) <= self.particles.entities[:, None]
+        )  # row 0 of the memory refers to row 0
+        references = np.where(alive, memory[..., column], 0)
+        used = np.zeros(states.used, dtype=bool)
+        used[: states.fixed] = True
+        used[references] = True
+        used[also] = True
+        kept = np.flatnonzero(used)
+        numbers = states.compact(kept)
+        memory[..., column] = numbers[references]
+        return kept, numbers

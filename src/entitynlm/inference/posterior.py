@@ -12,10 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.chunks import Readings
 from entitynlm.inference.marginal import (
     CHECK_EVERY,
-    IMPORTANCE_WORDS,
     PRIOR_SHARE,
     Method,
     check_document,
@@ -23,7 +22,7 @@ from entitynlm.inference.marginal import (
     make_filter_config,
     seed_document,
 )
-from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, Record
+from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.resampling import Scheme
 from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
 from entitynlm.inference.word_tables import WordTables
@@ -140,7 +139,13 @@ class WeightedAnalyses:
 
 
 def find_best_sample(
-    model: EntityNetwork, proposal: EntityNetwork, document: EncodedDocument, *, samples: int, seed: int = 0
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    samples: int,
+    seed: int = 0,
+    readings: Readings | None = None,
 ) -> Analysis:
     """Of so many analyses drawn from the proposal alone, the one that is most probable under P.
 
@@ -148,7 +153,14 @@ def find_best_sample(
     for sums over analyses and bad for a single one (LitBank dev, 20 samples: mention F1 53 against 79).
     """
     drawn = sample_analyses(
-        model, proposal, document, particles=samples, method="importance", seed=seed, prior_share=0.0
+        model,
+        proposal,
+        document,
+        particles=samples,
+        method="importance",
+        seed=seed,
+        prior_share=0.0,
+        readings=readings,
     )
     return drawn.best()
 
@@ -165,10 +177,12 @@ def sample_analyses(
     resample_threshold: float = 0.5,
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
+    readings: Readings | None = None,
 ) -> WeightedAnalyses:
     """Draw weighted analyses of a document's words; its annotation is not looked at.
 
-    The arguments are those of :func:`entitynlm.inference.marginal.estimate_log_prob`.
+    The arguments are those of :func:`entitynlm.inference.marginal.estimate_log_prob`; ``readings`` are of the document's words,
+    where they were read before.
     """
     check_networks(model, proposal)
     check_document(document, particles)
@@ -179,7 +193,7 @@ def sample_analyses(
     particle_filter = ParticleFilter(
         model, proposal, particles=particles, seed=child, filter_config=filter_config, keep=True
     )
-    _walk_through(particle_filter, document)
+    _go_through(particle_filter, document, readings)
     mention_type, entity, remaining = trace_paths(particle_filter.records)
     return WeightedAnalyses(
         mention_type=mention_type,
@@ -194,12 +208,16 @@ def sample_analyses(
 
 
 def decode_greedy(
-    proposal: EntityNetwork, document: EncodedDocument, *, mention_bias: float = 0.0
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    mention_bias: float = 0.0,
+    readings: Readings | None = None,
 ) -> tuple[Analysis, float]:
     """The analysis that takes Q's most probable choice at every step, and its log Q.
 
-    :param eagerness: added to the log-odds of a mention at every word. Best choices find fewer mentions than there are, where
-        many words are a mention with somewhat less than even odds; what log Q is given is that of the more eager Q.
+    :param mention_bias: added to the log-odds of a mention at every word. Best choices find fewer mentions than there are, where
+        many words are a mention with somewhat less than even odds; log Q is that of the biased Q.
     """
     check_document(document, 1)
     particle_filter = ParticleFilter(
@@ -211,15 +229,19 @@ def decode_greedy(
         keep=True,
         greedy=True,
     )
-    _walk_through(particle_filter, document, mention_bias)
+    _go_through(particle_filter, document, readings, mention_bias)
     mention_type, entity, remaining = trace_paths(particle_filter.records)
     return Analysis(mention_type[:, 0], entity[:, 0], remaining[:, 0]), float(particle_filter.log_q[0])
 
 
-def _walk_through(
-    particle_filter: ParticleFilter, document: EncodedDocument, mention_bias: float = 0.0
+def _go_through(
+    particle_filter: ParticleFilter,
+    document: EncodedDocument,
+    readings: Readings | None,
+    mention_bias: float = 0.0,
 ) -> None:
-    for chunk in read_chunks(particle_filter.model, particle_filter.proposal, document):
+    readings = readings or Readings(document)
+    for chunk in readings.read_both(particle_filter.model, particle_filter.proposal):
         if mention_bias:
             chunk = replace(
                 chunk,
@@ -237,7 +259,7 @@ def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
     return replace(tables, log_types=scores.astype(tables.log_types.dtype))
 
 
-def trace_paths(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def trace_paths(records: Sequence[SegmentRecord]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(T, N) R, E and L of the paths that lead to today's particles."""
     paths: list[list[np.ndarray]] = [[], [], []]
     count = records[-1].mention_type.shape[1]

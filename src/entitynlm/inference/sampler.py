@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row
+from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row_once
 from entitynlm.inference.kernels import FAST, multiply_rows
 from entitynlm.inference.particles import (
     COUNT,
@@ -113,7 +113,7 @@ def _choose_types(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
     for i in range(len(remaining)):
         free[s, i] = remaining[i] == 0
         if not free[s, i]:
-            log_p[s, i], log_q[s, i] = 0.0, 0.0
+            log_q[s, i] = 0.0
             continue
         k = best
         if forced.size > 0:
@@ -121,7 +121,7 @@ def _choose_types(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
         elif not greedy:
             k = int(np.searchsorted(heights, uniforms[s, i, 0], side="right"))
         mention_type[i] = k
-        log_p[s, i], log_q[s, i] = p_types[t, k], log_mixed[k]
+        log_p[0, s, i], log_q[s, i] = p_types[t, k], log_mixed[k]
         if k > 0:
             starters[starting] = i
             starting += 1
@@ -148,7 +148,8 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         if len(Q.string_match_weights) > 0:
             _list_string_matches(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
         _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
-        _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
+        if share < 1:
+            _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
         new_entity_row = create_entity(
             P.sigma,
             P.means,
@@ -165,7 +166,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         candidates[0, count] = particles.entities[i] + 1
         wanted = forced[s, i, 1] if forced.size > 0 else -1
         chosen, log_p, log_q = _draw(scratch, candidates, count + 1, share, uniforms[s, i, 1], wanted, greedy)
-        choices.log_p[s, i] += log_p
+        choices.log_p[1, s, i] = log_p
         choices.log_q[s, i] += _mix(log_p, log_q, share)
         n = candidates[0, chosen]
         if chosen == count:
@@ -254,14 +255,9 @@ def _draw(scratch, candidates, count, share, uniform, wanted, greedy):  # type: 
 
     scratch[0] and scratch[1] are the candidates' scores under P and Q.
     """
-    p_highest, q_highest = scratch[0, 0], scratch[1, 0]
-    for c in range(1, count):
-        p_highest, q_highest = max(p_highest, scratch[0, c]), max(q_highest, scratch[1, c])
-    p_total, q_total = 0.0, 0.0
-    for c in range(count):
-        scratch[2, c], scratch[3, c] = np.exp(scratch[0, c] - p_highest), np.exp(scratch[1, c] - q_highest)
-        p_total += scratch[2, c]
-        q_total += scratch[3, c]
+    p_highest, p_total = _exponentiate(scratch, 0, count)
+    q_highest, q_total = _exponentiate(scratch, 1, count) if share < 1 else (p_highest, p_total)
+    q = 3 if share < 1 else 2
     chosen = count - 1
     if wanted >= 0:
         for c in range(count):
@@ -272,12 +268,25 @@ def _draw(scratch, candidates, count, share, uniform, wanted, greedy):  # type: 
     else:
         height = 0.0
         for c in range(count):
-            height += (1 - share) * scratch[3, c] / q_total + share * scratch[2, c] / p_total
+            height += (1 - share) * scratch[q, c] / q_total + share * scratch[2, c] / p_total
             if uniform < height:
                 chosen = c
                 break
     log_p = scratch[0, chosen] - p_highest - np.log(p_total)
-    return chosen, log_p, scratch[1, chosen] - q_highest - np.log(q_total)
+    return chosen, log_p, scratch[q - 2, chosen] - q_highest - np.log(q_total)
+
+
+@numba.njit(cache=True, nogil=True)
+def _exponentiate(scratch, row, count):  # type: ignore[no-untyped-def]
+    """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
+    highest = scratch[row, 0]
+    for c in range(1, count):
+        highest = max(highest, scratch[row, c])
+    total = 0.0
+    for c in range(count):
+        scratch[2 + row, c] = np.exp(scratch[row, c] - highest)
+        total += scratch[2 + row, c]
+    return highest, total
 
 
 # -- L -------------------------------------------------------------------------------------------------------------------
@@ -318,7 +327,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
                     break
         log_p = _log_prob_length(p_lengths, p, chosen, left)
         log_q = _log_prob_length(q_lengths, q, chosen, left)
-        choices.log_p[s, i] += log_p
+        choices.log_p[2, s, i] = log_p
         choices.log_q[s, i] += _mix(log_p, log_q, share)
         particles.remaining[i] = chosen
 
@@ -411,7 +420,7 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         mention_types[s, i], entities[s, i], lengths[s, i] = mention_type[i], n, remaining[i]
         row = memory[i, n, MODEL_ROW]
         remembers = copying and p_updated[row] != stamp
-        memory[i, n, MODEL_ROW] = update_row(
+        memory[i, n, MODEL_ROW] = update_row_once(
             p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, row, stamp
         )
         if remembers:
@@ -419,7 +428,7 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
                 P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, P_rows.compared_at,
                 row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
-        memory[i, n, PROPOSAL_ROW] = update_row(
+        memory[i, n, PROPOSAL_ROW] = update_row_once(
             q_gates,
             q_states,
             t,

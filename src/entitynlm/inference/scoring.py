@@ -1,4 +1,4 @@
-"""log P(R, E, L, X) of annotated documents, whole and in parts; long documents by windows in bounded memory."""
+"""log P(R, E, L, X) of given analyses: of an annotated document, or of many analyses of the same words together."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
 from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -55,7 +57,10 @@ def score_document(
     noise: Noise | None = None,
     window: int = WINDOW,
 ) -> DocumentScore:
-    """Score one annotated document; by default the birth noise is fixed, so that scoring can be repeated exactly."""
+    """Score one annotated document, a long one by windows in bounded memory.
+
+    By default the noise of new entities is fixed, so that scoring can be repeated exactly.
+    """
     network.eval()
     noise = noise or FixedNoise()
     whole = network.config.mode == "lookahead" or network.config.restart_sentences
@@ -68,3 +73,34 @@ def score_document(
             pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
     joined = {name: np.concatenate(values) for name, values in pieces.items()}
     return DocumentScore(document.id, words, document.origin, **joined)
+
+
+def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:
+    """(V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
+
+    Each analysis is a particle that is forced to take it, so whatever analyses share is computed once.
+    """
+    return follow_analyses(network, network, document, analyses, share=1.0).parts.T
+
+
+def follow_analyses(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    analyses: np.ndarray,
+    *,
+    share: float = 0.0,
+    seed: int = 0,
+) -> ParticleFilter:
+    """The particle filter after a document through which its particles were led along given analyses (3, V, T)."""
+    particle_filter = ParticleFilter(
+        model,
+        proposal,
+        particles=analyses.shape[1],
+        seed=np.random.SeedSequence(seed),
+        filter_config=FilterConfig(IMPORTANCE_WORDS, share),
+    )
+    for chunk in read_chunks(model, proposal, document):
+        part = slice(chunk.start, chunk.stop)
+        particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)
+    return particle_filter

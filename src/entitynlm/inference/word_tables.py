@@ -93,6 +93,12 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     )
 
 
+def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
+    """One row, of the hidden state (D,) after a word: entities are updated with it, and the next word is predicted from it."""
+    row = [np.zeros(1, dtype=np.int64)]
+    return make_tables(network, HiddenStates([EncodedWords.of_ids([0])], h[None], row, row))
+
+
 def score_ends(network: EntityNetwork, states: Tensor) -> Tensor:
     """(T, max_length) h_tᵀ W_ends h_{t+ℓ-1}: the look-ahead proposal's score of every span by its two ends."""
     assert network.W_ends is not None

@@ -133,11 +133,11 @@ class EntityNLM:
         :param next_entity: the name of the entity that the next mention refers to.
         :param new_entities: whether other entities may be mentioned.
         """
-        from entitynlm.generation.continuations import Request, tell_stories
+        from entitynlm.generation.continuations import Request, generate_continuations
 
         request = Request(words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities)
         prompt = None if text is None else as_document(text)
-        return tell_stories(self.pretrained, prompt, request, count=count, seed=seed)
+        return generate_continuations(self.pretrained, prompt, request, count=count, seed=seed)
 
     def rerank(
         self,

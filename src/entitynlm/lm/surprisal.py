@@ -17,6 +17,7 @@ import numpy as np
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
+from entitynlm.inference.chunks import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal_plain import Source, score_without_entities
@@ -108,8 +109,9 @@ class MentionRow:
 class Surprisal:
     """The tables of one document.
 
-    :param analysed: the document with the mentions that the mention rows are about.
-    :param given: whether these were the document's own.
+    :param analysed: the document with its mentions, and :param encoded: the same as numbers.
+    :param originals: the document's mention behind each mention row.
+    :param given: whether the mentions were the document's own.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
     :param source: what "without entities" was measured by.
     :param base: of the logarithms: 2 for bits, e for nats.
@@ -119,6 +121,7 @@ class Surprisal:
     mentions: tuple[MentionRow, ...]
     analysed: Document
     encoded: EncodedDocument
+    originals: tuple[Mention, ...]
     trace: Trace
     given: bool
     source: Source
@@ -155,7 +158,7 @@ def measure_surprisal(
         ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
     :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
-    :param finder: finds the mentions for the mention rows of a text that has none; default: :func:`find_mentions`.
+    :param finder: finds the mentions for the mention rows of a text that has none; default: ``annotate_document``.
     :param spelling: p(word | unknown); made from the vocabulary if needed and not given.
     """
     if mentions not in ("auto", "given", "sampled"):
@@ -163,10 +166,13 @@ def measure_surprisal(
     if base <= 1:
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
-    analysed = document if given else (finder or find_mentions)(pretrained, document)
-    encoded, _, originals = pretrained.encoder.encode_with_report(analysed)
+    text = ReadText(pretrained.encoder, document)
+    if not given:
+        found = finder(pretrained, document) if finder else annotate_document(pretrained, document, text=text)
+        text = text.with_mentions(found)
+    encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
-    trace = trace_referents(model, encoded, with_words=given)
+    trace = trace_referents(model, encoded, with_words=given, readings=readings)
     columns = _start_columns(trace)
     if not given and len(encoded):
         sampled = estimate_words(
@@ -176,28 +182,25 @@ def measure_surprisal(
             particles=samples,
             repeats=repeats,
             seed=seed,
+            readings=readings,
             on_words=on_words,
         )
         columns = _Columns(
             sampled.log_probs, sampled.errors, sampled.mention_expected, sampled.mention_found, None
         )
-    columns.without, source = score_without_entities(pretrained, encoded)
-    writer = _RowWriter(pretrained, analysed, encoded, columns, 1 / math.log(base), spelling)
+    columns.without, source = score_without_entities(pretrained, encoded, readings)
+    writer = _RowWriter(text, columns, 1 / math.log(base), spelling)
     return Surprisal(
         tuple(writer.write_tokens(sentence_ends=sentence_ends)),
-        tuple(writer.write_mentions(trace.referents, originals)),
-        analysed,
+        tuple(writer.write_mentions(trace.referents, text.originals)),
+        text.document,
         encoded,
+        text.originals,
         trace,
         given,
         source,
         base,
     )
-
-
-def find_mentions(pretrained: Pretrained, document: Document) -> Document:
-    """The document with the mentions that ``annotate`` finds, by default options."""
-    return annotate_document(pretrained, document)
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------------
@@ -222,22 +225,15 @@ def _start_columns(trace: Trace) -> _Columns:
 
 class _RowWriter:
     def __init__(
-        self,
-        pretrained: Pretrained,
-        document: Document,
-        encoded: EncodedDocument,
-        columns: _Columns,
-        unit: float,
-        spelling: SpellingModel | None,
+        self, text: ReadText, columns: _Columns, unit: float, spelling: SpellingModel | None
     ) -> None:
-        self.encoder, self.document, self.encoded = pretrained.encoder, document, encoded
+        self.encoder, self.document, self.encoded = text.encoder, text.document, text.encoded
+        self.words = text.words.words
         self.columns, self.unit = columns, unit
-        self.words = self.encoder.prepare(document).words
         self._spelling = spelling
-        self.shift = int(document.meta.get("text_start", 0))
-        self.place_of = {
-            int(token): place for place, token in enumerate(encoded.origin.tolist()) if token >= 0
-        }
+        self.shift = int(self.document.meta.get("text_start", 0))
+        places = enumerate(self.encoded.origin.tolist())
+        self.place_of = {int(token): place for place, token in places if token >= 0}
 
     @property
     def spelling(self) -> SpellingModel:

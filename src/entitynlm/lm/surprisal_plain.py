@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from entitynlm.inference.chunks import ChunkReader, cut
+from entitynlm.inference.chunks import Readings
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.lm.rnnlm import score_words as score_baseline
@@ -26,24 +26,24 @@ Source = Literal["rnnlm", "entities at zero"]
 CHUNK = 512  # words; each is asked for at every place that a mention may put it in
 
 
-def score_without_entities(pretrained: Pretrained, document: EncodedDocument) -> tuple[FloatArray, Source]:
+def score_without_entities(
+    pretrained: Pretrained, document: EncodedDocument, readings: Readings | None = None
+) -> tuple[FloatArray, Source]:
     """(T,) log p(x_t | x_<t) in nats, and by what."""
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
-    return score_with_zero_entities(pretrained.get("generative"), document), "entities at zero"
+    return score_with_zero_entities(pretrained.get("generative"), document, readings), "entities at zero"
 
 
 def score_with_zero_entities(
-    network: EntityNetwork, document: EncodedDocument, *, chunk: int = CHUNK
+    network: EntityNetwork, document: EncodedDocument, readings: Readings | None = None, *, chunk: int = CHUNK
 ) -> FloatArray:
     """P's words with all entity vectors at zero, summed over the chain's states."""
     network.eval()
-    reader, chain = ChunkReader(network), Chain(network)
-    pieces: list[FloatArray] = [np.zeros(0)]
-    for start, stop in cut(document.sentence, chunk, aligned=network.config.restart_sentences):
-        tables = reader.read(document.words, start, stop)
-        pieces.append(chain.read(tables, document.x[start:stop]))
-    return np.concatenate(pieces)
+    chain = Chain(network)
+    chunks = (readings or Readings(document)).read(network, size=chunk)
+    pieces = [chain.read(tables, document.x[start:stop]) for start, stop, tables in chunks]
+    return np.concatenate([np.zeros(0), *pieces])
 
 
 class Chain:
@@ -75,7 +75,7 @@ class Chain:
         lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
         mention_types = np.exp(tables.log_types.astype(np.float64))
         if not self.network.config.mention_positions:
-            return self._score(tables, x, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
+            return self._score(tables, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
         table = self._score_places(tables, x)
         found = np.empty(len(x))
         for t in range(len(x)):
@@ -97,8 +97,8 @@ class Chain:
         count = 1 + int(self.places.max())
         words = np.repeat(np.arange(len(x)), count)
         places = np.tile(np.arange(count), len(x))
-        return self._score(tables, x, words, places).reshape(len(x), count)
+        return self._score(tables, words, places).reshape(len(x), count)
 
-    def _score(self, tables: WordTables, x: np.ndarray, words: np.ndarray, places: np.ndarray) -> FloatArray:
+    def _score(self, tables: WordTables, words: np.ndarray, places: np.ndarray) -> FloatArray:
         vectors = np.broadcast_to(self.zero, (len(words), len(self.zero)))
-        return score_words(self.network, tables.contexts[words], vectors, x[words], places)
+        return score_words(self.network, tables, words, vectors, places)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import read_chunks
+from entitynlm.inference.chunks import Readings
 from entitynlm.inference.marginal import (
     CHECK_EVERY,
     PRIOR_SHARE,
@@ -47,7 +47,7 @@ class ObservedFilter(ParticleFilter):
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         before = self.log_weights.copy()
         log_evidence = super()._weigh(choices, log_words)
-        factors = np.cumsum(choices.log_p + log_words - choices.log_q, axis=0)
+        factors = np.cumsum(choices.log_p.sum(0) + log_words - choices.log_q, axis=0)
         after = normalise(before + factors)
         previous = np.concatenate([normalise(before)[None], after[:-1]])
         self.free.append((previous * choices.free).sum(1))
@@ -83,6 +83,7 @@ def estimate_words(
     particles: int = 50,
     repeats: int = 4,
     seed: int = 0,
+    readings: Readings | None = None,
     on_words: OnWords | None = None,
 ) -> WordEstimates:
     """Estimate every word's probability given the words before it; the annotation is not looked at."""
@@ -99,7 +100,7 @@ def estimate_words(
     ]
     length = len(document)
     log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))
-    for chunk in read_chunks(model, proposal, document, size=CHUNK):
+    for chunk in (readings or Readings(document)).read_both(model, proposal, size=CHUNK):
         part = slice(chunk.start, chunk.stop)
         starts = 1 - np.exp(chunk.model.log_types[:, 0].astype(np.float64))
         for row, particle_filter in enumerate(filters):

@@ -6,19 +6,17 @@ Nearly all of its weight lies on a few of them, so the improbable rest is left o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from entitynlm.inference.story_state import Expectation, StoryState
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_tables import WordTables
-from entitynlm.model.encoding.copying import EntityWords
+from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
-
-if TYPE_CHECKING:
-    from entitynlm.prediction.referents import Expectation
 
 NEGLECTED = 0.002
 """Prior probability of all the ways to go on that are left out, at most …"""
@@ -30,166 +28,155 @@ PAIRS_AT_ONCE = 4_096
 NUMBERS_AT_ONCE = 2**22
 
 
+class _Ways(NamedTuple):
+    """The ways to go on at one word: (n,) positions, rows, log-probabilities and places; (n, d) e_current; (n, 3) copy counts."""
+
+    positions: np.ndarray
+    rows: np.ndarray
+    log_weights: FloatArray
+    places: np.ndarray
+    vectors: np.ndarray
+    copies: np.ndarray
+
+
 class ExpectedWords:
     """Collects the ways to go on, word by word, and scores them in batches."""
 
-    def __init__(self, network: EntityNetwork, x: np.ndarray, entity: np.ndarray) -> None:
-        """``x`` (T,) and ``entity`` (T,): the words of the text, and whose they are (0: nobody's)."""
-        self.network, self.x, self.entity = network, x, entity
-        self.spoken = EntityWords()
+    def __init__(self, network: EntityNetwork, x: np.ndarray) -> None:
+        """``x`` (T,) are the words of the text."""
+        self.network, self.x = network, x
         self.log_probs = np.full(len(x), np.nan)
-        self._positions: list[np.ndarray] = []
-        self._weights: list[FloatArray] = []
-        self._places: list[np.ndarray] = []
-        self._vectors: list[np.ndarray] = []
-        self._contexts: list[np.ndarray] = []
-        self._copies: list[np.ndarray] = []
-        self._waiting = 0
-        self._first_places = _number_first_places(network)
+        self._waiting: list[_Ways] = []  # all of them in the same tables
+        self._tables: WordTables | None = None
+        self._count = 0
+        types, lengths = np.meshgrid(
+            np.arange(network.config.mention_types + 1),
+            np.arange(1, network.config.mention_positions + 1),
+            indexing="ij",
+        )
+        first = np.ones(types.shape, dtype=bool)
+        self._first_places = find_mention_positions(
+            network.config, types, lengths, first
+        )  # (1 + K, positions)
 
-    def expect(
-        self, tables: WordTables, at: int, position: int, e_current: np.ndarray, found: Expectation
-    ) -> None:
+    def expect(self, expected: Expectation, position: int) -> None:
         """A word at which R is free."""
-        weights, places, owners = self._list_ways(tables, at, found)
+        weights, places, owners = self._list_ways(expected)
         order = np.argsort(-weights, kind="stable")[:MOST_WAYS]
         reached = np.cumsum(weights[order])
         kept = order[: 1 + int(np.searchsorted(reached, 1 - NEGLECTED))]
+        owners = owners[kept]
+        vectors = expected.gather_vectors(np.maximum(owners - 1, 0))
+        vectors[owners == 0] = expected.state.e_current
+        entities = np.where(owners <= expected.known, owners, 0)  # new entities have nothing to copy
         log_weights = np.log(weights[kept] / weights[kept].sum())
-        vectors = np.concatenate([e_current[None], found.vectors])[owners[kept]]
-        owner = np.where(owners[kept] <= found.known, owners[kept], 0)  # newborns have nothing to repeat
-        self._add(tables, at, position, log_weights, places[kept], vectors, owner)
-
-    def expect_within(
-        self,
-        tables: WordTables,
-        at: int,
-        position: int,
-        e_current: np.ndarray,
-        mention_type: int,
-        remaining: int,
-    ) -> None:
-        """A word inside a mention, where only the word itself is open."""
-        place = find_mention_positions(
-            self.network.config, np.array([mention_type]), np.array([remaining]), np.array([False])
-        )
         self._add(
-            tables,
-            at,
+            expected.state,
+            expected.tables,
+            expected.at,
             position,
-            np.zeros(1),
-            place,
-            e_current[None].copy(),
-            self.entity[position : position + 1],
+            log_weights,
+            places[kept],
+            vectors,
+            entities,
         )
 
-    def _list_ways(
-        self, tables: WordTables, at: int, found: Expectation
-    ) -> tuple[FloatArray, np.ndarray, np.ndarray]:
-        """Probability, place and owner of each way to go on: no mention (owner 0), or a mention of candidate 1, 2, …"""
-        config = self.network.config
-        several = config.mention_positions
-        probs = np.exp(found.log_probs)
+    def expect_within(self, state: StoryState, tables: WordTables, at: int, position: int) -> None:
+        """A word inside a mention, where only the word itself is open."""
+        remaining = np.array([state.history.remaining])
+        place = find_mention_positions(
+            self.network.config, np.array([state.open_type]), remaining, np.array([False])
+        )
+        entities = np.array([state.history.current])
+        self._add(state, tables, at, position, np.zeros(1), place, state.e_current[None].copy(), entities)
+
+    def _list_ways(self, expected: Expectation) -> tuple[FloatArray, np.ndarray, np.ndarray]:
+        """Probability, mention position and owner of each way: no mention (owner 0), or a mention of candidate 1, 2, …"""
+        several = self.network.config.mention_positions
+        probs = np.exp(expected.log_probs)
         likely = np.argsort(-probs, kind="stable")[:MOST_WAYS]
         enough = np.searchsorted(np.cumsum(probs[likely]), probs.sum() - NEGLECTED / 2)
         likely = likely[: 1 + int(enough)]
         none = np.zeros(1, dtype=np.int64)
-        weights = np.concatenate([[np.exp(found.log_none)], probs[likely]])
+        no_mention = np.exp(expected.log_types[:1])
         if not several:
-            return weights, np.zeros(len(weights), dtype=np.int64), np.concatenate([none, 1 + likely])
-        scores = (tables.length_scores[at] + found.vectors[likely] @ tables.length_weights.T).astype(
-            np.float64
-        )
-        lengths = np.exp(scores - scores.max(axis=1, keepdims=True))
-        lengths /= lengths.sum(axis=1, keepdims=True)
+            owners = np.concatenate([none, 1 + likely])
+            return np.concatenate([no_mention, probs[likely]]), np.zeros_like(owners), owners
+        lengths = np.exp(expected.log_lengths(likely))
         grouped = lengths[:, :several].copy()
         grouped[:, several - 1] = lengths[:, several - 1 :].sum(axis=1)
-        places = self._first_places[found.mention_types[likely]].reshape(-1)
         return (
-            np.concatenate([weights[:1], (weights[1:, None] * grouped).reshape(-1)]),
-            np.concatenate([none, places]),
+            np.concatenate([no_mention, (probs[likely, None] * grouped).reshape(-1)]),
+            np.concatenate([none, self._first_places[expected.types[likely]].reshape(-1)]),
             np.concatenate([none, np.repeat(1 + likely, several)]),
         )
 
     def _add(
         self,
+        state: StoryState,
         tables: WordTables,
         at: int,
         position: int,
         log_weights: FloatArray,
         places: np.ndarray,
         vectors: np.ndarray,
-        owners: np.ndarray,
+        entities: np.ndarray,
     ) -> None:
-        count = len(log_weights)
+        copies = np.zeros((0, 3), dtype=np.int64)
         if self.network.config.copying:
-            x = int(self.x[position])
-            self._copies.append(
-                np.array([self.spoken.count(x, n) if n else (0, 0, 0) for n in owners.tolist()])
-            )
-            self.spoken.read(x, int(self.entity[position]))
-        self._positions.append(np.full(count, position))
-        self._weights.append(log_weights)
-        self._places.append(places)
-        self._vectors.append(vectors)
-        self._contexts.append(np.broadcast_to(tables.contexts[at], vectors.shape))
-        self._waiting += count
-        if self._waiting >= PAIRS_AT_ONCE:
-            self.flush()
+            copies = state.count_copies(int(self.x[position]), entities.tolist())
+        if tables is not self._tables:
+            self._flush()
+            self._tables = tables
+        positions, rows = np.full(len(log_weights), position), np.full(len(log_weights), at)
+        self._waiting.append(_Ways(positions, rows, log_weights, places, vectors, copies))
+        self._count += len(log_weights)
+        if self._count >= PAIRS_AT_ONCE:
+            self._flush()
 
-    @torch.no_grad()
-    def flush(self) -> None:
+    def finish(self) -> FloatArray:
+        """(T,) log p of every word that was asked for."""
+        self._flush()
+        return self.log_probs
+
+    def _flush(self) -> None:
         """Score what was collected."""
-        if not self._waiting:
+        if not self._waiting or self._tables is None:
             return
-        positions = np.concatenate(self._positions)
-        log_weights = np.concatenate(self._weights)
-        ids, places = self.x[positions], np.concatenate(self._places)
-        vectors, contexts = np.concatenate(self._vectors), np.concatenate(self._contexts)
-        copies = np.concatenate(self._copies) if self._copies else None
-        scores = score_words(self.network, contexts, vectors, ids, places, copies)
-        starts = np.flatnonzero(np.diff(positions, prepend=-1))
-        joint = log_weights + scores
-        self.log_probs[positions[starts]] = np.logaddexp.reduceat(joint, starts)
-        collections = (self._positions, self._weights, self._places, self._vectors, self._contexts)
-        for collected in (*collections, self._copies):
-            collected.clear()
-        self._waiting = 0
-
-
-def _number_first_places(network: EntityNetwork) -> np.ndarray:
-    """(1 + K, word_states) the place of a mention's first word, by kind and number of words."""
-    mention_types = np.arange(network.config.mention_types + 1)[:, None]
-    lengths = np.arange(1, network.config.mention_positions + 1)[None]
-    mention_types, lengths = np.broadcast_arrays(mention_types, lengths)
-    return find_mention_positions(
-        network.config, mention_types, lengths, np.ones(mention_types.shape, dtype=bool)
-    )
+        ways = _Ways(*(np.concatenate(column) for column in zip(*self._waiting, strict=True)))
+        copies = ways.copies if self.network.config.copying else None
+        scores = score_words(self.network, self._tables, ways.rows, ways.vectors, ways.places, copies)
+        starts = np.flatnonzero(np.diff(ways.positions, prepend=-1))
+        self.log_probs[ways.positions[starts]] = np.logaddexp.reduceat(ways.log_weights + scores, starts)
+        self._waiting.clear()
+        self._count = 0
 
 
 @torch.no_grad()
 def score_words(
     network: EntityNetwork,
-    contexts: np.ndarray,
+    tables: WordTables,
+    rows: np.ndarray,
     vectors: np.ndarray,
-    ids: np.ndarray,
     places: np.ndarray,
     copies: np.ndarray | None = None,
 ) -> FloatArray:
-    """(n,) equation 6 for pairs of a context and a vector of e_current, a few at a time.
+    """(n,) equation 6 for pairs of a word, given by its row in the tables, and a vector of e_current, a few at a time.
 
-    :param echoes: (n, 3) whether the word opens a stretch of its entity's words, its chances and its echoes; None: no echoes.
+    :param copies: (n, 3) whether the word opens a stretch of its entity's words, its copy candidates and its copies.
     """
-    device, mention_type = network.W_r.device, network.W_r.dtype
-    scores = np.empty(len(ids))
+    device, dtype = network.W_r.device, network.W_r.dtype
+    piece_states, contexts = (torch.from_numpy(a).to(device) for a in (tables.piece_states, tables.contexts))
+    scores = np.empty(len(rows))
     batch = max(1, NUMBERS_AT_ONCE // network.backbone.vocabulary_size)
-    for start in range(0, len(ids), batch):
+    for start in range(0, len(rows), batch):
         some = slice(start, start + batch)
-        h, e = (torch.from_numpy(np.array(a[some])).to(device, mention_type) for a in (contexts, vectors))
-        x, states = (torch.from_numpy(a[some].astype(np.int64)).to(device) for a in (ids, places))
-        found = network.log_prob_word(h, network.project_entity(e), x, states)
+        We = network.project_entity(torch.from_numpy(np.array(vectors[some])).to(device, dtype))
+        positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
+        found = log_prob_chosen_words(network, piece_states, tables.words, rows[some], We, positions)
         if copies is not None:
             counts = torch.from_numpy(copies[some]).to(device)
+            h = contexts[torch.from_numpy(rows[some]).to(device)]
             found = network.mix_copies(found, network.score_copying(h), *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores

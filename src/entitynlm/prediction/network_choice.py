@@ -1,4 +1,4 @@
-"""Who is mentioned next, by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a newborn.
+"""Who is mentioned next, by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a new one.
 
 A story is read once. The state before a mention depends on the words before it alone, an entity's vector on its earlier
 mentions, so the answers for all mentions of a story come out of one pass, and none of them sees what it is asked about.
@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.document_index import index_document
+from entitynlm.inference.chunks import Readings
+from entitynlm.inference.story_state import read_along
+from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.noise import FixedNoise
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.referents import NEW as NOBODY_YET
-from entitynlm.prediction.referents import trace_referents
 from entitynlm.text.document import Document, Mention
 
 NEXT = "next mention"  # the entity of a mention that stands in for the one to come
@@ -48,50 +46,21 @@ class NetworkChooser:
         return self._choose_all(encoded, originals)[position]
 
     def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
-        """The choices at all mentions of a story, by their first tokens."""
-        if self.encoder.mention_types > 1:
-            return self._sum_over_types(encoded, originals)
-        return self._read_along(encoded, originals)
+        """The choices at all mentions of a story, by their first tokens.
 
-    def _sum_over_types(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
-        """A model with types draws the type first; nobody is told it, so it is summed over."""
+        A model with types draws the type first; nobody is told it, so it is summed over.
+        """
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}
-        trace = trace_referents(self.network, encoded, with_words=False, shown=None)
-        for referent, mention in zip(trace.referents, originals, strict=True):
-            probabilities = dict(referent.ranked)
-            order = [*range(1, len(names) + 1), NOBODY_YET]
-            with np.errstate(divide="ignore"):
-                scores = np.log(np.array([probabilities[number] for number in order]))
-            found[mention.start] = make_choice(list(names), scores)
-            names.setdefault(mention.entity)
-        return found
-
-    @torch.no_grad()
-    def _read_along(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
-        network = self.network
-        index = index_document(encoded, network.feature_set)
-        reading = network.backbone.read([encoded.words])
-        table = network.project_state(reading.table)
-        before = table[torch.from_numpy(reading.before[0])]
-        after = table[torch.from_numpy(reading.after[0])]
-        noise = FixedNoise().draw(index.past.position + index.starts, network.config.entity_dim)
-        states = [before.new_zeros(before.shape[1])]
-        states += network.create_entity(
-            torch.from_numpy(index.types_of_mentions.astype(np.int64)), noise
-        )  # eq. 7
-        for token, previous in zip(index.update_tokens, index.update_previous, strict=True):
-            states.append(network.update(states[previous], after[token]))  # eq. 8
-        queries = network.entity_query(before[torch.from_numpy(index.starts)])  # eq. 4
-        pairs = torch.stack(states)[torch.from_numpy(index.pair_rows)]
-        scores = (queries[torch.from_numpy(index.pair_mentions)] * pairs).sum(-1)
-        scores = scores + network.score_distance(torch.from_numpy(index.pair_features))
-        all_scores = scores.double().numpy()
-        found: dict[int, Choice] = {}
-        names: dict[str, None] = {}
-        for number, mention in enumerate(originals):
-            own = all_scores[index.pair_mentions == number]
-            found[mention.start] = make_choice(list(names), own)
+        mentions = iter(originals)
+        chunks = Readings(encoded).read(self.network)
+        for step in read_along(self.network, encoded, chunks, starts_only=True):
+            if step.before.history.remaining or not encoded.r[step.before.history.position]:
+                continue
+            mention = next(mentions)
+            log_probs = step.before.expect(step.tables, step.at, step.new_entities).log_probs
+            new = log_sum_exp(log_probs[len(names) :])
+            found[mention.start] = make_choice(list(names), np.append(log_probs[: len(names)], new))
             names.setdefault(mention.entity)
         return found
 

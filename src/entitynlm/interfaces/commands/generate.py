@@ -64,10 +64,10 @@ def generate(
     check_request(temperature, top_p, names)
     prompt = None if file is None else read_prompt(file, format, terminal)
     pretrained = model.load()
-    from entitynlm.generation.continuations import Request, tell_stories
+    from entitynlm.generation.continuations import Request, generate_continuations
 
     request = Request(words, sentences, temperature, top_p, names, next_entity, not no_new_entities)
-    stories = tell_stories(pretrained, prompt, request, count=count, seed=seed)
+    stories = generate_continuations(pretrained, prompt, request, count=count, seed=seed)
     for number, story in enumerate(stories, start=1):
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
     if out is not None:

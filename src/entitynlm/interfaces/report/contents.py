@@ -94,7 +94,7 @@ class Report:
 def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
     document = tables.analysed
-    _, _, mentions = pretrained.encoder.encode_with_report(document)
+    mentions = tables.originals
     characters = list_characters(document, mentions)
     number_of = {character.entity: character.number for character in characters}
     owner = tuple(number_of[mention.entity] for mention in mentions)

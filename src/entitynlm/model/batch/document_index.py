@@ -12,7 +12,7 @@ The state table of one document (or of one window of it) has, in this order,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numba
 import numpy as np
@@ -49,6 +49,50 @@ class EntityHistory:
     @property
     def entities(self) -> int:
         return len(self.mention_types)
+
+    def measure(self, sentence: int) -> np.ndarray:
+        """(4, N) the distances of equation 4 from the next word, which is in ``sentence``, in the order of ``QUANTITIES``."""
+        since = np.array([self.position, sentence, self.mentions + 1])[:, None]
+        last = np.stack([self.last_token, self.last_sentence, self.last_mention])
+        return np.concatenate([since - last, self.counts[None]])
+
+    def start_mention(self, mention_type: int, entity: int, length: int) -> EntityHistory:
+        """The same with a mention that starts at the next word, of a known entity or of number ``entities + 1``."""
+        new = entity > self.entities
+
+        def grow(values: np.ndarray, first: int = 0) -> np.ndarray:
+            return np.append(values, first) if new else values
+
+        mentions = self.mentions + 1
+        last_mention = np.append(self.last_mention, 0) if new else self.last_mention.copy()
+        counts = np.append(self.counts, 0) if new else self.counts.copy()
+        last_mention[entity - 1] = mentions
+        counts[entity - 1] += 1
+        return replace(
+            self,
+            mention_types=grow(self.mention_types, mention_type),
+            last_token=grow(self.last_token),
+            last_sentence=grow(self.last_sentence),
+            last_mention=last_mention,
+            counts=counts,
+            mentions=mentions,
+            current=entity,
+            remaining=length,
+        )
+
+    def read_word(self, sentence: int) -> EntityHistory:
+        """The same after one more word, which belongs to the open mention if there is one."""
+        if not self.remaining:
+            return replace(self, position=self.position + 1)
+        last_token, last_sentence = self.last_token.copy(), self.last_sentence.copy()
+        last_token[self.current - 1], last_sentence[self.current - 1] = self.position, sentence
+        return replace(
+            self,
+            last_token=last_token,
+            last_sentence=last_sentence,
+            position=self.position + 1,
+            remaining=self.remaining - 1,
+        )
 
 
 @dataclass(frozen=True)

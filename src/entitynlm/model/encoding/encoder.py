@@ -156,11 +156,15 @@ class Encoder:
         return self._number(document, words, Analysis.empty(len(words)))
 
     def encode_with_report(
-        self, document: Document
+        self, document: Document, words: WordSequence | None = None
     ) -> tuple[EncodedDocument, FilterCounts, tuple[Mention, ...]]:
-        """The encoded document, what was taken away, and the document's mention behind each span."""
+        """The encoded document, what was taken away, and the document's mention behind each span.
+
+        :param words: from :meth:`prepare`, where that was done before.
+        """
         mentions, selection = select_mentions(document, singletons=self.singletons)
-        words = prepare_words(document, self.recipe, gold_mentions=mentions)
+        if words is None:
+            words = prepare_words(document, self.recipe, gold_mentions=mentions)
         analysis, originals, laid_out = analyse(
             mentions,
             words,

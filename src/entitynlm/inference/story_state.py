@@ -1,0 +1,400 @@
+"""The state of a story between two words: what is expected next, and what state follows an observed word.
+
+A :class:`StoryState` is immutable: entity vectors, who was mentioned when, what was said of each entity (copy memory), whether
+a mention is open and, where words are generated, the backbone's carry. Whatever goes through a story word by word stands on it:
+generation, entity prediction, referent surprisal, the linker's proposal scores. Its equations are those of the page
+(``model.entitynlm``) and of the sampler's kernel (``entity_rows``); tests hold it against batch scoring and the slow twin.
+
+What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.word_tables.WordTables`: of the tables of one reading
+where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
+
+Successive states share one table of entity states that only grows, and each holds row numbers: a state costs a few integers per
+entity, and any number of continuations may branch off from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.inference.entity_rows import count_row_copies, remember, score_rows, update_row
+from entitynlm.inference.state_tables import StateTable, tabulate_distances
+from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.batch.document_index import EntityHistory
+from entitynlm.model.encoding.copying import OPENING
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.features import find_mention_positions
+from entitynlm.model.noise import FixedNoise, Noise
+
+BLOCK = 512  # words whose new entities are made together
+ROOM = 64  # rows that a table of entity states grows by, at least
+
+
+class EntityStates(StateTable):
+    """Every state that an entity of a story was ever in, shared by all states of the story."""
+
+    def __init__(self, network: EntityNetwork, tables: WordTables) -> None:
+        super().__init__(tables, 0, copying=network.config.copying)
+        self.network = network
+        self.distance, self.limit = tabulate_distances(network.feature_set, tables.distance_weights)
+
+    def append(self, vector: np.ndarray) -> int:
+        """The row of a new entity with this vector."""
+        row = self._take_row()
+        self.rows.vectors[row] = vector
+        self.rows.copy_seen[row] = 0
+        return row
+
+    def update(
+        self, tables: WordTables, at: int, row: int, x: int, previous: int, position: int
+    ) -> tuple[int, float]:
+        """The row of an entity after a word of its mention (equation 8), and the gate δ."""
+        new = self._take_row()
+        rows = self.rows
+        gate = update_row(tables.gates, tables.states, at, rows.vectors, row, new)
+        self.remember(row, new, x, previous, position)
+        return new, float(gate)
+
+    def remember(self, row: int, new: int, x: int, previous: int, position: int) -> None:
+        """The copy memory of row ``new``: that of ``row``, and a word that stands at ``position``."""
+        rows = self.rows
+        if rows.copy_words.shape[1]:
+            remember(
+                rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last, rows.compared_at,
+                row, new, x, previous, position,
+            )  # fmt: skip
+
+    def _take_row(self) -> int:
+        self.reserve(ROOM)
+        row = self.used
+        self.rows.used[0] += 1
+        return row
+
+
+@dataclass(frozen=True)
+class StoryState:
+    """See the module's text. N entities, numbered from 1 in order of first mention.
+
+    :param rows: (N,) the row of each entity's state in ``states``, and :param current: that of e_current (0: none yet).
+    :param open_type: R of the open mention, which has ``history.remaining`` words to come; 0 where none is open.
+    :param starts: whether the open mention starts with the next word.
+    :param sentence: the sentence of the next word.  :param previous: the word before it.
+    :param gate: δ of equation 8 at the last word; nan if that was in no mention.
+    :param carry: what the backbone carries on, and :param hidden: a table whose only row has the latest hidden state; both only
+        where words are generated.
+    """
+
+    network: EntityNetwork
+    states: EntityStates
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    history: EntityHistory = field(default_factory=EntityHistory)
+    current: int = 0
+    open_type: int = 0
+    starts: bool = False
+    sentence: int = 0
+    previous: int = OPENING
+    gate: float = float("nan")
+    carry: Any = None
+    hidden: WordTables | None = None
+
+    @property
+    def e_current(self) -> np.ndarray:
+        """(D,) the vector of the entity mentioned last."""
+        vector: np.ndarray = self.states.rows.vectors[self.current]
+        return vector
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """(N, D) every entity's vector."""
+        found: np.ndarray = self.states.rows.vectors[self.rows]
+        return found
+
+    # -- what is expected next ---------------------------------------------------------------------------------------
+
+    def score_entities(self, tables: WordTables, at: int) -> FloatArray:
+        """(N,) the scores of equation 4: hᵀ W_entity e + w_distᵀ f(e). A proposal's string match is left out."""
+        scores = np.empty(len(self.rows))
+        score_rows(tables.queries, at, self.states.rows.vectors, self.rows, scores)
+        return self._add_distances(scores, self.history.measure(self.sentence))
+
+    def _add_distances(self, scores: FloatArray, distances: np.ndarray) -> FloatArray:
+        bounded = np.clip(distances, 0, self.states.limit[:, None])
+        total: FloatArray = scores + self.states.distance[np.arange(len(bounded))[:, None], bounded].sum(0)
+        return total
+
+    def expect(self, tables: WordTables, at: int, new_entities: np.ndarray | None = None) -> Expectation:
+        """Equations 3 and 4 before a word at which R is free.
+
+        :param new_entities: (K, D) the vector that a new entity of each mention type would have; None: without noise.
+        """
+        if new_entities is None:
+            new_entities = self.states.rows.vectors[1 : self.states.fixed]
+        distances = self.history.measure(self.sentence)
+        scores = np.empty(len(self.rows) + len(new_entities))
+        score_rows(tables.queries, at, self.states.rows.vectors, self.rows, scores)
+        scores[: len(self.rows)] = self._add_distances(scores[: len(self.rows)], distances)
+        scores[len(self.rows) :] = new_entities @ tables.queries[at]
+        types = np.concatenate([self.history.mention_types, np.arange(1, len(new_entities) + 1)])
+        log_entities = normalise_by_type(scores, types)
+        log_types = tables.log_types[at].astype(np.float64)
+        return Expectation(self, tables, at, log_types, log_entities, types, distances, new_entities)
+
+    @torch.no_grad()
+    def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
+        """(V,) equation 6 for every word, given the open mention (or none); a mention may copy its entity's words."""
+        network, device = self.network, self.network.W_r.device
+        inside = self.history.remaining > 0
+        place = find_mention_positions(
+            network.config,
+            np.array([self.open_type]),
+            np.array([max(1, self.history.remaining)]),
+            np.array([self.starts]),
+        )
+        h = torch.from_numpy(tables.contexts[at : at + 1]).to(device)
+        We = network.project_entity(torch.from_numpy(self.e_current[None]).to(device))
+        log_probs = network.log_prob_words(h, We, torch.from_numpy(place).to(device))[0]
+        if not (network.config.copying and inside):
+            return log_probs
+        opens, candidates = self._list_copy_candidates()
+        copies = torch.bincount(candidates, minlength=len(log_probs)).to(h)
+        return network.mix_copies(
+            log_probs,
+            network.score_copying(h).expand(len(log_probs), -1),
+            torch.full_like(copies, opens, dtype=torch.bool),
+            torch.full_like(copies, len(candidates)),
+            copies,
+        )
+
+    def _list_copy_candidates(self) -> tuple[bool, Tensor]:
+        """Whether the next word opens a stretch of the current entity's words, and the words that it may copy."""
+        rows, row = self.states.rows, self.current
+        adjacent = rows.copy_seen[row] > 0 and rows.copy_last[row] == self.history.position - 1
+        wanted = self.previous if adjacent else OPENING
+        kept = min(int(rows.copy_seen[row]), rows.copy_words.shape[1])
+        words = rows.copy_words[row, :kept][rows.copy_before[row, :kept] == wanted]
+        return not adjacent, torch.from_numpy(words.astype(np.int64)).to(self.network.W_r.device)
+
+    def count_copies(self, x: int, entities: Sequence[int]) -> np.ndarray:
+        """(n, 3) per entity (0: a new one) whether x would open a stretch of its words, its copy candidates, its copies."""
+        rows = self.states.rows
+        counts = [
+            count_row_copies(
+                rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last,
+                self.rows[n - 1], x, self.previous, self.history.position,
+            )
+            if n
+            else (False, 0, 0)
+            for n in entities
+        ]  # fmt: skip
+        return np.array(counts, dtype=np.int64).reshape(-1, 3)
+
+    # -- what follows an observation ----------------------------------------------------------------------------------
+
+    def choose(self, r: int, e: int, l: int, new_entity: np.ndarray | None = None) -> StoryState:
+        """Steps 1 and 2 of the generative story (section 2.2): a mention of ``e`` that starts with the next word, or none.
+
+        :param new_entity: the vector of a new entity (number N + 1); None: that of its type without noise.
+        """
+        if not r:
+            return self
+        rows = self.rows
+        if e > len(rows):
+            rows = np.append(rows, r if new_entity is None else self.states.append(new_entity))
+        history = self.history.start_mention(r, e, l)
+        return replace(self, rows=rows, history=history, current=int(rows[e - 1]), open_type=r, starts=True)
+
+    def read(self, x: int, tables: WordTables, at: int, sentence: int | None = None) -> StoryState:
+        """Steps 4 to 6: the word itself, whose own hidden state is in the tables.
+
+        :param sentence: the sentence of the word after it; None: the same.
+        """
+        history, rows, current, gate = self.history, self.rows, self.current, float("nan")
+        if history.remaining:
+            n = history.current
+            current, gate = self.states.update(
+                tables, at, int(rows[n - 1]), x, self.previous, history.position
+            )
+            rows = rows.copy()
+            rows[n - 1] = current
+        history = history.read_word(self.sentence)
+        return replace(
+            self,
+            rows=rows,
+            history=history,
+            current=current,
+            open_type=self.open_type if history.remaining else 0,
+            starts=False,
+            sentence=self.sentence if sentence is None else sentence,
+            previous=x,
+            gate=gate,
+        )
+
+    def observe(
+        self,
+        word: tuple[int, int, int, int],
+        tables: WordTables,
+        at: int,
+        *,
+        new_entity: np.ndarray | None = None,
+        sentence: int | None = None,
+    ) -> StoryState:
+        """The state after a word with its analysis, (x, r, e, l); see :meth:`choose` and :meth:`read`."""
+        x, r, e, l = word
+        chosen = self if self.history.remaining else self.choose(r, e, l, new_entity)
+        return chosen.read(x, tables, at, sentence)
+
+    def skip_to(self, position: int, sentence: int) -> StoryState:
+        """The state before a later word, where those in between are in no mention."""
+        return replace(self, history=replace(self.history, position=position), sentence=sentence)
+
+    def add_entity(self, mention_type: int, vector: np.ndarray, words: Sequence[int]) -> StoryState:
+        """An entity that is known though the story did not mention it: its vector, and the words that it is called by."""
+        row = self.states.append(vector)
+        for place, (previous, x) in enumerate(zip([OPENING, *words], words, strict=False)):
+            self.states.remember(row, row, x, previous, place)
+        if self.states.rows.copy_words.shape[1]:
+            self.states.rows.copy_last[row] = OPENING - 1  # next to no word of the story
+        past, far = self.history, (64, 3, 8)  # as if mentioned some time before: words, sentences, mentions
+        history = replace(
+            past,
+            mention_types=np.append(past.mention_types, mention_type),
+            last_token=np.append(past.last_token, past.position - far[0]),
+            last_sentence=np.append(past.last_sentence, self.sentence - far[1]),
+            last_mention=np.append(past.last_mention, past.mentions - far[2]),
+            counts=np.append(past.counts, 1),
+        )
+        return replace(self, rows=np.append(self.rows, row), history=history)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """All that may come next where R is free: no mention, one of the N known entities, or a new one of K mention types.
+
+    :param log_types: (1 + K,) log p(R).
+    :param log_entities: (N + K,) log p(E | R) of each candidate given its type; :param types: (N + K,) these types.
+    :param distances: (4, N) how far the known entities are, in the order of ``QUANTITIES``.
+    """
+
+    state: StoryState
+    tables: WordTables
+    at: int
+    log_types: FloatArray
+    log_entities: FloatArray
+    types: np.ndarray
+    distances: np.ndarray
+    new_entities: np.ndarray
+
+    @property
+    def known(self) -> int:
+        """N."""
+        return len(self.state.rows)
+
+    @property
+    def log_probs(self) -> FloatArray:
+        """(N + K,) log p(R, E) of each candidate."""
+        joint: FloatArray = self.log_types[self.types] + self.log_entities
+        return joint
+
+    def gather_vectors(self, candidates: np.ndarray) -> np.ndarray:
+        """(n, D) the vectors of some candidates, which are numbered from 0."""
+        known = self.known
+        rows = (
+            self.state.rows[np.minimum(candidates, max(0, known - 1))] if known else np.zeros_like(candidates)
+        )
+        new = self.new_entities[np.maximum(candidates - known, 0)]
+        found: np.ndarray = np.where((candidates < known)[:, None], self.state.states.rows.vectors[rows], new)
+        return found
+
+    def log_lengths(self, candidates: np.ndarray) -> FloatArray:
+        """(n, max_length) log p(L | R, E) of some candidates (equation 5)."""
+        own = self.gather_vectors(candidates) @ self.tables.length_weights.T
+        scores = (self.tables.length_scores[self.at] + own).astype(np.float64)
+        normalised: FloatArray = scores - log_sum_exp(scores)[:, None]
+        return normalised
+
+    def referents(self) -> FloatArray:
+        """(1 + N,) p(referent | a mention starts): new entities, of whatever type, are choice 0."""
+        log_probs = self.log_probs
+        probs = np.exp(log_probs - log_sum_exp(log_probs))
+        return np.concatenate([[probs[self.known :].sum()], probs[: self.known]])
+
+
+class Step(NamedTuple):
+    """One word of a text that is read along its analysis: the states around it, its row, and the new entities at it."""
+
+    before: StoryState
+    after: StoryState
+    tables: WordTables
+    at: int
+    new_entities: np.ndarray  # (K, D); zeros where no mention starts and ``starts_only`` was asked for
+
+
+def read_along(
+    network: EntityNetwork,
+    document: EncodedDocument,
+    chunks: Iterable[tuple[int, int, WordTables]],
+    *,
+    noise: Noise | None = None,
+    starts_only: bool = False,
+) -> Iterator[Step]:
+    """Read a document along its own analysis, word by word.
+
+    :param chunks: the tables of the words from … to …, in their order.
+    :param noise: of new entities; by default the fixed one, so that the figures are those of ``score_document``.
+    :param starts_only: draw noise only where a mention starts.
+    """
+    noise = noise or FixedNoise()
+    x, r, e, l = (values.tolist() for values in (document.x, document.r, document.e, document.l))
+    sentences = [*document.sentence.tolist(), int(document.sentence[-1]) if len(document) else 0]
+    starting = (document.r > 0) & (np.append(1, document.l[:-1]) == 1)
+    state: StoryState | None = None
+    for start, stop, tables in chunks:
+        if state is None:
+            state = StoryState(network, EntityStates(network, tables), sentence=sentences[0])
+        for first in range(start, stop, BLOCK):
+            last = min(first + BLOCK, stop)
+            positions = np.arange(first, last)
+            some = positions[starting[first:last]] if starts_only else positions
+            new_entities = np.zeros((last - first, network.config.mention_types, tables.means.shape[1]))
+            new_entities = new_entities.astype(tables.means.dtype)
+            new_entities[some - first] = create_entities(network, noise.draw(some, tables.means.shape[1]))
+            for t in range(first, last):
+                own = new_entities[t - first]
+                new_entity = own[r[t] - 1] if r[t] else None
+                after = state.observe(
+                    (x[t], r[t], e[t], l[t]),
+                    tables,
+                    t - start,
+                    new_entity=new_entity,
+                    sentence=sentences[t + 1],
+                )
+                yield Step(state, after, tables, t - start, own)
+                state = after
+
+
+@torch.no_grad()
+def create_entities(network: EntityNetwork, noise: Tensor) -> np.ndarray:
+    """(n, K, D) new entities of every mention type (equation 7), which share the noise (n, D)."""
+    count = network.config.mention_types
+    types = torch.arange(1, count + 1, device=network.W_r.device).repeat(len(noise))
+    created = network.create_entity(types, noise.repeat_interleave(count, 0).to(network.W_r.device))
+    vectors: np.ndarray = created.reshape(len(noise), count, created.shape[-1]).cpu().numpy()
+    return vectors
+
+
+def normalise_by_type(scores: FloatArray, types: np.ndarray) -> FloatArray:
+    """log softmax among the candidates of each mention type; every type has its new entity."""
+    shifted = scores - scores.max()
+    totals = np.bincount(types, weights=np.exp(shifted))[1:]
+    if (totals > 1e-200).all():
+        log_probs: FloatArray = shifted - np.log(totals)[types - 1]
+        return log_probs
+    log_totals = np.array([log_sum_exp(scores[types == kind]) for kind in range(1, len(totals) + 1)])
+    return np.asarray(scores - log_totals[types - 1])
