@@ -83,3 +83,26 @@ def test_nothing_below_the_interfaces_prints_or_reads_the_environment(path: Path
 def test_every_room_has_its_arrows() -> None:
     rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
     assert rooms <= set(ARROWS)
+
+
+EQUATION_8 = {  # the page, the slow twin, the scan and the sampler's kernel
+    "model/entitynlm.py",
+    "model/reference.py",
+    "model/batch/scan.py",
+    "inference/entity_rows.py",
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_equation_8_stands_where_it_belongs(path: Path) -> None:
+    """Nobody else mixes an entity's vector with a hidden state: δ e + (1 - δ) h, with δ from the gate's query."""
+    if name_of(path) in EQUATION_8:
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            left, right = ast.unparse(node.left), ast.unparse(node.right)
+            assert not any(f"(1 - {gate})" in right for gate in ("delta", "gate") if left.startswith(gate)), (
+                ast.unparse(node)
+            )
+        if isinstance(node, ast.Attribute) and node.attr == "W_delta":
+            raise AssertionError(f"{name_of(path)} uses W_delta")

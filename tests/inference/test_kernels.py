@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
+from entitynlm.inference.readings import read_chunks
 from entitynlm.inference.word_scorer import (
     ClassWordScorer,
     WordScorer,

@@ -18,7 +18,7 @@ from entitynlm.inference.marginal import (
     estimate_log_prob,
 )
 from entitynlm.inference.posterior import sample_analyses
-from entitynlm.inference.resampling import SCHEMES, Scheme
+from entitynlm.inference.weights import SCHEMES, Scheme
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.noise import DrawnNoise
 from support.small_networks import make_network, make_words

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.resampling import SCHEMES, Scheme, resample
+from entitynlm.inference.weights import SCHEMES, Scheme, resample
 
 weight_lists = st.lists(st.floats(0, 1), min_size=1, max_size=20).filter(lambda values: sum(values) > 1e-3)
 

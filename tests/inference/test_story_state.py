@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.inference.chunks import Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import EntityStates, StoryState, read_along
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument

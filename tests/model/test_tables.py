@@ -13,12 +13,12 @@ from scipy.special import log_softmax, logsumexp
 
 from entitynlm.inference.word_tables import WordTables, make_tables
 from entitynlm.model.batch.scores import score_documents
-from entitynlm.model.encoding.copying import EntityWords
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import EDGES, SETS, find_bucket
 from entitynlm.model.noise import FixedNoise
+from support.plain_copying import EntityWords
 from support.small_models import assert_close, encoded_documents, make_network, model_options, part
 
 NOISE = FixedNoise(4)

@@ -22,8 +22,8 @@ from entitynlm.coref.mention_detection import (
     predict_types,
 )
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import ReadText
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
+from entitynlm.inference.readings import ReadText
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork

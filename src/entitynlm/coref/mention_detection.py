@@ -16,8 +16,8 @@ import torch
 
 from entitynlm.coref.linking.proposal_scores import WordSpan
 from entitynlm.coref.mention_types import TypeClassifier
-from entitynlm.inference.chunks import Readings, ReadText
 from entitynlm.inference.posterior import decode_greedy
+from entitynlm.inference.readings import Readings, ReadText
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import OTHER, Analysis

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from entitynlm.inference.chunks import Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

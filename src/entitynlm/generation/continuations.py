@@ -17,7 +17,7 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.entity_names import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.generator import Constraints, GeneratedWords, Generator
-from entitynlm.inference.chunks import ReadText
+from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import normalise, unescape

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import CHUNK, ChunkReader, cut
+from entitynlm.inference.readings import CHUNK, ChunkReader, cut
 from entitynlm.inference.story_state import EntityStates, Expectation, StoryState, create_entities, read_along
 from entitynlm.inference.word_tables import make_row
 from entitynlm.model.encoding.encoder import EncodedDocument

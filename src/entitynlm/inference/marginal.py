@@ -16,10 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
-from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
-from entitynlm.inference.resampling import SCHEMES, Scheme
-from entitynlm.inference.weights import FloatArray, log_mean_exp
+from entitynlm.inference.readings import read_chunks
+from entitynlm.inference.weights import SCHEMES, FloatArray, Scheme, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 

@@ -17,17 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.chunks import Chunk
 from entitynlm.inference.particles import Choices, Population, Segment, make_choices
-from entitynlm.inference.resampling import Scheme, resample
+from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
 from entitynlm.inference.state_tables import make_network_arrays
 from entitynlm.inference.weights import (
     FloatArray,
+    Scheme,
     accumulate_weights,
     effective_sample_size,
     log_mean_exp,
     normalise,
+    resample,
 )
 from entitynlm.inference.word_cache import WordCache
 from entitynlm.inference.word_scorer import make_word_scorer
@@ -112,13 +113,7 @@ class ParticleFilter:
         self.resamplings = 0
         self.records: list[SegmentRecord] = []
 
-    def advance(
-        self,
-        chunk: Chunk,
-        *,
-        end: int = NEVER,
-        forced: np.ndarray | None = None,
-    ) -> FloatArray:
+    def advance(self, chunk: Chunk, *, end: int = NEVER, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
 
         :param end: number of words of the whole text, where that is known.

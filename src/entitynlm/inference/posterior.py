@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from entitynlm.inference.chunks import Readings
 from entitynlm.inference.marginal import (
     CHECK_EVERY,
     PRIOR_SHARE,
@@ -23,8 +22,8 @@ from entitynlm.inference.marginal import (
     seed_document,
 )
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
-from entitynlm.inference.resampling import Scheme
-from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
+from entitynlm.inference.readings import Readings
+from entitynlm.inference.weights import FloatArray, Scheme, effective_sample_size, normalise
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis

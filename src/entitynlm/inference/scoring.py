@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from entitynlm.inference.chunks import read_chunks
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
+from entitynlm.inference.readings import read_chunks
 from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

@@ -1,16 +1,26 @@
-"""Weights of particles, always as logarithms.
+"""Weights of particles, always as logarithms, and resampling: which particles live on, and how often.
 
 The weight of one particle of a document of 5,000 words is a number like e^-30000: it exists as a logarithm or not at
-all. All functions work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
+all. Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
+
+Each resampling scheme gives particle i on average N·w_i offspring, which keeps the estimate of P(X) unbiased; they differ in how
+far the counts stray from that average. ``systematic`` uses one random number and strays least in practice, ``stratified`` one
+per stratum, ``multinomial`` draws every offspring independently.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
+from entitynlm.errors import ConfigError
+
 FloatArray = npt.NDArray[np.float64]
+Scheme = Literal["systematic", "stratified", "multinomial"]
+SCHEMES: tuple[Scheme, ...] = ("systematic", "stratified", "multinomial")
 
 
 def log_sum_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
@@ -66,3 +76,26 @@ def accumulate_weights(log_weights, log_factors):  # type: ignore[no-untyped-def
             total += np.exp(log_weights[i] - highest)
         means[s] = highest + np.log(total / len(log_weights))
     return means
+
+
+def resample(
+    weights: npt.ArrayLike, generator: np.random.Generator, *, scheme: Scheme = "systematic"
+) -> npt.NDArray[np.int64]:
+    """(N,) the parent of each new particle, in ascending order.
+
+    :param weights: (N,) weights that sum to one.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    count = len(weights)
+    if scheme == "systematic":
+        points = (np.arange(count) + generator.random()) / count
+    elif scheme == "stratified":
+        points = (np.arange(count) + generator.random(count)) / count
+    elif scheme == "multinomial":
+        points = np.sort(generator.random(count))
+    else:
+        raise ConfigError(f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    heights = np.cumsum(weights)
+    # Dividing by the last height puts it at exactly one, so that rounding can't push a point beyond it.
+    parents = np.searchsorted(heights / heights[-1], points, side="right")
+    return np.minimum(parents, np.flatnonzero(weights)[-1]).astype(np.int64)

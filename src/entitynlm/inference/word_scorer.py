@@ -12,20 +12,22 @@ row. What is left per pair is the softmax within the word's class, which is a ma
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 import torch
 from torch import Tensor
 
 from entitynlm.config import ModelConfig
-from entitynlm.inference.copy_mixer import Pairs, make_copy_mixer
+from entitynlm.inference.entity_rows import count_row_copies
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
-from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.state_tables import Rows, StateTable
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.batch.pieces import log_prob_chosen_words
-from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import count_mention_positions, find_mention_positions
 
 LARGEST_BATCH = 2**20
@@ -38,19 +40,55 @@ SMALLEST_SUM = 1e-25
 """A sum of products below this may have lost terms to underflow, and is done again with care."""
 
 
-def list_pairs(config: ModelConfig, choices: Choices) -> Pairs:
+class WordPairs(NamedTuple):
+    """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
+
+    A context is a word or, where the network looks at it, a word at a place in its mention (``word_states``). Pairs
+    of one context are neighbours.
+    """
+
+    words: np.ndarray  # (C,) which word of the segment
+    places: np.ndarray  # (C,) which place, as ``find_word_states`` numbers them
+    contexts: np.ndarray  # (K,)
+    rows: np.ndarray  # (K,) row of e_current in P's state table
+    pair: np.ndarray  # (S, N) which pair a particle is in
+
+
+def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     """The pairs that a segment's particles are in."""
     used = int(choices.pairs[0])
     words, rows = choices.pair_words[:used], choices.pair_rows[:used]
     if not config.mention_positions:
         every = np.arange(len(choices.pair))
-        return Pairs(every, np.zeros_like(every), words, rows, choices.pair)
+        return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
     places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)
     several = count_mention_positions(config)
     contexts = np.arange(len(places))[:, None] * several + places
     keys, pair = np.unique(contexts * used + choices.pair, return_inverse=True)
     found, context = np.unique(keys // used, return_inverse=True)
-    return Pairs(found // several, found % several, context, rows[keys % used], pair.reshape(places.shape))
+    return WordPairs(
+        found // several, found % several, context, rows[keys % used], pair.reshape(places.shape)
+    )
+
+
+class CopyMixer:
+    """Mixes the chance to repeat into the words' probabilities, as :meth:`EntityNetwork.mix_echoes` does."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        self.weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
+        self.bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
+        self.edges = np.array(COPY_EDGES)
+
+    def mix(
+        self, rows: Rows, pairs: WordPairs, contexts: np.ndarray, segment: Segment, scores: np.ndarray
+    ) -> None:
+        """Change the pairs' log-probabilities (K,) in place. ``contexts``: (S, D) h_{t-1}."""
+        logits = (contexts @ self.weight).astype(np.float64)  # (S, 2)
+        _mix_copies(
+            rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last,
+            pairs.words, pairs.places, pairs.contexts, pairs.rows,
+            segment.x, segment.before, segment.position, logits, self.bias, self.edges, scores,
+        )  # fmt: skip
 
 
 class WordScorer:
@@ -61,7 +99,7 @@ class WordScorer:
         self.device = network.W_e.device
         self._projected = network.W_e.detach().new_zeros(0, network.W_e.shape[0])  # (rows, D) W_e e
         self._known = 0  # rows of it that are there
-        self._copies = make_copy_mixer(network)
+        self._copies = CopyMixer(network) if network.config.copying else None
 
     @torch.no_grad()
     def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
@@ -130,7 +168,7 @@ class ClassWordScorer:
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
         self._known = 0
-        self._copies = make_copy_mixer(network)
+        self._copies = CopyMixer(network) if network.config.copying else None
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
     @torch.no_grad()
@@ -271,3 +309,31 @@ def make_word_scorer(network: EntityNetwork) -> WordScorer | ClassWordScorer:
     if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
         return ClassWordScorer(network)
     return WordScorer(network)
+
+
+@numba.njit(cache=True, nogil=True)
+def _mix_copies(  # type: ignore[no-untyped-def]
+    words, before, seen, last, context_words, context_places, contexts, rows,
+    x, word_before, position, logits, bias, edges, scores,
+):  # fmt: skip
+    for k in range(len(rows)):
+        c, row = contexts[k], rows[k]
+        if context_places[c] == 0 or seen[row] == 0:
+            continue
+        s = context_words[c]
+        previous = x[s - 1] if s > 0 else word_before
+        opens, copy_candidates, copies = count_row_copies(
+            words, before, seen, last, row, x[s], previous, position + s
+        )
+        if copy_candidates == 0:
+            continue
+        bucket = 0
+        while bucket + 1 < len(edges) and edges[bucket + 1] <= copy_candidates:
+            bucket += 1
+        z = logits[s, int(opens)] + bias[int(opens), bucket]
+        plain = scores[k] - np.log1p(np.exp(z)) if z < 0 else scores[k] - z - np.log1p(np.exp(-z))
+        if copies > 0:
+            log_copy = z - np.log1p(np.exp(z)) if z < 0 else -np.log1p(np.exp(-z))
+            log_copy += np.log(copies / copy_candidates)
+            plain = max(plain, log_copy) + np.log1p(np.exp(-abs(plain - log_copy)))
+        scores[k] = plain

@@ -17,7 +17,7 @@ import numpy as np
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import ReadText
+from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal_plain import Source, score_without_entities

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from entitynlm.inference.chunks import Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.lm.rnnlm import score_words as score_baseline

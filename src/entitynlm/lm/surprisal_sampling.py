@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import Readings
 from entitynlm.inference.marginal import (
     CHECK_EVERY,
     PRIOR_SHARE,
@@ -27,6 +26,7 @@ from entitynlm.inference.marginal import (
 )
 from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import Choices
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_mean_exp, normalise
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import read_along
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder

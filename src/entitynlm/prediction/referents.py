@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.chunks import CHUNK, Readings
+from entitynlm.inference.readings import CHUNK, Readings
 from entitynlm.inference.story_state import Expectation, Step, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -200,7 +200,7 @@ def trace_referents(
     network.eval()
     tracer = _Tracer(network, document, with_words=with_words, shown=shown)
     chunks = (readings or Readings(document)).read(network, size=chunk)
-    vectors = np.zeros((0, network.W_delta.shape[-1]), dtype=np.float32)
+    vectors = np.zeros((0, network.config.entity_dim), dtype=np.float32)
     for step in read_along(network, document, chunks, noise=noise, starts_only=not with_words):
         tracer.visit(step)
         state = step.after

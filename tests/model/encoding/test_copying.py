@@ -10,12 +10,12 @@ from entitynlm.model.encoding.copying import (
     KEPT,
     NEW_ENTITY,
     OPENING,
-    EntityWords,
     compare_pairs,
     count_copies,
 )
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.vocabulary import BOUNDS
+from support.plain_copying import EntityWords
 
 TEXTS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=90)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY
-from entitynlm.inference.chunks import Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import EntityStates, StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
