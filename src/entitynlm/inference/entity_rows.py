@@ -1,4 +1,4 @@
-"""Rows of a state table, in compiled code: a newborn's (eq. 7), that of an entity after a word (eq. 8), and its words."""
+"""Rows of a state table, in compiled code: that of a new entity (eq. 7), of an entity after a word (eq. 8), and its words."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
 def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, new_entities):  # type: ignore[no-untyped-def]
-    """Eq. 7: the row of a newborn of kind k."""
+    """Eq. 7: the row of a new entity of type k."""
     if sigma == 0:
         return k
     row = used[0]
     used[0] += 1
-    scored_at[row] = 0  # the row may have been that of a newborn that nobody chose
+    scored_at[row] = 0  # the row may have been that of a new entity that nobody chose
     seen[row], compared_at[row] = 0, 0
     square = 0.0
     for d in range(means.shape[1]):
@@ -94,7 +94,7 @@ def count_row_copies(words, before, seen, last, row, x, previous, position):  # 
 
 @numba.njit(cache=True, nogil=True)
 def remember(words, before, seen, last, compared_at, row, new, x, previous, position):  # type: ignore[no-untyped-def]
-    """The entity's latest words (data.echoes): those of the row that was updated, and this one."""
+    """The entity's latest words (its copy memory): those of the row that was updated, and this one."""
     kept = words.shape[1]
     for k in range(min(seen[row], kept)):
         words[new, k], before[new, k] = words[row, k], before[row, k]

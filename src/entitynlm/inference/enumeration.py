@@ -60,14 +60,14 @@ def count_analyses(words: int, *, max_length: int, mention_types: int = 1) -> in
 
     @cache
     def count(left: int, known: tuple[int, ...]) -> int:
-        """``known`` is how many entities of each kind there are; the order of kinds does not matter."""
+        """``known`` is how many entities of each mention type there are; the order of types does not matter."""
         if left == 0:
             return 1
         total = count(left - 1, known)
         for mention_type in range(mention_types):
-            born = tuple(sorted(n + (other == mention_type) for other, n in enumerate(known)))
+            grown = tuple(sorted(n + (other == mention_type) for other, n in enumerate(known)))
             for length in range(1, min(max_length, left) + 1):
-                total += known[mention_type] * count(left - length, known) + count(left - length, born)
+                total += known[mention_type] * count(left - length, known) + count(left - length, grown)
         return total
 
     return count(words, (0,) * mention_types)
@@ -103,7 +103,7 @@ def score_analyses(
 def enumerate_log_prob(
     model: EntityNetwork, document: EncodedDocument, *, noise: Noise | None = None
 ) -> float:
-    """log P(X), exactly, given the birth noise (None: none)."""
+    """log P(X), exactly, given the noise of new entities (None: none)."""
     return float(log_sum_exp(score_analyses(model, document, list_analyses(model, document), noise=noise)))
 
 
@@ -118,7 +118,7 @@ def weigh_analyses(
 ) -> tuple[FloatArray, FloatArray]:
     """log P(R, E, L, X) and log Q(R, E, L | X) of given analyses, as the sampler itself computes them.
 
-    Every analysis is a particle that is forced to take it. P's newborns get fresh noise from ``seed``.
+    Every analysis is a particle that is forced to take it. P's new entities get fresh noise from ``seed``.
     """
     check_networks(model, proposal)
     forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining]) for a in analyses], axis=1)

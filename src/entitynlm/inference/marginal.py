@@ -89,7 +89,7 @@ def estimate_log_prob(
         (docs/decisions/041-estimating-the-marginal.md).
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
-    :param cache_share: share of a word cache in P's words (``data.word_cache``; 0: none).
+    :param cache_share: share of a word cache in P's words (``word_cache``; 0: none).
     """
     check_networks(model, proposal)
     check_document(document, particles)
@@ -199,7 +199,7 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
 def make_filter_config(
     method: Method, *, share: float, threshold: float, scheme: Scheme, check_every: int
 ) -> FilterConfig:
-    """The walk that a method makes."""
+    """How the particle filter goes, by method."""
     if method not in METHODS:
         raise ConfigError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
     if scheme not in SCHEMES:
@@ -226,7 +226,7 @@ def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequenc
 
 
 def check_document(document: EncodedDocument, particles: int) -> None:
-    """Whether there is anything to walk through, and anyone to do it."""
+    """Whether there is a text, and a particle to go through it."""
     if particles < 1:
         raise ConfigError(f"there must be one particle at least, not {particles}")
     if len(document) == 0:

@@ -1,6 +1,6 @@
-"""A population of particles on its way through one text: importance sampling and the particle filter are the same walk.
+"""A population of particles on its way through one text: importance sampling and the particle filter differ in one step.
 
-The walk goes segment by segment. Over a segment the particles make their choices (``sampler``), then their words are
+The particles go segment by segment. Over a segment they make their choices (``sampler``), then their words are
 scored (``word_scorer``), which gives every particle's weight after every word:
 
     w_t = Π_{s ≤ t} P(r_s, e_s, l_s, x_s | past) / Q(r_s, e_s, l_s | past, X)

@@ -40,9 +40,7 @@ class Segment(NamedTuple):
     sentence: np.ndarray  # (S,)
     x: np.ndarray  # (S,) the words
     before: int  # the word before them
-    ahead: (
-        np.ndarray
-    )  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1 beyond what is known
+    ahead: np.ndarray  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1: unknown
     rarity: np.ndarray  # (S + AHEAD,) how frequent these are
 
 

@@ -34,12 +34,12 @@ from entitynlm.model.entitynlm import EntityNetwork
 class WeightedAnalyses:
     """N analyses of the same T words. Their weighted mean of anything estimates its mean under P(R, E, L | X).
 
-    :param kind: (T, N) R, :param entity: (T, N) E and :param remaining: (T, N) L, as in :class:`Analysis`.
+    :param mention_type: (T, N) R, :param entity: (T, N) E and :param remaining: (T, N) L, as in :class:`Analysis`.
     :param weights: (N,) that sum to one.
-    :param log_p: (N,) log P(R, E, L, X) of each analysis, with the birth noise that it was drawn with.
+    :param log_p: (N,) log P(R, E, L, X) of each analysis, with the noise of new entities that it was drawn with.
     :param log_q: (N,) log-probability of having drawn it, from Q and P mixed (from Q alone with ``prior_share=0``).
     :param log_prob: the estimate of log P(X) that comes with them.
-    :param kinds: how many values R has besides 0.
+    :param mention_types: how many values R has besides 0.
     """
 
     mention_type: np.ndarray
@@ -79,7 +79,7 @@ class WeightedAnalyses:
         return [(self[int(first[g])], float(totals[g])) for g in np.argsort(-totals, kind="stable")]
 
     def type_posterior(self) -> FloatArray:
-        """(T, 1 + kinds) P(R_t | X)."""
+        """(T, 1 + mention types) P(R_t | X)."""
         return np.stack(
             [
                 (self.mention_type == mention_type) @ self.weights
@@ -102,7 +102,7 @@ class WeightedAnalyses:
     def new_entities(self) -> np.ndarray:
         """(T, N) the word at which the word's entity was first mentioned, -1 outside of mentions.
 
-        Entities are numbered in each analysis by itself; the place of birth is a name that analyses share.
+        Entities are numbered in each analysis by itself; the word of the first mention is a name that analyses share.
         """
         new_entities = np.full(self.entity.shape, -1, dtype=np.int64)
         place = np.zeros((int(self.entity.max(initial=0)) + 1, len(self)), dtype=np.int64) - 1
@@ -115,11 +115,11 @@ class WeightedAnalyses:
         return new_entities
 
     def entity_posterior(self, word: int) -> dict[int, float]:
-        """P(E_t | X), entities named by their births; -1 stands for "not in a mention"."""
+        """P(E_t | X), entities named by the word of their first mention; -1 stands for "not in a mention"."""
         return self._sum_weights(self.new_entities[word])
 
     def current_posterior(self, word: int) -> dict[int, float]:
-        """Whose vector e_current is after the word: the entity mentioned last, by its birth; -1 for none so far."""
+        """Whose vector e_current is after the word: the entity mentioned last, by its first mention; -1 for none so far."""
         mentioned = self.new_entities[: word + 1] >= 0
         last = word - np.argmax(mentioned[::-1], axis=0)
         return self._sum_weights(self.new_entities[last, np.arange(len(self))])

@@ -3,16 +3,16 @@
 For each word and each particle, in the order of the generative story (section 2.2, with Q's choices of section 5.1):
 
     1. where no mention is open, R is drawn from Q (eq. 3); if a mention starts, E is drawn among the particle's
-       entities of that kind and a newborn one (eq. 4, 7), then L (eq. 5);
+       entities of that type and a new one (eq. 4, 7), then L (eq. 5);
     2. the same choices get their log-probability under P, from P's own tables and P's own entity vectors;
     3. at every word of a mention, the entity's vector changes (eq. 8) in both state tables.
 
 Words are the outer loop and particles the inner one, because what is computed from a row of a state table is the same
-for all particles that share it (see ``states``). Word probabilities (eq. 6) are left to matrix products after the
+for all particles that share it (see ``state_tables``). Word probabilities (eq. 6) are left to matrix products after the
 loop; the loop hands out the distinct pairs (word, row of e_current) that they need.
 
 Choices come from uniform numbers that are drawn outside, three per word and particle whether they are used or not:
-the loop is a function of its arguments, apart from the birth noise, which has a generator to itself. ``forced``
+the loop is a function of its arguments, apart from the noise of new entities, which has a generator to itself. ``forced``
 choices are scored instead of drawn, which is how tests put every analysis of a text through this very loop;
 ``greedy`` takes the best instead of drawing.
 """
@@ -53,7 +53,7 @@ def advance(  # type: ignore[no-untyped-def]
     :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
     :param uniforms: (S, N, 3) for R, E and L.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
-    :param births: generator of P's birth noise.
+    :param new_entities: generator of the noise of P's new entities.
     """
     count = len(particles.entities)
     starters = np.empty(count, dtype=np.int64)  # particles that start a mention at the present word
@@ -136,7 +136,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, new_entities, choices, starters,
     scratch, candidates,
 ):  # fmt: skip
-    """Eq. 4: each starter draws one of its entities of its kind, or a newborn one (eq. 7), and begins a mention of it."""
+    """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it."""
     t, stamp = segment.first + s, segment.position + s + 1
     memory = particles.memory
     p_scores, q_scores = scratch[0], scratch[1]
@@ -151,16 +151,9 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         if share < 1:
             _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
         new_entity_row = create_entity(
-            P.sigma,
-            P.means,
-            P_rows.vectors,
-            P_rows.scored_at,
-            P_rows.copy_seen,
-            P_rows.compared_at,
-            P_rows.used,
-            mention_type,
-            new_entities,
-        )
+            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.copy_seen, P_rows.compared_at, P_rows.used,
+            mention_type, new_entities,
+        )  # fmt: skip
         p_scores[count] = multiply(P.queries, t, P_rows.vectors, new_entity_row)
         q_scores[count] = multiply(Q.queries, t, Q_rows.vectors, mention_type)
         candidates[0, count] = particles.entities[i] + 1
@@ -174,7 +167,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             memory[i, n, KIND], memory[i, n, COUNT] = mention_type, 0
             memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = new_entity_row, mention_type
         elif P.sigma > 0:
-            P_rows.used[0] -= 1  # nobody will ask for the newborn again
+            P_rows.used[0] -= 1  # the new entity was not chosen
         memory[i, n, LAST_MENTION] = mention
         memory[i, n, COUNT] += 1
         particles.mentions[i] = mention
@@ -184,7 +177,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _list_candidates(memory, i, mention_type, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
-    """The entities of a kind that a particle knows, and how far they are: by tokens, sentences and mentions, and how
+    """The entities of a type that a particle knows, and how far they are: by tokens, sentences and mentions, and how
     often they were mentioned. Returns how many they are.
     """
     position, sentence = segment.position + s, segment.sentence[s]
@@ -251,7 +244,7 @@ def _log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _draw(scratch, candidates, count, share, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """One of the candidates, drawn unless it is settled: its place, its log P and its log Q.
+    """One of the candidates, drawn unless it is forced: its place, its log P and its log Q.
 
     scratch[0] and scratch[1] are the candidates' scores under P and Q.
     """
@@ -340,13 +333,8 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
         return filled
     rows.measured_at[row] = stamp
     rows.measured_to[row] = filled
-    lengths, scores, weights, vectors = (
-        rows.lengths,
-        arrays.length_scores,
-        arrays.length_weights,
-        rows.vectors,
-    )
-    multiply_rows(weights, vectors[row], lengths[filled])
+    lengths, scores = rows.lengths, arrays.length_scores
+    multiply_rows(arrays.length_weights, rows.vectors[row], lengths[filled])
     for l in range(lengths.shape[1]):
         lengths[filled, l] += scores[segment.first + s, l]
     normaliser = _log_sum_exp(lengths, filled, 0, lengths.shape[1])
@@ -382,36 +370,15 @@ def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untype
 def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
     """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
     t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1
-    memory, remaining, entity, current = (
-        particles.memory,
-        particles.remaining,
-        particles.entity,
-        particles.current,
-    )
+    memory, remaining, mention_type = particles.memory, particles.remaining, particles.mention_type
+    entity, current, sentence = particles.entity, particles.current, segment.sentence[s]
     mention_types, entities, lengths = choices.mention_type, choices.entity, choices.remaining
-    mention_type, sentence = particles.mention_type, segment.sentence[s]
     copying = P_rows.copy_words.shape[1] > 0
     previous = segment.x[s - 1] if s > 0 else segment.before
-    p_gates, p_states, p_vectors, p_used, p_scored = (
-        P.gates,
-        P.states,
-        P_rows.vectors,
-        P_rows.used,
-        P_rows.scored_at,
-    )
-    q_gates, q_states, q_vectors, q_used, q_scored = (
-        Q.gates,
-        Q.states,
-        Q_rows.vectors,
-        Q_rows.used,
-        Q_rows.scored_at,
-    )
-    p_updated, p_to, q_updated, q_to = (
-        P_rows.updated_at,
-        P_rows.updated_to,
-        Q_rows.updated_at,
-        Q_rows.updated_to,
-    )
+    p_gates, p_states, p_vectors, p_used = P.gates, P.states, P_rows.vectors, P_rows.used
+    q_gates, q_states, q_vectors, q_used = Q.gates, Q.states, Q_rows.vectors, Q_rows.used
+    p_scored, p_updated, p_to = P_rows.scored_at, P_rows.updated_at, P_rows.updated_to
+    q_scored, q_updated, q_to = Q_rows.scored_at, Q_rows.updated_at, Q_rows.updated_to
     for i in range(len(remaining)):
         if remaining[i] == 0:
             mention_types[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
@@ -428,17 +395,9 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
                 P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, P_rows.compared_at,
                 row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
+        row = memory[i, n, PROPOSAL_ROW]
         memory[i, n, PROPOSAL_ROW] = update_row_once(
-            q_gates,
-            q_states,
-            t,
-            q_vectors,
-            q_used,
-            q_scored,
-            q_updated,
-            q_to,
-            memory[i, n, PROPOSAL_ROW],
-            stamp,
+            q_gates, q_states, t, q_vectors, q_used, q_scored, q_updated, q_to, row, stamp
         )
         memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, sentence
         current[i] = memory[i, n, MODEL_ROW]

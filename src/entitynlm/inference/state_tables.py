@@ -22,7 +22,7 @@ from entitynlm.model.features import FeatureSet
 
 
 class NetworkArrays(NamedTuple):
-    """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, 1 + K kinds.
+    """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, K mention types.
 
     ``distance[q, v]`` is the weight of distance v of quantity q (equation 4's w_dist · f): the buckets, laid out so
     that a lookup replaces the search. Values above ``distance_limit[q]`` are all in the last bucket.
@@ -37,16 +37,16 @@ class NetworkArrays(NamedTuple):
     means: np.ndarray  # (1 + K, D)
     distance: np.ndarray  # (4, W)
     distance_limit: np.ndarray  # (4,)
-    sigma: float  # of the birth noise that is drawn; 0: newborns are the fixed rows 1 … K
+    sigma: float  # of the noise that is drawn; 0: new entities are the fixed rows 1 … K
     string_match_weights: (
         np.ndarray
-    )  # (LIKENESSES,) where entities' words are compared with the present ones, else (0,)
+    )  # (STRING_MATCHES,) where words are compared with entities' words, else (0,)
     words_ahead: int  # how many words to come are compared
 
 
 class Rows(NamedTuple):
     """A state table: S rows, of which the first ``used[0]`` are taken. Row 0 is zero ("no entity yet"), row k a
-    newborn of kind k without noise. Stamps are numbers of words; 0 stands for never.
+    new entity of type k without noise. Stamps are numbers of words; 0 stands for never.
     """
 
     vectors: np.ndarray  # (S, D)
@@ -60,18 +60,18 @@ class Rows(NamedTuple):
     paired_at: np.ndarray  # (S,) when the row met a word as e_current, in the pair numbered paired_to[row]
     paired_to: np.ndarray
     lengths: np.ndarray  # (N + 1, max_length) log p(L) at the present word
-    copy_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where nobody asks for them
-    copy_before: np.ndarray  # (S, KEPT) the predecessor of each, as data.echoes tells it
+    copy_words: np.ndarray  # (S, KEPT) the entity's latest words, or (S, 0) where there is no copying
+    copy_before: np.ndarray  # (S, KEPT) the predecessor of each (model.encoding.copying)
     copy_seen: np.ndarray  # (S,) how many words the entity has had
     copy_last: np.ndarray  # (S,) the place in the text of the latest one
-    compared_at: np.ndarray  # (S,) when likeness[row] was found
+    compared_at: np.ndarray  # (S,) when string_match[row] was found
     string_match: np.ndarray
 
 
 def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> NetworkArrays:
     """Arrays for the sampler.
 
-    :param noisy: whether newborns get their noise. P's do, by its definition; Q's don't, because it need only be *a*
+    :param noisy: whether new entities get their noise. P's do, by its definition; Q's don't, because it need only be *a*
         distribution that is the same whenever it is asked.
     """
     distance, limit = tabulate_distances(feature_set, tables.distance_weights)
@@ -92,7 +92,7 @@ def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: b
 
 
 def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of every distance of every quantity, from the buckets that the layout uses."""
+    """The weight of every distance of every quantity, from the buckets that the document index uses."""
     used = feature_set.offsets >= 0
     table = np.zeros((len(used), feature_set.lookup.shape[1]))
     table[used] = weights[feature_set.lookup[used]]

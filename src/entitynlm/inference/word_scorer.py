@@ -43,12 +43,12 @@ SMALLEST_SUM = 1e-25
 class WordPairs(NamedTuple):
     """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
 
-    A context is a word or, where the network looks at it, a word at a place in its mention (``word_states``). Pairs
+    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``). Pairs
     of one context are neighbours.
     """
 
     words: np.ndarray  # (C,) which word of the segment
-    places: np.ndarray  # (C,) which place, as ``find_word_states`` numbers them
+    places: np.ndarray  # (C,) which place, as ``find_mention_positions`` numbers them
     contexts: np.ndarray  # (K,)
     rows: np.ndarray  # (K,) row of e_current in P's state table
     pair: np.ndarray  # (S, N) which pair a particle is in
@@ -72,7 +72,7 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
 
 
 class CopyMixer:
-    """Mixes the chance to repeat into the words' probabilities, as :meth:`EntityNetwork.mix_echoes` does."""
+    """Mixes the copy mechanism into the words' probabilities, as :meth:`EntityNetwork.mix_copies` does."""
 
     def __init__(self, network: EntityNetwork) -> None:
         self.weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
@@ -186,15 +186,8 @@ class ClassWordScorer:
         scores = np.empty(len(pairs.rows))
         classes = self.classes[x]
         _score_classes(
-            of_words,
-            exponentials,
-            self._rows.numpy(),
-            self._exponentials,
-            classes,
-            pairs.contexts,
-            pairs.rows,
-            scores,
-        )
+            of_words, exponentials, self._rows.numpy(), self._exponentials, classes, pairs.contexts, pairs.rows, scores,
+        )  # fmt: skip
         _add_words(
             contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
             pairs.contexts, pairs.rows, scores, self._bits,

@@ -1,6 +1,6 @@
 """Everything about a document that the samplers need and that depends on its words alone, computed at once.
 
-A sampler walks through a document with many particles. What differs between particles is which entities there are; what a word
+A sampler goes through a document with many particles. What differs between particles is which entities there are; what a word
 contributes (the logits of R, the query for E, the words' part of L, the gate and the state that updates an entity) is the same
 for all of them. P and both proposals answer in the same shape, so that one compiled loop serves them all.
 """
@@ -22,7 +22,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 class WordTables:
     """Per word t of one document (T words), as numpy arrays of the network's precision.
 
-    :param log_kinds: (T, 1 + kinds) log p(R_t) where it is free (eq. 3).
+    :param log_types: (T, 1 + mention types) log p(R_t) where it is free (eq. 3).
     :param queries: (T, D) hᵀ W_entity (eq. 4): the score of an entity is query · vector + w_dist · f.
     :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the look-ahead proposal's span ends);
         the entity's part is ``length_weights @ vector``.
@@ -30,8 +30,8 @@ class WordTables:
     :param contexts: (T, D) the h that predictions are made from, in its own size.
     :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; those of P only.
     :param length_weights: (max_length, D).  :param distance_weights: (F + 1,) with a zero for "none" at the end.
-    :param means: (1 + kinds, D) r of each kind (eq. 7); ``sigma`` as configured, with ``zero_birth`` newborns are zero.
-    :param echo_weights: (LIKENESSES,) of a proposal that compares words, else (0,); it looks at ``words_ahead`` words to come.
+    :param means: (1 + mention types, D) r of each type (eq. 7); with ``zero_new_entities`` new entities are zero.
+    :param string_match_weights: (STRING_MATCHES,) of a proposal that compares ``words_ahead`` words to come, else (0,).
     """
 
     log_types: np.ndarray

@@ -31,7 +31,7 @@ def list_near_words(
 ) -> list[list[str]]:
     """For each of N vectors the words that are nearest to it, the nearest first.
 
-    :param vectors: (N, D).  :param kinds: R of each.  :param contexts: (C, D) states in which mentions start.
+    :param vectors: (N, D).  :param mention_types: R of each.  :param contexts: (C, D) states in which mentions start.
     """
     if not len(vectors) or not len(contexts):
         return [[] for _ in vectors]

@@ -1,7 +1,7 @@
 """Surprisal without the entities' help: what the same words cost a model that does not know who it is about.
 
 That is the LSTM baseline where the model carries one (``rnnlm``). Otherwise it is P with every entity's vector at zero: mentions
-still start and end, but nobody is in them. What is left is a chain of states (outside; in a mention of this kind with so many
+still start and end, but of no entity. What is left is a chain of states (outside; in a mention of this type with so many
 words to come), and its sum over all analyses is exact, by the forward algorithm (docs/decisions/081).
 """
 
@@ -47,9 +47,9 @@ def score_with_zero_entities(
 
 
 class Chain:
-    """The forward algorithm over (outside, or kind × words to come × whether it is the mention's first word).
+    """The forward algorithm over (outside, or mention type × words to come × whether it is the mention's first word).
 
-    ``open`` (K, longest) is the probability, given the words so far, that a mention of a kind goes on for so many more words.
+    ``open`` (K, longest) is the probability, given the words so far, that a mention of a type goes on for so many more words.
     """
 
     def __init__(self, network: EntityNetwork) -> None:

@@ -1,4 +1,4 @@
-"""Surprisal of every word without an annotation: a particle filter that also tells how often its particles are in a mention.
+"""Surprisal of every word without an annotation: a particle filter that also counts how often its particles are in a mention.
 
 Each repeat is one population with its own randomness. A word's estimate is the mean of the repeats' conditionals
 
@@ -32,13 +32,13 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
 OnWords = Callable[[int, int], None]
-"""Is told how many words are done, and how many there are."""
+"""Called with how many words are done, and how many there are."""
 
 CHUNK = 2_048  # words between two remarks about progress
 
 
 class ObservedFilter(ParticleFilter):
-    """A walk that notes, for each word, how much of the weight is in a mention."""
+    """A particle filter that notes, for each word, how much of the weight is in a mention."""
 
     def start_watching(self) -> None:
         self.free: list[FloatArray] = []  # weight, before each word, of particles that may choose R there

@@ -25,7 +25,7 @@ PLACEHOLDER = "it"  # its word, which nothing looks at
 
 
 class NetworkChooser:
-    """EntityNLM as the paper's fourth line asks it; singletons are kept, since nobody knows yet who will stay one."""
+    """EntityNLM as the paper's fourth line asks it; singletons are kept, since who stays one is not known yet."""
 
     def __init__(self, network: EntityNetwork, encoder: Encoder) -> None:
         if network.config.mode != "generative":
@@ -48,7 +48,7 @@ class NetworkChooser:
     def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
         """The choices at all mentions of a story, by their first tokens.
 
-        A model with types draws the type first; nobody is told it, so it is summed over.
+        A model with types draws the type first; it is not given, so it is summed over.
         """
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}

@@ -27,7 +27,7 @@ class Views:
     """The V different analyses among the candidates of a document of T words.
 
     :param words: the document's words, with no mention.
-    :param kind: (V, T) R, :param entity: (V, T) E and :param remaining: (V, T) L of each.
+    :param mention_type: (V, T) R, :param entity: (V, T) E and :param remaining: (V, T) L of each.
     :param view_of: (candidates,) the analysis that each candidate is to the model.
     """
 
@@ -93,7 +93,7 @@ def _find_left_out(clusters: Clusters, ordered: Sequence[Span], size: int) -> Cl
 
 
 def check_encoder(encoder: Encoder) -> None:
-    """Candidates can only be compared by a model whose words don't depend on them, and whose kinds they can tell."""
+    """Candidates can only be compared by a model whose words don't depend on them, and that has no mention types."""
     if encoder.recipe.punctuation == "paper":
         raise ConfigError(
             "this model's words depend on annotated mentions (punctuation 'paper'), so that it can't compare analyses; "
