@@ -1,4 +1,4 @@
-"""Figures about texts, and the calibration behind one of them."""
+"""Figures about texts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from typer.testing import CliRunner
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.figures import average
-from entitynlm.prediction.calibration import group_predictions, measure_calibration
-from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
-from support.small_bundles import make_bundle, make_documents
+from support.small_bundles import make_documents
 from support.small_model import STORY, store_model
 
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -56,22 +54,6 @@ def test_calibration_of_a_corpus(model: Path, tmp_path: Path) -> None:
     assert out.exists() and "% of referents right" in result.stdout
 
 
-def test_bins_hold_all_predictions() -> None:
-    probabilities, outcomes = np.array([0.05, 0.95, 1.0, 0.31, 0.39]), np.array([0, 1, 1, 0, 1])
-    found = group_predictions(probabilities, outcomes, 10)
-    assert [(b.low, b.count, b.observed) for b in found] == [(0.0, 1, 0.0), (0.3, 2, 0.5), (0.9, 2, 1.0)]
-    assert found[1].predicted == pytest.approx(0.35)
-
-
-def test_probabilities_of_each_mention_are_in_the_bins_once() -> None:
-    pretrained, _ = make_bundle()
-    found = measure_calibration(pretrained, make_documents())
-    total = sum(b.count * b.predicted for b in found.bins)
-    assert total == pytest.approx(found.mentions)  # there are never more than five referents here
-    assert sum(b.count * b.observed for b in found.bins) == pytest.approx(found.mentions)
-    assert 0 <= found.error <= 1
-
-
 @pytest.mark.parametrize(
     ("kind", "arguments", "error", "message"),
     [
@@ -89,5 +71,3 @@ def test_wrong_input_is_told(
 def test_nothing_to_draw(model: Path) -> None:
     empty = run("surprisal", model, text=". . .")
     assert isinstance(empty.exception, ConfigError) and "no word" in str(empty.exception)
-    with pytest.raises(DataError, match="no mention in 1 document"):
-        measure_calibration(make_bundle()[0], [Document("d", ("Ann",))])

@@ -164,7 +164,7 @@ def draw_calibration(found: Calibration, title: str) -> Any:
     axis.errorbar(predicted, observed, yerr=errors, fmt="o-", color=BLUE, markersize=4, linewidth=1.2)
     axis.set(xlim=(0, 1), ylim=(0, 1))
     axis.set(xlabel="predicted probability of a referent", ylabel="share that came true")
-    axis.set_title(f"{title}: error {100 * found.error:.1f} points", fontsize=9)
+    axis.set_title(f"{title}: error {100 * found.calibration_error:.1f} points", fontsize=9)
     low, heights, widths = zip(*((b.low, b.count, b.high - b.low) for b in found.bins), strict=True)
     counts.bar(low, heights, width=widths, align="edge", color=GREY, edgecolor="white")
     counts.set_yscale("log")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -38,27 +38,20 @@ class Calibration:
     """How well a model's referent probabilities are calibrated on some documents.
 
     :param bins: over the probabilities of the likeliest referents (up to five per mention), empty ones left out.
-    :param error: the expected calibration error, the mean distance of prediction and observation.
+    :param calibration_error: the expected one, the mean distance of prediction and observation.
     :param accuracy: how often the likeliest referent is the true one.
     :param surprisal: the mean surprisal of the true one, in bits.
     """
 
     bins: tuple[Bin, ...]
-    error: float
+    calibration_error: float
     accuracy: float
     surprisal: float
     mentions: int
     documents: int
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "mentions": self.mentions,
-            "documents": self.documents,
-            "accuracy": self.accuracy,
-            "surprisal": self.surprisal,
-            "calibration_error": self.error,
-            "bins": [vars(found) for found in self.bins],
-        }
+        return asdict(self)
 
 
 def measure_calibration(

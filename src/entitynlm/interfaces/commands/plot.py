@@ -148,7 +148,7 @@ def calibration(
     save_figure(draw_calibration(found, name), out)
     terminal.print(
         f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
-        f"{found.surprisal:.2f} bits, calibration error {100 * found.error:.1f} points",
+        f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
         markup=False,
     )
     figures = {"model": model.model, "corpus": str(corpus), **found.to_dict()}
