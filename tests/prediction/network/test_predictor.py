@@ -75,7 +75,6 @@ def test_the_former_format_is_read(predictor: EntityPredictor, tmp_path: Path) -
     config["learning"] = {settings.get(k, k): v for k, v in config["learning"].items()} | {"smoothing": 0.0}
     values["format"] = 2
     values["notes"]["config"] = {settings.get(k, k): v for k, v in config.items()}
-    values["network"] = {settings.get(k, k): v for k, v in values["network"].items()}
     (tmp_path / FORMER_FILES[CONFIG_FILE]).write_bytes(gzip.compress(json.dumps(values).encode()))
     weights = load_file(tmp_path / WEIGHTS)
     former = {".".join([layers.get(p, p) for p in name.split(".")]): w for name, w in weights.items()}

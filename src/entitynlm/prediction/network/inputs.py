@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts, stem
-from entitynlm.prediction.features import extract_features
-from entitynlm.prediction.network.candidate_rates import CandidateRates
-from entitynlm.prediction.network.context_counts import ContextCounts
+from entitynlm.prediction.features import SIZE, extract_features
+from entitynlm.prediction.network.candidate_rates import WIDTH, CandidateRates
+from entitynlm.prediction.network.context_counts import SHOWN, ContextCounts
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
@@ -24,6 +24,8 @@ SENTENCE, PAST = 20, 40
 RECENT = 3
 """How many of the latest mentioned candidates the context is encoded with."""
 PAIR_FIELDS = ("features", "heads", "type_probs")
+FEATURES = SIZE + 5 * len(SHOWN) + WIDTH
+"""The number of features of a candidate."""
 
 
 @dataclass(frozen=True)

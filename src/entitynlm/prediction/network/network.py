@@ -28,26 +28,8 @@ FORMER_WEIGHTS = {
     "direct": "linear",
 }
 """Layers that had other names in format 2 of stored predictors."""
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """Numbers of words, types, scenarios and features, sizes of layers, and dropout.
-
-    :param word_dropout: how often a word before the slot is replaced by the unknown word in training.
-    """
-
-    words: int
-    types: int
-    scenarios: int
-    features: int
-    hidden: int
-    match: int
-    scorer: int
-    dropout: float
-    word_dropout: float
-    embedding: int = 50
-    type_size: int = 24
+EMBEDDING, TYPE_EMBEDDING = 50, 24
+"""The sizes of word embeddings (as in the packaged GloVe) and of embeddings of types and scenarios."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +47,31 @@ class PredictionNetwork(nn.Module):
     mean: Tensor
     scale: Tensor
 
-    def __init__(self, config: NetworkConfig) -> None:
+    def __init__(
+        self, *, words: int, types: int, scenarios: int, features: int,
+        hidden: int, match: int, scorer: int, dropout: float, word_dropout: float,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.config = config
-        width = config.embedding
-        self.embedding = nn.Embedding(config.words, width)
-        self.scenario = nn.Embedding(config.scenarios, config.type_size)
-        self.type_embedding = nn.Linear(config.types, config.type_size, bias=False)
-        self.present_types = nn.Linear(config.types, 2 * config.type_size, bias=False)
-        given = (NEAREST + 3 + 2 + RECENT) * width + (1 + RECENT + 2) * config.type_size
+        self.types, self.dropout, self.word_dropout = types, dropout, word_dropout
+        self.embedding = nn.Embedding(words, EMBEDDING)
+        self.scenario = nn.Embedding(scenarios, TYPE_EMBEDDING)
+        self.type_embedding = nn.Linear(types, TYPE_EMBEDDING, bias=False)
+        self.present_types = nn.Linear(types, 2 * TYPE_EMBEDDING, bias=False)
+        given = (NEAREST + 3 + 2 + RECENT) * EMBEDDING + (1 + RECENT + 2) * TYPE_EMBEDDING
         self.encoder = nn.Sequential(
-            nn.Dropout(config.dropout / 2),
-            nn.Linear(given, config.hidden),
-            nn.ReLU(),
-            nn.Dropout(config.dropout),
+            nn.Dropout(dropout / 2), nn.Linear(given, hidden), nn.ReLU(), nn.Dropout(dropout)
         )
-        self.query = nn.Linear(config.hidden, config.match)
-        self.key = nn.Linear(config.type_size + 2 * width, config.match)
-        self.new_entity = nn.Parameter(torch.zeros(config.match))
-        self.to_words = nn.Linear(config.hidden, config.words)
-        self.to_outcomes = nn.Linear(config.hidden, 2 * config.types)
+        self.query = nn.Linear(hidden, match)
+        self.key = nn.Linear(TYPE_EMBEDDING + 2 * EMBEDDING, match)
+        self.new_entity = nn.Parameter(torch.zeros(match))
+        self.to_words = nn.Linear(hidden, words)
+        self.to_outcomes = nn.Linear(hidden, 2 * types)
         self.scorer = nn.Sequential(
-            nn.Linear(config.features + 2 * config.match + 5, config.scorer),
-            nn.ReLU(),
-            nn.Dropout(config.dropout),
-            nn.Linear(config.scorer, 1),
+            nn.Linear(features + 2 * match + 5, scorer), nn.ReLU(), nn.Dropout(dropout), nn.Linear(scorer, 1)
         )
-        self.linear = nn.Linear(config.features, 1)
-        self.register_buffer("mean", torch.zeros(config.features))
-        self.register_buffer("scale", torch.ones(config.features))
+        self.linear = nn.Linear(features, 1)
+        self.register_buffer("mean", torch.zeros(features))
+        self.register_buffer("scale", torch.ones(features))
         self.register_load_state_dict_pre_hook(_rename_weights)
 
     def forward(self, slots: SlotBatch) -> PredictorOutput:
@@ -101,7 +79,7 @@ class PredictionNetwork(nn.Module):
         owners = _tensor(np.repeat(np.arange(len(sizes)), sizes))
         type_probs, heads = _tensor(slots.type_probs), _tensor(slots.heads)
         vectors, types = self.embedding(heads), self.type_embedding(type_probs)
-        present = type_probs.new_zeros(len(sizes), self.config.types).index_add_(0, owners, type_probs)
+        present = type_probs.new_zeros(len(sizes), self.types).index_add_(0, owners, type_probs)
         h = self.encoder(self._embed(slots, vectors, types, present))
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
@@ -112,7 +90,7 @@ class PredictionNetwork(nn.Module):
         expected = self._compare(words, outcomes, type_probs, present, owners, heads, is_new)
         features = (torch.from_numpy(slots.features) - self.mean) / self.scale
         given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), expected], dim=-1)
-        given = given * F.dropout(given.new_ones(1, given.shape[1]), self.config.dropout / 2, self.training)
+        given = given * F.dropout(given.new_ones(1, given.shape[1]), self.dropout / 2, self.training)
         scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * key).sum(-1)
         return PredictorOutput(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
 
@@ -146,7 +124,7 @@ class PredictionNetwork(nn.Module):
         owners: Tensor, heads: Tensor, is_new: Tensor,
     ) -> Tensor:  # fmt: skip
         """(P, 5) how likely the side tasks hold the candidate's types and words, and a new entity, to be next."""
-        known, new = outcomes.exp().split(self.config.types, dim=-1)
+        known, new = outcomes.exp().split(self.types, dim=-1)
         absent = (new * (1 - present).clamp_min(0)).sum(-1)[owners][
             :, None
         ]  # new, of a type that no candidate has
@@ -160,9 +138,9 @@ class PredictionNetwork(nn.Module):
     def _hide(self, words: np.ndarray) -> Tensor:
         """Word dropout: in training some words become unknown."""
         found = _tensor(words)
-        if not self.training or not self.config.word_dropout:
+        if not self.training or not self.word_dropout:
             return found
-        hidden = torch.rand(found.shape) < self.config.word_dropout
+        hidden = torch.rand(found.shape) < self.word_dropout
         return torch.where(hidden & (found >= len(SPECIAL_WORDS)), UNKNOWN, found)
 
 

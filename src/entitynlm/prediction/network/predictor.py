@@ -26,8 +26,14 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
-from entitynlm.prediction.network.network import NetworkConfig, PredictionNetwork
+from entitynlm.prediction.network.inputs import (
+    FEATURES,
+    SPECIAL_WORDS,
+    FeatureExtractor,
+    SlotBatch,
+    join_batches,
+)
+from entitynlm.prediction.network.network import EMBEDDING, PredictionNetwork
 from entitynlm.prediction.network.training import EpochReport, PredictorTraining, train_network
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
@@ -37,7 +43,6 @@ FORMAT_VERSION = 3
 FORMER_FILES = {CONFIG_FILE: "anticipator.json.gz", WEIGHTS: "anticipator.safetensors"}
 FORMER_SETTINGS = {
     "judge": "scorer",
-    "kind": "type_size",
     "rate": "learning_rate",
     "decay": "weight_decay",
     "memory": "ema_decay",
@@ -87,7 +92,7 @@ class EntityPredictor:
 
     extractor: FeatureExtractor
     network: PredictionNetwork
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any]
 
     @torch.no_grad()
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
@@ -105,7 +110,6 @@ class EntityPredictor:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
         values = {
             "format": FORMAT_VERSION,
-            "network": asdict(self.network.config),
             **self.extractor.to_dict(),
             "notes": self.notes,
         }
@@ -121,10 +125,10 @@ class EntityPredictor:
             if (version := values["format"]) not in (2, FORMAT_VERSION):
                 raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
             extractor = FeatureExtractor.from_dict(values)
-            network = PredictionNetwork(NetworkConfig(**_rename(values["network"])))
-            notes = values.get("notes", {})
-            if "config" in notes:
-                notes["config"] = asdict(_make_config(notes["config"]))
+            notes = values["notes"]
+            config = _make_config(notes["config"])
+            notes["config"] = asdict(config)
+            network = make_network(extractor, config)
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -178,14 +182,7 @@ def train_predictor(
     """Train a network; the same data, configuration and seed give the same network."""
     extractor = data.extractor
     torch.manual_seed(seed)
-    sizes = NetworkConfig(
-        len(extractor.words),
-        len(extractor.counts.types),
-        max(1, len(extractor.counts.scenarios.names)),
-        data.train.features.shape[1],
-        *(config.hidden, config.match, config.scorer, config.dropout, config.word_dropout),
-    )
-    network = PredictionNetwork(sizes)
+    network = make_network(extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
         embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
@@ -196,11 +193,23 @@ def train_predictor(
     return EntityPredictor(extractor, network, notes)
 
 
+def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> PredictionNetwork:
+    """A network with random weights."""
+    sizes = {name: getattr(config, name) for name in ("hidden", "match", "scorer", "dropout", "word_dropout")}
+    return PredictionNetwork(
+        words=len(extractor.words),
+        types=len(extractor.counts.types),
+        scenarios=max(1, len(extractor.counts.scenarios.names)),
+        features=FEATURES,
+        **sizes,
+    )
+
+
 def use_embeddings(network: PredictionNetwork, extractor: FeatureExtractor, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)
-    width = min(pretrained.width, network.config.embedding)
+    width = min(pretrained.width, EMBEDDING)
     with torch.no_grad():
         network.embedding.weight.mul_(0.3)
         for row in np.flatnonzero(pretrained.found).tolist():
