@@ -194,14 +194,13 @@ class EntityMemory:
     def find_earlier_speakers(self, quote: int) -> tuple[int | None, int | None]:
         """The last two who spoke before this quotation, its own speaker left out: whoever answers is often one of them."""
         current = self.speakers.get(quote)
-        found: list[int] = []
+        found: list[int | None] = []
         for earlier in range(quote - 1, max(0, quote - 9), -1):
             speaker = self.speakers.get(earlier, NEW_ENTITY)
             if speaker not in (NEW_ENTITY, current, *found[-1:]):
                 found.append(speaker)
-            if len(found) == 2:
-                break
-        return (found[0] if found else None, found[1] if len(found) > 1 else None)
+        last, before, *_ = *found, None, None
+        return last, before
 
     # -- what a mention is compared by ----------------------------------------------------------------------------------------
 

@@ -75,19 +75,18 @@ def _make_learned_examples(
 
 def _choose_threshold(found: Sequence[tuple[Document, SpanFinder]]) -> float:
     """The threshold with the best F1 of mentions in documents that their finder has not seen."""
-    gold_total = sum(len({m.span for m in key.mentions}) for key, _ in found)
-    odds: list[float] = []
-    right: list[bool] = []
+    scores, hits, gold_total = [], [], 0
     for key, finder in found:
         gold = {mention.span for mention in key.mentions}
+        gold_total += len(gold)
         for mention, score in finder.find_scored(key, threshold=THRESHOLDS[0]):
-            odds.append(score)
-            right.append(mention.span in gold)
-    scores, hits = np.array(odds), np.array(right, dtype=bool)
+            scores.append(score)
+            hits.append(mention.span in gold)
+    odds, right = np.array(scores), np.array(hits, dtype=bool)
 
     def measure(threshold: float) -> float:
-        taken = scores > threshold
-        return 2 * float(hits[taken].sum()) / max(1, gold_total + int(taken.sum()))
+        taken = odds > threshold
+        return 2 * float(right[taken].sum()) / max(1, gold_total + int(taken.sum()))
 
     return max(THRESHOLDS, key=measure)
 

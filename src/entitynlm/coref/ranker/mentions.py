@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from entitynlm.errors import DataError
@@ -204,15 +205,12 @@ def _list_noun_phrases(document: Document) -> Iterator[Span]:
 
 
 def _list_names(tags: tuple[str | None, ...], sentences: tuple[Span, ...]) -> Iterator[Span]:
-    for first, last in sentences:
-        start = None
-        for token in range(first, last + 1):
-            is_name = token < last and tags[token] in ("NNP", "NNPS")
-            if is_name and start is None:
-                start = token
-            elif not is_name and start is not None:
-                yield start, token
-                start = None
+    """Runs of proper nouns within a sentence."""
+    for start, end in sentences:
+        for is_name, run in groupby(range(start, end), key=lambda token: tags[token] in ("NNP", "NNPS")):
+            if is_name:
+                tokens = list(run)
+                yield tokens[0], tokens[-1] + 1
 
 
 def guess_head(document: Document, start: int, end: int) -> int:
