@@ -120,3 +120,11 @@ def test_decisions_that_are_cited_exist() -> None:
             assert not rest or (INDEX.parent / (by_path + rest)).exists(), (
                 f"{path.name} cites {by_path + rest}"
             )
+
+
+def test_modules_that_decisions_name_exist() -> None:
+    for path in DECISIONS:
+        for name in re.findall(r"`([a-z0-9_]+/[a-z0-9_/]+\.(?:py|sh))`", path.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists() or (ROOT / "src" / "entitynlm" / name).exists(), (
+                f"{path.name} names {name}"
+            )

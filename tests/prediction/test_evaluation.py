@@ -1,4 +1,4 @@
-"""Entity prediction: slots by the protocol, rows that see nothing of what they foresee, and the figures of the table."""
+"""Rows of Table 3: none sees anything of what it predicts, and the figures are those promised."""
 
 from __future__ import annotations
 
@@ -9,29 +9,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
-from entitynlm.inference.scoring import score_document
-from entitynlm.interfaces.api import EntityNLM
-from entitynlm.prediction.agreement import HumanChooser, count_shares, find_majority, measure_divergence
+from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import NEW, Chooser
-from entitynlm.prediction.ensemble import CachedChooser, join_rows
+from entitynlm.prediction.ensemble import join_rows
 from entitynlm.prediction.evaluation import compare_rows, describe_table, measure_row
-from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, load_config
+from entitynlm.prediction.network.predictor import PredictorConfig, load_config
 from entitynlm.prediction.network.training import PredictorTraining
-from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.slots import (
-    SlottedStory,
     collect_slots,
-    find_all_slots,
-    find_human_slots,
     find_similar_slots,
     read_guesses,
 )
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import load_settings
-from support.small_bundles import make_bundle, make_documents
+from support.small_bundles import make_bundle
 from support.small_stories import make_stories, make_story, scramble
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
@@ -88,61 +82,6 @@ def test_what_is_learned_is_better_than_always_new(
     assert accuracy["ours"] > accuracy["always-new"]
 
 
-def test_the_network_is_asked_by_its_own_equation() -> None:
-    pretrained, encoded = make_bundle(sigma=0.3)
-    network = pretrained.get("generative")
-    for document, numbers in zip(make_documents(), encoded, strict=True):
-        starts = [mention.start for mention in document.mentions]
-        choices = NetworkChooser(network, pretrained.encoder).choose(document, starts)
-        scores = score_document(network, numbers, ()).e
-        words = [t for t in range(len(numbers)) if numbers.origin[t] in set(starts)]
-        seen: set[str] = set()
-        for word, mention, choice in zip(words, document.mentions, choices, strict=True):
-            truth = mention.entity if mention.entity in seen else NEW
-            seen.add(mention.entity)
-            assert np.log(choice.probability(truth)) == pytest.approx(scores[word], abs=1e-5)
-
-
-def test_next_entity_at_the_end_equals_the_same_place_inside() -> None:
-    pretrained, _ = make_bundle()
-    model = EntityNLM(pretrained)
-    document = make_documents()[0]
-    place = document.mentions[2].start
-    cut = replace(
-        document,
-        tokens=document.tokens[:place],
-        sentences=document.sentences[:1],
-        mentions=document.mentions[:2],
-    )
-    np.testing.assert_allclose(
-        model.next_entity(cut).probabilities, model.next_entity(document, place).probabilities, atol=1e-6
-    )
-    with pytest.raises(ConfigError, match="tokens"):
-        model.next_entity(cut, 99)
-
-
-def test_a_typed_or_causal_network_is_not_asked() -> None:
-    pretrained, _ = make_bundle()
-    with pytest.raises(ConfigError, match="generative"):
-        NetworkChooser(pretrained.get("causal"), pretrained.encoder)
-
-
-def test_ours_is_stored_and_read_back(choosers: dict[str, Chooser], tmp_path: Path) -> None:
-    assert isinstance(choosers["ours"], CachedChooser)
-    ours = choosers["ours"].chooser
-    assert isinstance(ours, EntityPredictor)
-    ours.save(tmp_path)
-    story = make_story(101)
-    positions = [mention.start for mention in story.mentions]
-    for first, second in zip(
-        ours.choose(story, positions), EntityPredictor.load(tmp_path).choose(story, positions), strict=True
-    ):
-        np.testing.assert_allclose(first.probabilities, second.probabilities, atol=1e-6)
-    (tmp_path / "predictor.json.gz").write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="can't be read"):
-        EntityPredictor.load(tmp_path)
-
-
 def test_a_stored_one_is_not_taken_for_one_with_other_settings(
     predictors: Predictors, tmp_path: Path
 ) -> None:
@@ -172,44 +111,6 @@ def test_joined_rows_are_the_mean_of_what_they_say(predictors: Predictors) -> No
         assert answer.truth == first.truth
     with pytest.raises(ConfigError):
         join_rows("none", [])
-
-
-def test_similar_slots_start_in_the_third_sentence_and_leave_out_what_is_outside_of_the_script() -> None:
-    story = make_story(3)
-    slots = find_similar_slots(story, limit=None).slots
-    assert min(story.sentence_of[slot.position] for slot in slots) == 2
-    assert all(story.tokens[slot.position] not in ("garden", "library") for slot in slots)
-    assert len(find_similar_slots(story, limit=2).slots) == 2
-    assert find_all_slots(story).slots[0].is_new
-
-
-def test_human_slots_ask_before_the_mentions_first_word(tmp_path: Path) -> None:
-    story = make_story(2)
-    path = tmp_path / "humanPredictions.json"
-    label = story.mentions[0].entity
-    path.write_text(
-        json.dumps({story.id: {"2_1": {label: [label, "x", label]}, "1_1": {label: ["x", "y", "x"]}}})
-    )
-    slotted = find_human_slots(story, read_guesses(path))
-    assert slotted.positions == [0, story.sentences[1][0]]
-    assert [slot.is_new for slot in slotted.slots] == [True, False]
-    row = measure_row("human", HumanChooser([slotted]), [slotted])
-    assert row.accuracy == 100
-    path.write_text('{"a": 3}')
-    with pytest.raises(DataError, match="guesses"):
-        read_guesses(path)
-
-
-def test_the_majority_comes_first_and_is_mapped_then() -> None:
-    assert find_majority(["a", "x", "x", "y"], ["a"]) == NEW
-    assert find_majority(["x", "a", "y", "a", "x"], ["a"]) == NEW  # of equals the one that stands first
-    assert count_shares(["a", "x", "a", "y"], ["a", "b"]).tolist() == [0.5, 0, 0.5]
-
-
-def test_divergence_has_its_known_values() -> None:
-    one, other = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    assert measure_divergence(one, one) == 0
-    assert measure_divergence(one, other) == pytest.approx(1)
 
 
 def test_the_table_has_the_promised_shape(predictors: Predictors, choosers: dict[str, Chooser]) -> None:
@@ -257,11 +158,3 @@ def test_shallow_features_come_near_the_papers(corpora_path: Path) -> None:
     predictors = Predictors(TrainingStories(list(corpus.documents("train")), []), stories)
     row = measure_row("shallow", predictors.get("shallow"), stories)
     assert abs(row.accuracy - 45.34) < 3
-
-
-def test_stories_without_slots_are_left_out() -> None:
-    story = make_story(1, sentences=2)
-    assert collect_slots([story], None) == []
-    with pytest.raises(ConfigError, match="no slots"):
-        measure_row("always-new", Predictors(TrainingStories([], []), []).get("always-new"), [])
-    assert isinstance(find_similar_slots(story), SlottedStory)
