@@ -13,7 +13,7 @@ import typer
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.model.devices import prepare_torch as prepare_torch
+from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
     from rich.progress import Progress

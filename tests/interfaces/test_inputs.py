@@ -1,0 +1,63 @@
+"""Inputs: patterns, standard input, and how outputs are called after them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.inputs import (
+    choose_format,
+    expand_files,
+    is_folder,
+    name_outputs,
+    read_inputs,
+    read_one,
+)
+
+LINE = '{"doc_id": "%s", "sentences": [["Anna", "slept"]], "clusters": []}\n'
+
+
+def test_patterns_are_expanded_once(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt"):
+        (tmp_path / name).write_text("x")
+    found = expand_files([str(tmp_path / "a.txt"), str(tmp_path / "*.txt")])
+    assert [Path(path).name for path in found] == ["a.txt", "b.txt"]
+    assert expand_files(None) == ["-"]
+    with pytest.raises(DataError, match="no file is called like this"):
+        expand_files([str(tmp_path / "*.conll")])
+
+
+def test_files_are_looked_at_before_the_first_document_is_wanted(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text(LINE % "one" + LINE % "two")
+    bad.write_text("{\n")
+    documents = read_inputs([str(good)], Terminal(quiet=True))
+    assert [document.id for _, document in documents] == ["one", "two"]
+    with pytest.raises(DataError):
+        read_inputs([str(bad)], Terminal(quiet=True))
+
+
+def test_one_document_by_its_id(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    path.write_text(LINE % "one" + LINE % "two")
+    assert read_one(str(path), Terminal(quiet=True)).id == "one"
+    assert read_one(str(path), Terminal(quiet=True), wanted="two").id == "two"
+    with pytest.raises(DataError, match="expected one, two"):
+        read_one(str(path), Terminal(quiet=True), wanted="three")
+
+
+def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:
+    assert name_outputs(["a/x.txt", "b/x.txt.gz", "-"]) == {"a/x.txt": "x", "b/x.txt.gz": "x-2", "-": "text"}
+    assert is_folder("out/") and is_folder(str(tmp_path)) and is_folder("out") and not is_folder("out.tsv")
+
+
+def test_the_ending_names_the_format() -> None:
+    assert choose_format(None, "a.conllu", "jsonl") == "conllu"
+    assert choose_format(None, "a.jsonl.gz", "conll2012") == "jsonl"
+    assert choose_format(None, "folder/", "jsonl") == "jsonl"
+    assert choose_format("brat", "a.conllu", "jsonl") == "brat"
+    with pytest.raises(ConfigError, match="which format"):
+        choose_format(None, "a.nonsense", "jsonl")
