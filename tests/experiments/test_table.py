@@ -12,7 +12,7 @@ from entitynlm.experiments import table3_entity_prediction as table3
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, make_summary, write_markdown
 from entitynlm.interfaces.result_tables import draw_table, write_html
 from entitynlm.lm.evaluation import Sampling
-from entitynlm.lm.scores import DocumentScore, ModelScores, SplitScores
+from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores
 
 ENTITY: dict[str, Any] = {
     "corpus": {"name": "stories"},
@@ -52,7 +52,7 @@ def make_scores(**perplexities: float) -> SplitScores:
     rows = []
     for name, perplexity in perplexities.items():
         model, _, likelihood = name.partition("_")
-        document = DocumentScore("d", 10, -10 * math.log(perplexity))
+        document = DocumentLogProb("d", 10, -10 * math.log(perplexity))
         rows.append(ModelScores(model, likelihood, (document,)))  # type: ignore[arg-type]
     return SplitScores("test", tuple(rows), 0)
 

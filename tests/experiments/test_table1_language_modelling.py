@@ -15,12 +15,12 @@ from entitynlm.errors import ConfigError, ModelError
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table1_language_modelling import (
     LanguageModelling,
+    LanguageModelPlan,
     Perplexities,
-    TrainingPlan,
     describe,
 )
 from entitynlm.lm.evaluation import Sampling
-from entitynlm.lm.scores import DocumentScore, ModelScores, SplitScores, pool_seeds
+from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores, pool_seeds
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Silent
 from entitynlm.text.document import Document
@@ -54,7 +54,7 @@ def run(
     configurations = options.pop("configurations", {"a": make_settings()})
     defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
     runner = Runner(out) if record is None else Runner(out, progress=record, listener=record.listener)
-    plan = TrainingPlan(configurations, seeds)
+    plan = LanguageModelPlan(configurations, seeds)
     return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(plan)
 
 
@@ -188,11 +188,11 @@ def test_a_stored_model_is_completed_and_not_changed(documents: Documents, tmp_p
 )
 def test_plans_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        TrainingPlan(**{"configurations": {"a": make_settings()}, "seeds": (1,), **options})
+        LanguageModelPlan(**{"configurations": {"a": make_settings()}, "seeds": (1,), **options})
 
 
 def make_scores(*log_probs: float, error: float = 0.0, tokens: int = 10) -> SplitScores:
-    documents = tuple(DocumentScore(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
+    documents = tuple(DocumentLogProb(f"d{i}", tokens, value, error) for i, value in enumerate(log_probs))
     return SplitScores("test", (ModelScores("RNNLM", "exact", documents),), unknown=1)
 
 

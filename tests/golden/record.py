@@ -767,14 +767,14 @@ def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
 
 def trace_curve(model: str, documents: Sequence[Any]) -> Json:
     """Perplexity against the number of samples, by method and proposal."""
+    from entitynlm.lm.evaluation import Sampling
     from entitynlm.lm.marginal_curve import trace_curve as trace
 
     points = trace(
         load_model(model).pretrained,
         [encode(model, document) for document in documents],
         particles=(1, 4),
-        repeats=2,
-        seed=2,
+        sampling=Sampling(repeats=2, seed=2),
     )
     return [[p.particles, p.tokens, list(p.perplexities), p.ess] for p in points]
 

@@ -16,7 +16,7 @@ from entitynlm.inference.scoring import score_document
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.rnnlm import score_words
-from entitynlm.lm.scores import DocumentScore, ModelScores, check_tokens, compare_rows
+from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_rows
 from entitynlm.model.encoding.variables import Analysis
 from support.small_bundles import cut_document, make_bundle
 
@@ -178,9 +178,9 @@ def test_a_single_repeat_has_no_error_and_rows_survive_json() -> None:
 
 
 def test_rows_that_count_other_words_are_refused() -> None:
-    first = ModelScores("RNNLM", "exact", (DocumentScore("a", 10, -20.0), DocumentScore("b", 5, -9.0)))
+    first = ModelScores("RNNLM", "exact", (DocumentLogProb("a", 10, -20.0), DocumentLogProb("b", 5, -9.0)))
     second = ModelScores(
-        "EntityNLM", "marginal", (DocumentScore("a", 10, -19.0), DocumentScore("b", 6, -9.0))
+        "EntityNLM", "marginal", (DocumentLogProb("a", 10, -19.0), DocumentLogProb("b", 6, -9.0))
     )
     check_tokens([first, first])
     with pytest.raises(ModelError, match=r"EntityNLM marginal counts 16 words .* RNNLM 15"):
@@ -189,7 +189,7 @@ def test_rows_that_count_other_words_are_refused() -> None:
 
 def test_comparisons_are_between_comparable_rows_only() -> None:
     def row(model: str, likelihood: str, *log_probs: float) -> ModelScores:
-        documents = tuple(DocumentScore(str(i), 10, value) for i, value in enumerate(log_probs))
+        documents = tuple(DocumentLogProb(str(i), 10, value) for i, value in enumerate(log_probs))
         return ModelScores(model, likelihood, documents)  # type: ignore[arg-type]
 
     rows = [

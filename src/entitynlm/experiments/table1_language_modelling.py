@@ -32,7 +32,7 @@ LIKELIHOOD = "likelihood"
 
 
 @dataclass(frozen=True)
-class TrainingPlan:
+class LanguageModelPlan:
     """What is trained.
 
     :param configurations: settings by name; they may differ in anything but preprocessing and data, which make the words.
@@ -120,7 +120,7 @@ class LanguageModelling:
         models = self._gather(pretrained, rnnlm)
         return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
 
-    def reproduce(self, plan: TrainingPlan) -> Perplexities:
+    def reproduce(self, plan: LanguageModelPlan) -> Perplexities:
         """Tune, train and measure for every seed whatever is not stored yet."""
         self.runner.check_corpus(self.documents)
         tuning = self._tune(plan)
@@ -128,7 +128,7 @@ class LanguageModelling:
         by_split = {split: [found[split] for found in by_seed] for split in self.splits}
         return Perplexities(by_split, self.sampling, plan.seeds, tuning)
 
-    def _tune(self, plan: TrainingPlan) -> Tuning:
+    def _tune(self, plan: LanguageModelPlan) -> Tuning:
         """Train every configuration once, and find the best one for each model."""
         losses: dict[str, dict[str, float]] = {part: {} for part in TUNED}
         for name in plan.configurations:
@@ -143,12 +143,12 @@ class LanguageModelling:
             )
         return tuning
 
-    def _train(self, plan: TrainingPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
+    def _train(self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
         self.runner.progress.message(f"{name}, seed {seed}: {', '.join(parts)}")
         settings = plan.configurations[name]
         return self.runner.train(f"{name}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
 
-    def _reproduce_seed(self, plan: TrainingPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
+    def _reproduce_seed(self, plan: LanguageModelPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
         """Train P and its proposals, and the LSTM (in the same folder where both take one configuration); measure them."""
         together = tuning.generative == tuning.rnnlm
         parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))

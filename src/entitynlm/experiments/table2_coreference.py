@@ -48,7 +48,7 @@ Baseline = Mapping[str, Sequence[Ranked]]
 
 
 @dataclass(frozen=True)
-class TrainingPlan:
+class CorefPlan:
     """What is trained: EntityNLM with these settings, and the proposals named."""
 
     settings: Settings
@@ -102,7 +102,7 @@ class Coreference:
     def reproduce(
         self,
         documents: Documents,
-        plan: TrainingPlan,
+        plan: CorefPlan,
         read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
     ) -> CorefScores:
         """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
@@ -110,7 +110,7 @@ class Coreference:
         baselines = {**read_baselines(splits), OUR_RANKER: self.rank(ranker, splits)}
         return self.evaluate(splits, baselines, pretrained)
 
-    def cross_validate(self, documents: Sequence[Document], count: int, plan: TrainingPlan) -> CorefScores:
+    def cross_validate(self, documents: Sequence[Document], count: int, plan: CorefPlan) -> CorefScores:
         """The block of our ranker over all documents, from folds of which those that are stored are not measured again."""
         results = []
         for fold in make_folds(documents, count):
@@ -132,7 +132,7 @@ class Coreference:
         joined = join_folds(results, extra=self.reranking.extra)
         return CorefScores([joined], folds=[result.block for result in results])
 
-    def _measure_fold(self, fold: Fold, plan: TrainingPlan) -> FoldResult:
+    def _measure_fold(self, fold: Fold, plan: CorefPlan) -> FoldResult:
         title = f"fold {fold.number}"
         self.runner.progress.message(f"{title}: {len(fold.documents['train'])} documents to train on")
         ranker, pretrained, splits = self._train(f"fold-{fold.number}/", fold.documents, plan)
@@ -146,7 +146,7 @@ class Coreference:
         return measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
 
     def _train(
-        self, folder: str, documents: Documents, plan: TrainingPlan
+        self, folder: str, documents: Documents, plan: CorefPlan
     ) -> tuple[Ranker, Pretrained, list[KeyedSplit]]:
         """Our ranker and EntityNLM, and the documents that they have not seen."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])

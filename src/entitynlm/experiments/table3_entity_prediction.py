@@ -199,7 +199,7 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
 
 
 @dataclass(frozen=True)
-class TrainingPlan:
+class PredictionPlan:
     """What is trained: EntityNLM and our predictor, for each seed.
 
     :param corpus: path and format, for a process of its own that trains EntityNLM beside the other rows; None: one after another.
@@ -215,7 +215,7 @@ def reproduce(
     documents: Documents,
     stories: Sequence[SlottedStory],
     names: Sequence[str],
-    plan: TrainingPlan,
+    plan: PredictionPlan,
     runner: Runner,
 ) -> dict[int, list[PredictionRow]]:
     """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
@@ -249,7 +249,7 @@ def reproduce(
     return tables
 
 
-def _train(documents: Documents, plan: TrainingPlan, seed: int, runner: Runner, *, beside: bool) -> Any:
+def _train(documents: Documents, plan: PredictionPlan, seed: int, runner: Runner, *, beside: bool) -> Any:
     """A context whose value waits for EntityNLM, which is trained beside what happens in the context, or after it."""
     name = f"seed-{seed}"
     if beside and plan.corpus is not None:

@@ -19,7 +19,7 @@ from entitynlm.inference.scoring import score_document
 from entitynlm.inference.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.rnnlm import score_words
-from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentScore, Likelihood, ModelScores, SplitScores
+from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
@@ -139,7 +139,7 @@ def measure_split(
     if models.rnnlm is not None:
         shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
         rows += [measure_rnnlm(models.rnnlm, documents, progress, cache_share=share) for share in shares]
-    rows += measure_entitynlm(models.pretrained, documents, sampling, likelihoods, progress)
+    rows += EntityMeasurement(models.pretrained, documents, sampling, progress).measure(likelihoods)
     unknown = models.pretrained.encoder.vocabulary.unknown
     return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
 
@@ -181,7 +181,7 @@ def _sum_words(
     found = []
     for document in track(progress, name, documents):
         scores = score(document)
-        found.append(DocumentScore(document.id, len(scores), float(scores.sum())))
+        found.append(DocumentLogProb(document.id, len(scores), float(scores.sum())))
     return ModelScores(name, "exact", tuple(found), note)
 
 
@@ -189,98 +189,81 @@ def _describe_cache(share: float) -> str:
     return f", and {100 * share:g} % of a word cache" if share else ""
 
 
-def measure_entitynlm(
-    pretrained: Pretrained,
-    documents: Sequence[EncodedDocument],
-    sampling: Sampling,
-    likelihoods: Sequence[str],
-    progress: Progress = SILENT,
-) -> list[ModelScores]:
-    """EntityNLM's rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
-    model = pretrained.get("generative")
-    rows = []
-    if "marginal" in likelihoods:
-        proposal = sampling.choose_proposal(pretrained)
-        rows.append(
-            _measure_marginal(model, proposal, documents, replace(sampling, cache_share=0.0), progress)
-        )
-        if sampling.cache_share:
-            rows.append(_measure_marginal(model, proposal, documents, sampling, progress))
-    if "words-only" in likelihoods and "causal" in pretrained.networks:
-        rows.append(_measure_words_only(model, pretrained.get("causal"), documents, sampling, progress))
-    if any(document.r.any() for document in documents) and {"joint", "given-entities"} & set(likelihoods):
-        annotated = _measure_annotated(model, documents, progress)
-        rows += [row for row in annotated if row.likelihood in likelihoods]
-    return rows
+@dataclass(frozen=True)
+class EntityMeasurement:
+    """EntityNLM on some documents, by its several likelihoods."""
 
+    pretrained: Pretrained
+    documents: Sequence[EncodedDocument]
+    sampling: Sampling
+    progress: Progress = SILENT
 
-def _measure_marginal(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    documents: Sequence[EncodedDocument],
-    sampling: Sampling,
-    progress: Progress,
-) -> ModelScores:
-    estimates = sampling.estimate(model, proposal, documents)
-    found = tuple(
-        DocumentScore(document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess)
-        for document, estimate in zip(
-            documents, track(progress, "EntityNLM marginal", estimates, len(documents)), strict=True
-        )
-    )
-    name = "EntityNLM + cache" if sampling.cache_share else "EntityNLM"
-    note = sampling.describe(proposal) + _describe_cache(sampling.cache_share)
-    return ModelScores(name, "marginal", found, note)
+    def measure(self, likelihoods: Sequence[str]) -> list[ModelScores]:
+        """The rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
+        rows = []
+        if "marginal" in likelihoods:
+            shares = (0.0, self.sampling.cache_share) if self.sampling.cache_share else (0.0,)
+            rows += [self._measure_marginal(share) for share in shares]
+        if "words-only" in likelihoods and "causal" in self.pretrained.networks:
+            rows.append(self._measure_words_only())
+        if any(document.r.any() for document in self.documents) and {"joint", "given-entities"} & {
+            *likelihoods
+        }:
+            rows += [row for row in self._measure_annotated() if row.likelihood in likelihoods]
+        return rows
 
-
-def _measure_words_only(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    documents: Sequence[EncodedDocument],
-    sampling: Sampling,
-    progress: Progress,
-) -> ModelScores:
-    """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
-    repeats = sampling.repeats
-    once = replace(sampling, method="importance", repeats=1, prior_share=0.0, cache_share=0.0)
-
-    def draw() -> Iterator[float]:
-        for repeat in range(repeats):
-            seeded = replace(once, seed=sampling.seed + 1 + repeat)
-            for estimate in seeded.estimate(model, proposal, documents):
-                assert estimate.words_only is not None
-                yield estimate.words_only
-
-    drawn = track(progress, "EntityNLM words-only", draw(), repeats * len(documents))
-    values = np.array(list(drawn)).reshape(repeats, len(documents))
-    errors = np.full(len(documents), math.nan)
-    if repeats > 1:
-        errors = values.std(axis=0, ddof=1) / math.sqrt(repeats)
-    found = tuple(
-        DocumentScore(document.id, len(document), float(mean), float(error))
-        for document, mean, error in zip(documents, values.mean(axis=0), errors, strict=True)
-    )
-    note = f"not comparable: Q has seen each word; importance, causal Q, N = {sampling.particles} × {repeats}"
-    return ModelScores("EntityNLM", "words-only", found, note)
-
-
-def _measure_annotated(
-    model: EntityNetwork, documents: Sequence[EncodedDocument], progress: Progress
-) -> Iterator[ModelScores]:
-    notes: dict[Likelihood, str] = {
-        "joint": "not comparable: mentions and entities are predicted too",
-        "given-entities": "not comparable: the annotation is read",
-    }
-    scores = [
-        score_document(model, document, ()) for document in track(progress, "EntityNLM joint", documents)
-    ]
-    for likelihood, note in notes.items():
+    def _measure_marginal(self, cache_share: float) -> ModelScores:
+        sampling = replace(self.sampling, cache_share=cache_share)
+        proposal = sampling.choose_proposal(self.pretrained)
+        estimates = sampling.estimate(self.pretrained.get("generative"), proposal, self.documents)
+        tracked = track(self.progress, "EntityNLM marginal", estimates, len(self.documents))
         found = tuple(
-            DocumentScore(
-                document.id,
-                len(score.x),
-                score.log_prob if likelihood == "joint" else float(score.x.sum()),
+            DocumentLogProb(
+                document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess
             )
-            for document, score in zip(documents, scores, strict=True)
+            for document, estimate in zip(self.documents, tracked, strict=True)
         )
-        yield ModelScores("EntityNLM", likelihood, found, note)
+        name = "EntityNLM + cache" if cache_share else "EntityNLM"
+        return ModelScores(
+            name, "marginal", found, sampling.describe(proposal) + _describe_cache(cache_share)
+        )
+
+    def _measure_words_only(self) -> ModelScores:
+        """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
+        repeats = self.sampling.repeats
+        model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
+        once = replace(self.sampling, method="importance", repeats=1, prior_share=0.0, cache_share=0.0)
+
+        def draw() -> Iterator[float]:
+            for repeat in range(repeats):
+                seeded = replace(once, seed=self.sampling.seed + 1 + repeat)
+                for estimate in seeded.estimate(model, proposal, self.documents):
+                    assert estimate.words_only is not None
+                    yield estimate.words_only
+
+        drawn = track(self.progress, "EntityNLM words-only", draw(), repeats * len(self.documents))
+        values = np.array(list(drawn)).reshape(repeats, len(self.documents))
+        errors = np.full(len(self.documents), math.nan)
+        if repeats > 1:
+            errors = values.std(axis=0, ddof=1) / math.sqrt(repeats)
+        found = tuple(
+            DocumentLogProb(document.id, len(document), float(mean), float(error))
+            for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
+        )
+        how = f"importance, causal Q, N = {self.sampling.particles} × {repeats}"
+        return ModelScores("EntityNLM", "words-only", found, f"not comparable: Q has seen each word; {how}")
+
+    def _measure_annotated(self) -> tuple[ModelScores, ModelScores]:
+        model = self.pretrained.get("generative")
+        joint, given = [], []
+        for document in track(self.progress, "EntityNLM joint", self.documents):
+            score = score_document(model, document, ())
+            joint.append(DocumentLogProb(document.id, len(score.x), score.log_prob))
+            given.append(DocumentLogProb(document.id, len(score.x), float(score.x.sum())))
+        reason = "not comparable: mentions and entities are predicted too"
+        return (
+            ModelScores("EntityNLM", "joint", tuple(joint), reason),
+            ModelScores(
+                "EntityNLM", "given-entities", tuple(given), "not comparable: the annotation is read"
+            ),
+        )

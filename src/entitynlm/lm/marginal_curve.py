@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, Method, estimate_documents
+from entitynlm.inference.marginal import METHODS, Method
+from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.perplexity import to_perplexity
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
@@ -79,13 +80,13 @@ def trace_curve(
     particles: Sequence[int] = (1, 3, 10, 30, 100),
     methods: Sequence[Method] = METHODS,
     proposals: Sequence[str] | None = None,
-    repeats: int = 4,
-    prior_share: float = PRIOR_SHARE,
-    seed: int = 0,
-    workers: int = 1,
+    sampling: Sampling | None = None,
     progress: Progress = SILENT,
 ) -> list[CurvePoint]:
-    """All points, by method, proposal and N; by default with every proposal that the model has."""
+    """All points, by method, proposal and N; by default with every proposal that the model has.
+
+    :param sampling: repeats, seed and all else that the points have in common.
+    """
     documents = [document for document in documents if len(document)]
     if not documents:
         raise DataError("the documents have no words")
@@ -97,17 +98,8 @@ def trace_curve(
     tokens = sum(map(len, documents))
     points = []
     for method, name, count in product(methods, proposals, particles):
-        estimates = estimate_documents(
-            model,
-            pretrained.get(name),
-            documents,
-            particles=count,
-            repeats=repeats,
-            method=method,
-            prior_share=prior_share,
-            seed=seed,
-            workers=workers,
-        )
+        own = replace(sampling or Sampling(), particles=count, method=method)
+        estimates = own.estimate(model, pretrained.get(name), documents)
         found = list(track(progress, f"{method}, {name} Q, N = {count}", estimates, len(documents)))
         runs = np.sum([estimate.repeats for estimate in found], axis=0)
         perplexities = tuple(to_perplexity(float(run), tokens) for run in runs)

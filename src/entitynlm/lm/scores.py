@@ -35,7 +35,7 @@ PAPER = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
 
 
 @dataclass(frozen=True)
-class DocumentScore:
+class DocumentLogProb:
     """One document: its log-probability in nats, and the standard error where that is an estimate."""
 
     id: str
@@ -51,7 +51,7 @@ class ModelScores:
 
     model: str
     likelihood: Likelihood
-    documents: tuple[DocumentScore, ...]
+    documents: tuple[DocumentLogProb, ...]
     note: str = ""
 
     @property
@@ -107,7 +107,7 @@ class ModelScores:
             }
             for found in values["documents"]
         ]
-        scores = tuple(DocumentScore(**found) for found in documents)
+        scores = tuple(DocumentLogProb(**found) for found in documents)
         return cls(values["model"], values["likelihood"], scores, values["note"])
 
 
@@ -164,7 +164,7 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
             raise ModelError("the seeds' tables have different rows")
         check_tokens(own)
         documents = tuple(
-            DocumentScore(
+            DocumentLogProb(
                 same[0].id,
                 same[0].tokens,
                 statistics.fmean(one.log_prob for one in same),

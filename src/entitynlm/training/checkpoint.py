@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from entitynlm.config import TrainingConfig, to_dict
 from entitynlm.errors import ModelError
-from entitynlm.training.loop import Progress, Training
+from entitynlm.training.loop import Training, TrainingState
 
 
 def save_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any]) -> None:
@@ -51,7 +51,7 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
         training.best_weights = dict(load_file(folder / "best.safetensors"))
         moments = load_file(folder / "optimizer.safetensors")
         training.optimizer.load_state_dict(_unflatten(moments, state["groups"]))
-        training.progress = Progress.from_dict(state["progress"])
+        training.progress = TrainingState.from_dict(state["progress"])
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"{folder}: this checkpoint can't be used ({error})") from error
 

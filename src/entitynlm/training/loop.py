@@ -48,7 +48,7 @@ class Losses:
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """Where a training stands; everything but the weights that is needed to go on."""
 
     epoch: int = 0
@@ -66,7 +66,7 @@ class Progress:
         return values
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Progress:
+    def from_dict(cls, values: dict[str, Any]) -> TrainingState:
         best = values["best_loss"]
         return cls(**{**values, "best_loss": math.inf if best is None else best})
 
@@ -101,7 +101,7 @@ class Training:
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
-        self.progress = Progress(rate=config.learning_rate)
+        self.progress = TrainingState(rate=config.learning_rate)
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}

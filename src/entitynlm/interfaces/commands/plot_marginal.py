@@ -61,13 +61,14 @@ def marginal(
     """
     from entitynlm.text.corpora import open_corpus
 
-    settings: dict[str, Any] = {"repeats": repeats, "seed": seed, "workers": workers}
+    sampling: dict[str, Any] = {"repeats": repeats, "seed": seed, "workers": workers}
+    if prior_share is not None:
+        sampling["prior_share"] = prior_share
+    settings: dict[str, Any] = {}
     settings["particles"] = parse_numbers(samples, "--samples")
     settings["methods"] = choose_names(methods, "--methods", ("particle-filter", "importance"))
     if proposals is not None:
         settings["proposals"] = choose_names(proposals, "--proposals", ("causal", "lookahead"))
-    if prior_share is not None:
-        settings["prior_share"] = prior_share
     if source.is_dir():
         options.check_model(source)
         if corpus is None:
@@ -75,7 +76,7 @@ def marginal(
         opened = open_corpus(corpus, format=format)
         opened.files(split)  # an error here if there is no such split
         prepare_torch("cpu", threads)
-        points, references = measure(source, opened, split, terminal, **settings)
+        points, references = measure(source, opened, split, terminal, sampling, **settings)
     else:
         points, references = read_curve(source)
     from entitynlm.interfaces.figures import draw_marginal_curve, save_figure
@@ -90,8 +91,11 @@ def marginal(
     terminal.write_json({"points": [point.to_dict() for point in points], "references": references})
 
 
-def measure(model: Path, corpus: Corpus, split: str, terminal: Terminal, **settings: Any) -> Curve:
+def measure(
+    model: Path, corpus: Corpus, split: str, terminal: Terminal, sampling: dict[str, Any], **settings: Any
+) -> Curve:
     """Measure the points, and the LSTM's perplexity on the same words where the model has one."""
+    from entitynlm.lm.evaluation import Sampling
     from entitynlm.lm.marginal_curve import trace_curve
     from entitynlm.lm.perplexity import to_perplexity
     from entitynlm.lm.rnnlm import score_words
@@ -100,7 +104,8 @@ def measure(model: Path, corpus: Corpus, split: str, terminal: Terminal, **setti
     pretrained = load_pretrained(model)
     documents = [pretrained.encoder.encode(document) for document in corpus.documents(split)]
     with terminal.progress() as progress:
-        points = trace_curve(pretrained, documents, progress=ProgressBars(progress, terminal), **settings)
+        settings |= {"sampling": Sampling(**sampling), "progress": ProgressBars(progress, terminal)}
+        points = trace_curve(pretrained, documents, **settings)
     references = {}
     if pretrained.language_model is not None:
         scores = [score_words(pretrained.language_model, document) for document in documents]

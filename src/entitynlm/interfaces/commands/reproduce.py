@@ -80,7 +80,7 @@ def reproduce_lm(
     from entitynlm.experiments import table1_language_modelling as table1
     from entitynlm.interfaces.result_tables import present
 
-    plan = table1.TrainingPlan(configurations, numbers, lookahead)
+    plan = table1.LanguageModelPlan(configurations, numbers, lookahead)
     with start_runner(terminal, source.device, out) as runner:
         for warning in dict.fromkeys(s.recipe.warning for s in configurations.values() if s.recipe.warning):
             runner.progress.message(f"remark: {warning}")
@@ -138,7 +138,7 @@ def reproduce_coref(
         return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
 
     trained: dict[Mode, bool] = {"causal": causal, "lookahead": lookahead}
-    plan = table2.TrainingPlan(settings, [name for name, wanted in trained.items() if wanted])
+    plan = table2.CorefPlan(settings, [name for name, wanted in trained.items() if wanted])
     with start_runner(terminal, source.device, out) as runner:
         experiment = reranking.make_experiment(runner, seed)
         if folds:
@@ -196,7 +196,7 @@ def reproduce_entity(
     stories = table3.read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=True, human=table3.has_guesses(stories))
     place = (source.corpus, source.format) if jobs > 1 else None
-    plan = table3.TrainingPlan(settings, load_config(ours_config), numbers, place)
+    plan = table3.PredictionPlan(settings, load_config(ours_config), numbers, place)
     with start_runner(terminal, source.device, out) as runner:
         found = table3.reproduce(documents, stories, names, plan, runner)
     result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})

@@ -1,0 +1,37 @@
+"""Table 3 for two seeds: baselines are fitted once, and tables have means and tests (rows themselves: tests/prediction)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import ConfigError
+from entitynlm.experiments.runner import Runner
+from entitynlm.experiments.table3_entity_prediction import PredictionPlan, choose_rows, describe, reproduce
+from entitynlm.prediction.slots import find_similar_slots
+from entitynlm.training.settings import load_settings
+from support.small_stories import make_stories
+
+
+def test_rows_that_do_not_change_with_the_seed_are_made_once(tmp_path: Path) -> None:
+    documents = {"train": make_stories(10), "dev": make_stories(3, first=50)}
+    stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
+    plan = PredictionPlan(load_settings(None), seeds=(1, 2))
+    found = reproduce(documents, stories, ["always-new", "shallow"], plan, Runner(tmp_path))
+    assert list(found) == [1, 2]
+    assert found[1][1] is found[2][1]
+    result = describe(found, corpus="stories", split="test", facts={"out": "here"})
+    (table,) = result.tables
+    assert table.columns == ("accuracy", "interval", "new", "old")
+    assert [row.paper for row in table.rows] == [31.08, 45.34]
+    assert any(remark.startswith("shallow against always-new") for remark in table.remarks)
+    assert [row.system for row in result.summary.rows] == ["Always new", "Shallow features"]
+    assert result.figures["out"] == "here" and result.figures["seeds"]["numbers"] == [1, 2]
+
+
+def test_rows_are_in_the_tables_order_and_known() -> None:
+    assert choose_rows(["human", "modi"], model=False, human=False) == ["modi", "human"]
+    assert choose_rows([], model=False, human=True) == ["always-new", "shallow", "modi", "human"]
+    with pytest.raises(ConfigError, match="no row 'best'"):
+        choose_rows(["best"], model=True, human=True)
