@@ -45,7 +45,7 @@ def test_one_document_by_its_id(tmp_path: Path) -> None:
     path.write_text(LINE % "one" + LINE % "two")
     assert read_one(str(path), Terminal(quiet=True)).id == "one"
     assert read_one(str(path), Terminal(quiet=True), wanted="two").id == "two"
-    with pytest.raises(DataError, match="expected one, two"):
+    with pytest.raises(DataError, match="expected an id such as one, two"):
         read_one(str(path), Terminal(quiet=True), wanted="three")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,15 +79,22 @@ def _read_all(files: Sequence[str], terminal: Terminal, format: str | None) -> I
 def read_one(
     file: str, terminal: Terminal, *, format: str | None = None, wanted: str | None = None
 ) -> Document:
+    """The document of a file that is called ``wanted``, or the first one."""
+    documents = (document for _, document in read_inputs([file], terminal, format=format))
+    return pick_document(documents, file, wanted)
+
+
+def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:
     """The document called ``wanted``, or the first one."""
-    names = []
-    for _, document in read_inputs([file], terminal, format=format):
+    names: list[str] = []
+    for document in documents:
         if wanted is None or document.id == wanted:
             return document
-        names.append(document.id)
+        names = [*names, document.id][:10]
     if names:
-        raise DataError(f"there is no document {wanted!r} in it", path=file, expected=", ".join(names[:10]))
-    raise DataError("there is no word in it", path="standard input" if file == STANDARD else file)
+        expected = f"an id such as {', '.join(names)}"
+        raise DataError(f"there is no document {wanted!r} in it", path=path, expected=expected)
+    raise DataError("there is no word in it", path="standard input" if path == STANDARD else path)
 
 
 # -- outputs that are called after inputs ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from entitynlm.interfaces.console import Terminal
 from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
 from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.text.corpora.statistics import SplitStatistics
@@ -110,6 +111,25 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
     if len(document.entities) > limit:
         rows.append(("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim")))
     return draw_table(("", "mentions", "type", "first called"), rows, right=("mentions",))
+
+
+def show_document(
+    terminal: Terminal,
+    document: Document,
+    *,
+    sentences: int | None = None,
+    entities: int = 30,
+    sequences: bool = False,
+    soft_wrap: bool = False,
+) -> None:
+    """Print a document in colours, then its entities, then its sequences if they are wanted."""
+    terminal.print(render_document(document, sentences=sentences), soft_wrap=soft_wrap)
+    if document.entities:
+        terminal.print()
+        terminal.print(list_entities(document, limit=entities))
+    for table in tabulate_sequences(document) if sequences else ():
+        terminal.print()
+        terminal.print(table)
 
 
 def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE) -> list[Table]:

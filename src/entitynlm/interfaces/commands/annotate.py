@@ -93,15 +93,13 @@ def annotate(
 
 def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentences: int | None) -> None:
     """Print each text in colours, then its entities."""
-    from entitynlm.interfaces.views import list_entities, render_document
+    from entitynlm.interfaces.views import show_document
 
     for number, (_, document) in enumerate(annotated):
         if number:
             terminal.print()
         terminal.print(f"── {document.id}", style="dim", markup=False)
-        terminal.print(render_document(document, sentences=sentences), soft_wrap=True)
-        terminal.print()
-        terminal.print(list_entities(document))
+        show_document(terminal, document, sentences=sentences, soft_wrap=True)
 
 
 def write(

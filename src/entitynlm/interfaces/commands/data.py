@@ -12,7 +12,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.text.document import Document
+from entitynlm.interfaces.inputs import pick_document
 from entitynlm.text.formats.base import Oddity
 
 if TYPE_CHECKING:
@@ -211,32 +211,12 @@ def show(
 
     Example: entitynlm data show corpora/stories --split dev --sentences 10
     """
-    from rich.markup import escape
-
-    from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
+    from entitynlm.interfaces.views import show_document
     from entitynlm.text.corpora.corpus import open_corpus
 
     corpus = open_corpus(path, format=format)
-    found = _find_document(corpus.documents(split), path, document)
-    terminal.print(f"[bold]{escape(found.id)}[/bold]")
-    terminal.print(render_document(found, sentences=sentences), soft_wrap=False)
-    if found.entities:
-        terminal.print()
-        terminal.print(list_entities(found))
-    if sequences:
-        for table in tabulate_sequences(found):
-            terminal.print()
-            terminal.print(table)
+    found = pick_document(corpus.documents(split), path, document)
+    terminal.print(found.id, style="bold", markup=False)
+    show_document(terminal, found, sentences=sentences, sequences=sequences)
     figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}
     terminal.write_json({"id": found.id, **figures})
-
-
-def _find_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:
-    ids: list[str] = []
-    for document in documents:
-        if wanted is None or document.id == wanted:
-            return document
-        ids = [*ids, document.id][:5]
-    if wanted is None:
-        raise DataError("there is no document in it", path=path)
-    raise DataError(f"there is no document {wanted!r}", path=path, expected=f"an id such as {', '.join(ids)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,7 +92,9 @@ def get_corpus(
     if offer.generated:
         if source is not None or url is not None:
             raise ConfigError(f"{name} is generated here: --from and --url make no sense for it")
-        _generate(terminal, target, documents or 2000, 1 if seed is None else seed)
+        seed = 1 if seed is None else seed
+        title = f"stories (generated, seed {seed}) in {print_path(target)}"
+        terminal.write_json(generate_stories(terminal, title, documents or 2000, seed, target))
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
@@ -122,9 +124,10 @@ def _fetch(
     )
 
 
-def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> None:
-    from rich.markup import escape
-
+def generate_stories(
+    terminal: Terminal, title: str, documents: int, seed: int, target: Path | None = None
+) -> dict[str, Any]:
+    """Generate the stories, into a folder if one is given, and print what they are like."""
     from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
     from entitynlm.text.corpora.generated import make_stories
 
@@ -133,8 +136,8 @@ def _generate(terminal: Terminal, target: Path, documents: int, seed: int) -> No
         report = make_stories(
             documents, seed=seed, target=target, on_document=lambda story: progress.advance(task)
         )
-    terminal.print(f"[bold]stories[/bold] (generated, seed {seed}) in {escape(print_path(target))}")
+    terminal.print(title, markup=False)
     terminal.print(tabulate_statistics(report.statistics))
     terminal.print()
     terminal.print(describe_difficulty(report.difficulty))
-    terminal.write_json(report.as_json())
+    return report.as_json()

@@ -52,13 +52,11 @@ def demo(
 
 def show_running_example(terminal: Terminal) -> None:
     """The paper's running example, and its sequences X, R, E, L."""
-    from entitynlm.interfaces.views import list_entities, render_document, tabulate_sequences
+    from entitynlm.interfaces.views import show_document, tabulate_sequences
     from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 
     terminal.print("[bold]The paper's running example[/bold]: each colour is an entity\n")
-    terminal.print(render_document(RUNNING_EXAMPLE))
-    terminal.print()
-    terminal.print(list_entities(RUNNING_EXAMPLE))
+    show_document(terminal, RUNNING_EXAMPLE)
     terminal.print(
         "\nAs the model sees it: X is the word, R whether it is in a mention, E which entity, L how many words are left"
     )
@@ -76,15 +74,13 @@ def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> di
     from entitynlm.interfaces.commands.report import measure_report
     from entitynlm.interfaces.commands.surprisal import summarise
     from entitynlm.interfaces.report.page import write_page
-    from entitynlm.interfaces.views import list_entities, render_document
+    from entitynlm.interfaces.views import show_document
 
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
     name = Path(model.model).name
     report = measure_report(model.load(), as_document(text, id=TITLE), terminal)
     terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {name}\n")
-    terminal.print(render_document(report.document))
-    terminal.print()
-    terminal.print(list_entities(report.document, limit=8))
+    show_document(terminal, report.document, entities=8)
     terminal.print()
     terminal.print(draw_surprises(report))
     with write_atomically(out) as stream:
@@ -116,8 +112,8 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
     """The generated corpus: one story, the counts, and how hard it is to predict the next entity."""
-    from entitynlm.interfaces.views import describe_difficulty, render_document, tabulate_statistics
-    from entitynlm.text.corpora.generated import make_stories
+    from entitynlm.interfaces.commands.data_sources import generate_stories as generate_and_show
+    from entitynlm.interfaces.views import render_document
     from entitynlm.text.stories.generator import generate_stories
 
     first = next(generate_stories(1, seed=seed))
@@ -125,14 +121,8 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
         f"\n[bold]The corpus that the package carries[/bold]: generated stories; this one is {first.id}\n"
     )
     terminal.print(render_document(first))
-    with terminal.progress() as progress:
-        task = progress.add_task("generating stories", total=documents, note="")
-        report = make_stories(documents, seed=seed, on_document=lambda story: progress.advance(task))
-    terminal.print(f"\n{documents:,} of them (generated, seed {seed}):\n")
-    terminal.print(tabulate_statistics(report.statistics))
-    terminal.print()
-    terminal.print(describe_difficulty(report.difficulty))
-    return report.as_json()
+    title = f"\n{documents:,} of them (generated, seed {seed}):\n"
+    return generate_and_show(terminal, title, documents, seed)
 
 
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
