@@ -9,6 +9,7 @@ import pytest
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.experiments.background import train_in_background
+from entitynlm.progress import Silent
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
@@ -37,12 +38,19 @@ def settings() -> Settings:
     return load_settings(None, SETTINGS)
 
 
+class Stop(Silent):
+    """Interrupts whatever asks."""
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        raise KeyboardInterrupt
+
+
 @pytest.mark.slow
 def test_a_stopped_training_goes_on_to_the_same_model(
     corpus: Path, settings: Settings, tmp_path: Path
 ) -> None:
     folder = tmp_path / "beside"
-    with train_in_background(folder, corpus, None, settings, seed=1, should_stop=lambda: True) as wait:
+    with train_in_background(folder, corpus, None, settings, seed=1, progress=Stop()) as wait:
         assert wait() is None
     with train_in_background(folder, corpus, None, settings, seed=1) as wait:
         beside = wait()

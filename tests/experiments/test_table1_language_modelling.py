@@ -26,7 +26,6 @@ from entitynlm.progress import Silent
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.completion import complete_pretrained
-from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
 
 Documents = dict[str, Sequence[Document]]
@@ -53,7 +52,7 @@ def run(
 ) -> Perplexities:
     configurations = options.pop("configurations", {"a": make_settings()})
     defaults = {"sampling": Sampling(particles=3, repeats=2), "splits": ("test",)}
-    runner = Runner(out) if record is None else Runner(out, progress=record, listener=record.listener)
+    runner = Runner(out) if record is None else Runner(out, progress=record)
     plan = LanguageModelPlan(configurations, seeds)
     return LanguageModelling(documents, runner, **{**defaults, **options}).reproduce(plan)
 
@@ -72,16 +71,14 @@ class Record(Silent):
         self.trained: list[str] = []
         self.measured: list[str] = []
 
-    def _stop(self) -> bool:
-        self.left -= 1
-        return self.left <= 0
-
     def start(self, task: str, total: int | None = None) -> None:
-        self.measured.append(task)
+        part, comma, _ = task.partition(", epoch")
+        (self.trained if comma else self.measured).append(part)
 
-    @property
-    def listener(self) -> Listener:
-        return Listener(on_epoch=lambda part, record: self.trained.append(part), should_stop=self._stop)
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise KeyboardInterrupt
 
 
 def test_what_is_done_is_not_done_again(documents: Documents, tmp_path: Path) -> None:

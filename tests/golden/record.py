@@ -566,7 +566,7 @@ def train_model(
     """The losses of a training, epoch by epoch and part by part."""
     import torch
 
-    from entitynlm.training.recipe import Listener, train_pretrained
+    from entitynlm.training.recipe import train_pretrained
     from entitynlm.training.settings import load_settings
 
     torch.set_num_threads(1)
@@ -583,7 +583,7 @@ def train_model(
         load_settings(config, changes),
         parts=("generative", "causal", "lookahead", "rnnlm"),
         seed=6,
-        listener=Listener(on_epoch=listen),
+        on_epoch=listen,
     )
     assert pretrained is not None
     return {"epochs": epochs, "vocabulary": len(pretrained.encoder.vocabulary)}

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from entitynlm import EntityNLM
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.progress import Silent
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import make_batches, make_even_batches
-from entitynlm.training.loop import Event
-from entitynlm.training.recipe import Listener, train_pretrained
+from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings, load_settings
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -43,15 +43,34 @@ def weights_of(folder: Path, part: str = "generative") -> dict[str, torch.Tensor
     return {k: v.clone() for k, v in load_pretrained(folder).get(part).state_dict().items()}
 
 
-class StopAfter:
-    """Asks a training to stop after so many batches."""
+class StopAfter(Silent):
+    """Interrupts a training after so many batches."""
 
     def __init__(self, batches: int) -> None:
         self.left = batches
 
-    def __call__(self) -> bool:
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
         self.left -= 1
-        return self.left == 0
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+class Recorder(Silent):
+    """Remembers all that it is told."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, int | None] = {}
+        self.done: dict[str, int | None] = {}
+        self.messages: list[str] = []
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.totals[task], self.done[task] = total, 0
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self.done[task] = (self.done[task] or 0) + amount
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=40), st.integers(1, 9), st.integers(0, 3))
@@ -79,9 +98,8 @@ def test_resuming_gives_the_same_weights(
     train, dev = stories[:10], stories[10:]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     assert train_pretrained(train, dev, settings, parts=("generative",), seed=2, folder=whole) is not None
-    listener = Listener(should_stop=StopAfter(stop))
     stopped = train_pretrained(
-        train, dev, settings, parts=("generative",), seed=2, folder=cut, listener=listener
+        train, dev, settings, parts=("generative",), seed=2, folder=cut, progress=StopAfter(stop)
     )
     assert stopped is None
     resumed = train_pretrained(train, dev, settings, parts=("generative",), seed=2, folder=cut, resume=True)
@@ -92,7 +110,6 @@ def test_resuming_gives_the_same_weights(
 
 
 def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_path: Path) -> None:
-    listener = Listener(should_stop=StopAfter(1))
     train_pretrained(
         stories[:6],
         stories[6:],
@@ -100,7 +117,7 @@ def test_resuming_with_other_settings_is_refused(stories: list[Document], tmp_pa
         parts=("generative",),
         seed=2,
         folder=tmp_path,
-        listener=listener,
+        progress=StopAfter(1),
     )
     with pytest.raises(ModelError, match="other settings"):
         train_pretrained(
@@ -135,7 +152,7 @@ def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_pat
 
 
 def test_losses_fall_and_progress_is_told(stories: list[Document]) -> None:
-    events: list[Event] = []
+    progress = Recorder()
     records: list[dict[str, float]] = []
     train_pretrained(
         stories[:10],
@@ -143,10 +160,14 @@ def test_losses_fall_and_progress_is_told(stories: list[Document]) -> None:
         make_settings(epochs=6, patience=6, window=40),
         parts=("generative",),
         seed=1,
-        listener=Listener(lambda _, e: events.append(e), lambda _, r: records.append(r)),
+        progress=progress,
+        on_epoch=lambda _, record: records.append(record),
     )
     assert records[-1]["train_loss"] < records[0]["train_loss"] - 0.3
-    assert events[-1].tokens == events[-1].epoch_tokens
+    assert progress.done == progress.totals and list(progress.totals) == [
+        f"generative, epoch {n}" for n in range(1, 7)
+    ]
+    assert len(progress.messages) == 6 and "dev" in progress.messages[0]
     assert [record["epoch"] for record in records] == [1, 2, 3, 4, 5, 6]
 
 

@@ -14,14 +14,15 @@ from pathlib import Path
 import torch
 
 from entitynlm.model.pretrained import Pretrained, load_pretrained
+from entitynlm.progress import SILENT, Progress, Silent
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.completion import complete_pretrained
-from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
 
 POLL = 1.0
 """Seconds between two looks at whether the training is asked to stop."""
 
+TASK = "training beside"
 _stop: Event | None = None
 """In the training process: set when it shall stop."""
 
@@ -35,11 +36,11 @@ def train_in_background(
     *,
     seed: int,
     device: str = "cpu",
-    should_stop: Callable[[], bool] = lambda: False,
+    progress: Progress = SILENT,
 ) -> Iterator[Callable[[], Pretrained | None]]:
     """Train the generative part of the model in ``folder``, beside what is done in the context.
 
-    The context's value waits for the model: None if ``should_stop`` stopped it. Whatever goes wrong in the context ends the
+    The context's value waits for the model: None if ``progress`` interrupted it. Whatever goes wrong in the context ends the
     training in a checkpoint.
     """
     context = multiprocessing.get_context("spawn")
@@ -48,11 +49,15 @@ def train_in_background(
         future = pool.submit(_train, folder, corpus, format, settings, seed, device)
 
         def wait() -> Pretrained | None:
+            progress.start(TASK)
             while True:
                 try:
                     finished = future.result(timeout=POLL)
+                    progress.finish(TASK)
                 except NotYet:
-                    if should_stop():
+                    try:
+                        progress.advance(TASK, 0)
+                    except KeyboardInterrupt:
                         stop.set()
                 else:
                     return load_pretrained(folder, device=device) if finished else None
@@ -72,6 +77,17 @@ def _prepare_process(stop: Event) -> None:
     torch.set_num_threads(1)
 
 
+class _Interruptible(Silent):
+    """Progress that nobody sees, interrupted by an event."""
+
+    def __init__(self, stop: Event) -> None:
+        self._stop = stop
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
 def _train(
     folder: Path, corpus: Path, format: str | None, settings: Settings, seed: int, device: str
 ) -> bool:
@@ -79,7 +95,6 @@ def _train(
     assert _stop is not None
     opened = open_corpus(corpus, format=format)
     train, development = (list(opened.documents(name)) for name in ("train", "dev"))
-    listener = Listener(should_stop=_stop.is_set)
     trained = complete_pretrained(
         folder,
         train,
@@ -88,6 +103,6 @@ def _train(
         parts=("generative",),
         seed=seed,
         device=device,
-        listener=listener,
+        progress=_Interruptible(_stop),
     )
     return trained is not None

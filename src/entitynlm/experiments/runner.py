@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +20,6 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.completion import complete_pretrained
-from entitynlm.training.recipe import Listener
 from entitynlm.training.settings import Settings
 
 CORPUS_FILE = "corpus.json"
@@ -35,13 +34,11 @@ class Runner:
     """Runs steps in a folder.
 
     :param folder: where models and figures are stored; without one nothing is stored, and every step is made.
-    :param listener: told about trainings, and asked whether to stop.
     """
 
     folder: Path | None = None
     device: str = "cpu"
     progress: Progress = SILENT
-    listener: Listener = field(default_factory=Listener)
 
     def locate(self, name: str) -> Path:
         """A file or folder of the experiment's."""
@@ -109,7 +106,7 @@ class Runner:
             parts=parts,
             seed=seed,
             device=self.device,
-            listener=self.listener,
+            progress=self.progress,
         )
         if trained is None:
             raise KeyboardInterrupt

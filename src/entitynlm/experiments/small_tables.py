@@ -21,8 +21,9 @@ from entitynlm.lm.scores import PAPER as PAPER_LM
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.slots import collect_slots
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import Listener, train_pretrained
+from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
 
 PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")
@@ -40,11 +41,11 @@ class Stories:
 
 
 def train_quickly(
-    stories: Stories, settings: Settings, *, seed: int, listener: Listener | None = None
+    stories: Stories, settings: Settings, *, seed: int, progress: Progress = SILENT
 ) -> Pretrained | None:
-    """All parts that the tables need; None if the listener stopped it."""
+    """All parts that the tables need; None if it was interrupted."""
     return train_pretrained(
-        stories.train, stories.development, settings, parts=PARTS, seed=seed, listener=listener
+        stories.train, stories.development, settings, parts=PARTS, seed=seed, progress=progress
     )
 
 

@@ -260,7 +260,7 @@ def _train(documents: Documents, plan: PredictionPlan, seed: int, runner: Runner
             plan.settings,
             seed=seed,
             device=runner.device,
-            should_stop=runner.listener.should_stop,
+            progress=runner.progress,
         )
     return nullcontext(lambda: runner.train(name, documents, plan.settings, parts=("generative",), seed=seed))
 

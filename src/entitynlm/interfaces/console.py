@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from entitynlm.interfaces.options import Colour, Json, Quiet
 if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to be answered
     from rich.console import Console
     from rich.progress import Progress
+
+    from entitynlm.model.pretrained import Pretrained
 
 Item = TypeVar("Item")
 
@@ -54,6 +57,15 @@ class Terminal:
     def remark(self, *things: Any, **options: Any) -> None:
         """Print a remark on standard error; nothing with ``--quiet``."""
         self.err.print(*things, **_keep_lines(things, options))
+
+    def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
+        """A model, with a remark where there is something to say about its folder."""
+        from entitynlm.model.pretrained import load_pretrained
+
+        pretrained = load_pretrained(path, device=device)
+        for remark in pretrained.remarks:
+            self.remark(f"remark: {remark}", markup=False)
+        return pretrained
 
     def write_json(self, figures: Any) -> None:
         """Write the figures as JSON where ``--json`` asked for them."""
@@ -102,6 +114,44 @@ class Terminal:
             for item in items:
                 yield item
                 progress.advance(task)
+
+
+class ProgressBars:
+    """Progress in the terminal: a bar for each task, messages as remarks (and, with the time, at the end of a log file).
+
+    :param should_stop: asked at every step; a stop is an interrupt.
+    """
+
+    def __init__(
+        self,
+        bars: Progress,
+        terminal: Terminal,
+        *,
+        log: Path | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._bars, self._terminal, self._log, self._should_stop = bars, terminal, log, should_stop
+        self._tasks: dict[str, Any] = {}
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.finish(task)
+        self._tasks[task] = self._bars.add_task(task, total=total, note="")
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self._bars.update(self._tasks[task], advance=amount, note=note)
+        if self._should_stop():
+            raise KeyboardInterrupt
+
+    def finish(self, task: str) -> None:
+        if task in self._tasks:
+            self._bars.remove_task(self._tasks.pop(task))
+
+    def message(self, text: str) -> None:
+        self._terminal.remark(text, markup=False)
+        if self._log is not None:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            with self._log.open("a", encoding="utf-8") as stream:
+                stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
 
 def print_path(path: str | Path) -> str:

@@ -24,6 +24,7 @@ from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD
 
 if TYPE_CHECKING:
+    from entitynlm.interfaces.console import Terminal
     from entitynlm.model.pretrained import Pretrained
 
 DEFAULT_MODEL = "entitynlm-en"
@@ -175,13 +176,12 @@ class ModelOptions:
     device: Device = "cpu"
     threads: Threads = None
 
-    def load(self) -> Pretrained:
+    def load(self, terminal: Terminal) -> Pretrained:
         """The model, on its device. Torch is imported here and not before."""
         from entitynlm.model.devices import prepare_torch
-        from entitynlm.model.pretrained import load_pretrained
 
         prepare_torch(self.device, self.threads)
-        return load_pretrained(self.model, device=self.device)
+        return terminal.load_model(self.model, self.device)
 
 
 # -- groups of options -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from entitynlm.config import TrainingConfig, to_dict
+from entitynlm.config import ModelConfig, TrainingConfig, rename_settings, to_dict
 from entitynlm.errors import ModelError
 from entitynlm.training.loop import Training, TrainingState
 
@@ -28,7 +28,7 @@ def save_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
     save_file(_contiguous(training.best_weights), beside / "best.safetensors")
     moments, groups = _flatten(training.optimizer.state_dict())
     save_file(moments, beside / "optimizer.safetensors")
-    state = {"progress": training.progress.to_dict(), "groups": groups, "settings": settings}
+    state = {"progress": training.state.to_dict(), "groups": groups, "settings": settings}
     (beside / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     beside.replace(folder)
@@ -41,6 +41,7 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
         # An option that came after the checkpoint was made is missing there: it stood at its default.
         stored = {**state["settings"]}
         stored["training"] = {**_plain(TrainingConfig()), **stored["training"]}
+        stored["model"] = {**_plain(ModelConfig()), **rename_settings(stored["model"])}
         if stored != settings:
             different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))
             raise ModelError(
@@ -51,12 +52,12 @@ def load_checkpoint(training: Training, folder: Path, *, settings: dict[str, Any
         training.best_weights = dict(load_file(folder / "best.safetensors"))
         moments = load_file(folder / "optimizer.safetensors")
         training.optimizer.load_state_dict(_unflatten(moments, state["groups"]))
-        training.progress = TrainingState.from_dict(state["progress"])
+        training.state = TrainingState.from_dict(state["progress"])
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"{folder}: this checkpoint can't be used ({error})") from error
 
 
-def _plain(config: TrainingConfig) -> dict[str, Any]:
+def _plain(config: ModelConfig | TrainingConfig) -> dict[str, Any]:
     """As JSON gives it back."""
     values: dict[str, Any] = json.loads(json.dumps(to_dict(config)))
     return values

@@ -11,8 +11,9 @@ from pathlib import Path
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import CONFIG_FILE, Pretrained, load_pretrained
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import Listener, train_pretrained
+from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
 
 
@@ -25,7 +26,7 @@ def complete_pretrained(
     parts: Sequence[Mode],
     seed: int,
     device: str = "cpu",
-    listener: Listener | None = None,
+    progress: Progress = SILENT,
 ) -> Pretrained | None:
     """The model in ``folder`` with all ``parts``, of which those that are missing are trained; None if it was stopped."""
     stored = load_pretrained(folder, device=device) if (folder / CONFIG_FILE).exists() else None
@@ -44,7 +45,7 @@ def complete_pretrained(
         device=device,
         folder=folder,
         resume=True,
-        listener=listener,
+        progress=progress,
     )
 
 

@@ -30,6 +30,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import DrawnNoise, FixedNoise, Noise
 from entitynlm.model.pretrained import Network
 from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.progress import SILENT, Progress
 from entitynlm.training.batching import choose_documents, derive_seed, make_batches, make_even_batches
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
@@ -71,19 +72,8 @@ class TrainingState:
         return cls(**{**values, "best_loss": math.inf if best is None else best})
 
 
-@dataclass(frozen=True)
-class Event:
-    """News for whoever shows progress: tokens done in this epoch, tokens of an epoch, loss so far, tokens per second."""
-
-    epoch: int
-    tokens: int
-    epoch_tokens: int
-    loss: float
-    speed: float
-
-
 class Training:
-    """A training under way: ``run`` goes on from ``progress`` until it ends or is asked to stop."""
+    """A training under way: ``run`` goes on from ``state`` until it ends or is asked to stop."""
 
     def __init__(
         self,
@@ -101,35 +91,36 @@ class Training:
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
-        self.progress = TrainingState(rate=config.learning_rate)
+        self.state = TrainingState(rate=config.learning_rate)
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
 
     def run(
-        self,
-        *,
-        on_event: Callable[[Event], None] | None = None,
-        on_epoch: Callable[[dict[str, Any]], None] | None = None,
-        should_stop: Callable[[], bool] | None = None,
+        self, progress: Progress = SILENT, *, on_epoch: Callable[[dict[str, Any]], None] | None = None
     ) -> bool:
-        """Train; the best weights are in the network at the end. False if it was stopped before (and can be resumed)."""
-        while not self.progress.finished:
-            if not self._run_epoch(on_event, should_stop):
+        """Train; the best weights are in the network at the end. False if ``progress`` interrupted it (it can be resumed)."""
+        part = self.network.config.mode
+        while not self.state.finished:
+            if not self._run_epoch(progress, f"{part}, epoch {self.state.epoch + 1}"):
                 return False
             record = self._finish_epoch()
             if on_epoch:
                 on_epoch(record)
+            dev = record["dev"]
+            progress.message(
+                f"{part} epoch {record['epoch']}: train {record['train_loss']:.4f}, dev {record['dev_loss']:.4f} "
+                f"(R {dev['r']:.3f}, E {dev['e']:.3f}, L {dev['l']:.3f}, X {dev['x']:.3f}), "
+                f"{record['tokens_per_second']:,.0f} words/s"
+            )
         if self.best_weights:
             self.network.load_state_dict(self.best_weights)
         self.network.eval()
         return True
 
-    def _run_epoch(
-        self, on_event: Callable[[Event], None] | None, should_stop: Callable[[], bool] | None
-    ) -> bool:
-        """The rest of the current epoch; False if asked to stop."""
-        state = self.progress
+    def _run_epoch(self, progress: Progress, task: str) -> bool:
+        """The rest of the current epoch; False if it was interrupted."""
+        state = self.state
         self.network.train()
         for group in self.optimizer.param_groups:
             group["lr"] = state.rate
@@ -138,6 +129,7 @@ class Training:
         lengths = [self.lengths[i] for i in chosen]
         batches = make_batches(lengths, self.config.batch_size, seed=self.seed, epoch=state.epoch)
         done, loss, started = 0, 0.0, time.perf_counter()
+        progress.start(task, sum(lengths))
         for number in range(state.batch, len(batches)):
             torch.manual_seed(derive_seed(self.seed, state.epoch, number))
             generator = torch.Generator().manual_seed(derive_seed(self.seed, state.epoch, number, 1))
@@ -146,11 +138,12 @@ class Training:
             )
             done, loss = done + tokens, loss + batch_loss
             state.batch = number + 1
-            if on_event:
-                speed = done / max(1e-9, time.perf_counter() - started)
-                on_event(Event(state.epoch + 1, done, sum(lengths), loss / max(1, done), speed))
-            if should_stop and should_stop():
+            speed = done / max(1e-9, time.perf_counter() - started)
+            try:
+                progress.advance(task, tokens, f"loss {loss / max(1, done):.3f} · {speed:,.0f} words/s")
+            except KeyboardInterrupt:
                 return False
+        progress.finish(task)
         self._train_loss = loss / max(1, done)
         self._speed = done / max(1e-9, time.perf_counter() - started)
         return True
@@ -179,7 +172,7 @@ class Training:
 
     def _finish_epoch(self) -> dict[str, Any]:
         """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
-        state, config = self.progress, self.config
+        state, config = self.state, self.config
         losses = measure_losses(self.network, self.development)
         state.epoch, state.batch = state.epoch + 1, 0
         record: dict[str, Any] = {

@@ -18,23 +18,18 @@ from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.pretrained import Network, Pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
-from entitynlm.training.loop import Event, Training
+from entitynlm.training.loop import Training
 from entitynlm.training.settings import Settings
+
+OnEpoch = Callable[[Mode, dict[str, Any]], None]
+"""Gets the part that is trained and the losses of an epoch."""
 
 CHECKPOINTS = "checkpoints"
 LOG = "log.jsonl"
-
-
-@dataclass(frozen=True)
-class Listener:
-    """Who is told about a training: the command line's progress bar, a test, nobody."""
-
-    on_event: Callable[[Mode, Event], None] = lambda mode, event: None
-    on_epoch: Callable[[Mode, dict[str, Any]], None] = lambda mode, record: None
-    should_stop: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True)
@@ -85,14 +80,14 @@ def train_part(
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
-    listener: Listener | None = None,
+    progress: Progress = SILENT,
+    on_epoch: OnEpoch | None = None,
     start: LanguageModel | None = None,
 ) -> bool:
     """Train one part of a model; False if it was stopped before its end (with a checkpoint in ``folder``).
 
     With ``start`` the word side begins as that language model's (``training.start``).
     """
-    listener = listener or Listener()
     model_config, training_config = settings.for_part(mode)
     mention_types = pretrained.encoder.mention_types
     model_config = type(model_config)(**{**to_dict(model_config), "mention_types": mention_types})
@@ -116,20 +111,17 @@ def train_part(
     def finish_epoch(record: dict[str, Any]) -> None:
         if checkpoint and folder:
             save_checkpoint(training, checkpoint, settings=described)
-            write_log(folder / LOG, mode, training.progress.history)
-        listener.on_epoch(mode, record)
+            write_log(folder / LOG, mode, training.state.history)
+        if on_epoch:
+            on_epoch(mode, record)
 
-    finished = training.run(
-        on_event=lambda event: listener.on_event(mode, event),
-        on_epoch=finish_epoch,
-        should_stop=listener.should_stop,
-    )
+    finished = training.run(progress, on_epoch=finish_epoch)
     if not finished and checkpoint:
         save_checkpoint(training, checkpoint, settings=described)
     pretrained.notes.setdefault("training", {})[mode] = {
         **described,
-        "best_epoch": training.progress.best_epoch,
-        "best_dev_loss": training.progress.best_loss,
+        "best_epoch": training.state.best_epoch,
+        "best_dev_loss": training.state.best_loss,
     }
     return finished
 
@@ -159,10 +151,11 @@ def train_pretrained(
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
-    listener: Listener | None = None,
+    progress: Progress = SILENT,
+    on_epoch: OnEpoch | None = None,
     start: LanguageModel | None = None,
 ) -> Pretrained | None:
-    """Train the parts and store them as one model; None if it was stopped (``resume`` goes on).
+    """Train the parts and store them as one model; None if ``progress`` interrupted it (``resume`` goes on).
 
     With ``base`` its encoder, word classes and other parts are kept, and the parts named are trained into it. With ``start`` the
     word side of each part begins as that language model's, which must have been trained with the same encoder.
@@ -182,7 +175,8 @@ def train_pretrained(
             device=device,
             folder=folder,
             resume=resume,
-            listener=listener,
+            progress=progress,
+            on_epoch=on_epoch,
             start=start,
         ):
             return None

@@ -64,7 +64,7 @@ def annotate(
     elif to and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --to both want standard output; give --out a file")
     documents = read_inputs(files, terminal, format=format)
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.coref.annotation import Options, annotate_document
 
     wanted = Options(samples, links, with_scores, keep_mentions, possessives, seed)

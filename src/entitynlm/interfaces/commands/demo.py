@@ -78,7 +78,7 @@ def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> di
 
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
     name = Path(model.model).name
-    report = measure_report(model.load(), as_document(text, id=TITLE), terminal)
+    report = measure_report(model.load(terminal), as_document(text, id=TITLE), terminal)
     terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {name}\n")
     show_document(terminal, report.document, entities=8)
     terminal.print()
@@ -141,9 +141,9 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
         f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then small versions of the paper's "
         "three tables (one seed, a small model: the order of things, not results)\n"
     )
-    with follow_training(terminal) as listener:
+    with follow_training(terminal) as progress:
         pretrained = train_quickly(
-            stories, load_settings(None, load_packaged_settings("quick")), seed=seed, listener=listener
+            stories, load_settings(None, load_packaged_settings("quick")), seed=seed, progress=progress
         )
     if pretrained is None:
         terminal.remark("stopped")

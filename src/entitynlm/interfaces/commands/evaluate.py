@@ -54,12 +54,11 @@ def evaluate_lm(
     source.prepare()
     from entitynlm.experiments import table1_language_modelling as table1
     from entitynlm.interfaces.result_tables import present
-    from entitynlm.model.pretrained import load_pretrained
 
-    pretrained = load_pretrained(model, device=source.device)
+    pretrained = terminal.load_model(model, source.device)
     if pretrained.encoder.recipe.warning:
         terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
-    other = load_pretrained(rnnlm, device=source.device) if rnnlm is not None else None
+    other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
     with start_runner(terminal, source.device) as runner:
         found = perplexity.make_experiment(corpus, splits, runner).evaluate(pretrained, other)
     facts = {"model": str(model), "vocabulary": len(pretrained.encoder.vocabulary)}
@@ -106,9 +105,8 @@ def evaluate_coref(
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import make_splits
     from entitynlm.interfaces.result_tables import present
-    from entitynlm.model.pretrained import load_pretrained
 
-    pretrained = load_pretrained(model, device=source.device) if model is not None else None
+    pretrained = terminal.load_model(model, source.device) if model is not None else None
     ours = load_ranker(ranker) if ranker is not None else None
     documents = {name: list(corpus.documents(name)) for name in names}
     splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
@@ -160,7 +158,6 @@ def evaluate_entity(
     source.prepare()
     from entitynlm.experiments import table3_entity_prediction as table3
     from entitynlm.interfaces.result_tables import present
-    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.prediction.network.predictor import load_config
 
     stories = table3.read_slots(corpus, split)
@@ -178,7 +175,7 @@ def evaluate_entity(
         if model is not None:
             predictors.folder = model / OURS
             if any(name in table3.NEEDS_MODEL for name in names):
-                predictors.pretrained = load_pretrained(model, device=source.device)
+                predictors.pretrained = terminal.load_model(model, source.device)
         found = {seed: predictors.measure(names)}
     facts = {"model": None if model is None else str(model), "seed": seed}
     present(table3.describe(found, corpus=corpus.name, split=split, facts=facts), terminal)

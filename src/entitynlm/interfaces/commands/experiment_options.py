@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,8 +17,6 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
-
     from entitynlm.coref.candidates.files import Ranked
     from entitynlm.experiments import table1_language_modelling as table1
     from entitynlm.experiments import table2_coreference as table2
@@ -256,54 +253,14 @@ def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
 # -- the runner ------------------------------------------------------------------------------------------------------------
 
 
-class ProgressBars:
-    """Progress in the terminal: a bar for each task, messages as remarks (and, with the time, at the end of a log file).
-
-    :param should_stop: asked at every step; a stop is an interrupt.
-    """
-
-    def __init__(
-        self,
-        bars: Bars,
-        terminal: Terminal,
-        *,
-        log: Path | None = None,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._bars, self._terminal, self._log, self._should_stop = bars, terminal, log, should_stop
-        self._tasks: dict[str, Any] = {}
-
-    def start(self, task: str, total: int | None = None) -> None:
-        self.finish(task)
-        self._tasks[task] = self._bars.add_task(task, total=total, note="")
-
-    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
-        self._bars.update(self._tasks[task], advance=amount, note=note)
-        if self._should_stop():
-            raise KeyboardInterrupt
-
-    def finish(self, task: str) -> None:
-        if task in self._tasks:
-            self._bars.remove_task(self._tasks.pop(task))
-
-    def message(self, text: str) -> None:
-        self._terminal.remark(text, markup=False)
-        if self._log is not None:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            with self._log.open("a", encoding="utf-8") as stream:
-                stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
-
-
 @contextmanager
 def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> Iterator[Runner]:
     """A runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
     from entitynlm.experiments.runner import Runner
 
-    with terminal.progress() as bars, follow_training(terminal, bars) as listener:
-        log = None if out is None else out / LOG
-        progress = ProgressBars(bars, terminal, log=log, should_stop=listener.should_stop)
+    with follow_training(terminal, None if out is None else out / LOG) as progress:
         try:
-            yield Runner(out, device, progress, listener)
+            yield Runner(out, device, progress)
         except KeyboardInterrupt:
             progress.message("stopped" if out is None else "stopped; the same command goes on from here")
             raise typer.Exit(130) from None

@@ -63,7 +63,7 @@ def generate(
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
     check_request(temperature, top_p, names)
     prompt = None if file is None else read_prompt(file, format, terminal)
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.generation.continuations import Request, generate_continuations
 
     request = Request(words, sentences, temperature, top_p, names, next_entity, not no_new_entities)

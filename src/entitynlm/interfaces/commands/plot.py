@@ -80,7 +80,7 @@ def surprisal(
     """
     found = read_one(file, terminal, format=format, wanted=document)
     report = measure_report(
-        model.load(), found, terminal, mentions=mentions, samples=samples, seed=seed, base=BASES[base]
+        model.load(terminal), found, terminal, mentions=mentions, samples=samples, seed=seed, base=BASES[base]
     )
     if not report.tables.words:
         raise ConfigError("there is no word in this text that the model reads")
@@ -110,7 +110,9 @@ def timeline(
     Example: entitynlm plot timeline chapter.txt --entities 10 --out timeline.pdf
     """
     found = read_one(file, terminal, format=format, wanted=document)
-    report = measure_report(model.load(), found, terminal, mentions=mentions, samples=samples, seed=seed)
+    report = measure_report(
+        model.load(terminal), found, terminal, mentions=mentions, samples=samples, seed=seed
+    )
     if not report.characters:
         raise ConfigError("no entity was found in this text, so there is no timeline to draw")
     from entitynlm.interfaces.figures import draw_entities, save_figure
@@ -139,7 +141,7 @@ def calibration(
 
     opened = open_corpus(corpus, format=format)
     opened.files(split)  # an error here if there is no such split
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.interfaces.figures import draw_calibration, save_figure
     from entitynlm.prediction.calibration import measure_calibration
 

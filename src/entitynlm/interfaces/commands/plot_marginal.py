@@ -12,12 +12,11 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.experiment_options import (
     Count,
-    ProgressBars,
     Share,
     choose_names,
     parse_numbers,
 )
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import ProgressBars, Terminal, print_path
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
@@ -99,9 +98,8 @@ def measure(
     from entitynlm.lm.marginal_curve import trace_curve
     from entitynlm.lm.perplexity import to_perplexity
     from entitynlm.lm.rnnlm import score_words
-    from entitynlm.model.pretrained import load_pretrained
 
-    pretrained = load_pretrained(model)
+    pretrained = terminal.load_model(model)
     documents = [pretrained.encoder.encode(document) for document in corpus.documents(split)]
     with terminal.progress() as progress:
         settings |= {"sampling": Sampling(**sampling), "progress": ProgressBars(progress, terminal)}

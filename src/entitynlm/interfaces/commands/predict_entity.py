@@ -46,7 +46,7 @@ def predict_entity(
     """
     assert files is not None
     documents = read_inputs(files, terminal, format=format)
-    chooser = load_chooser(model, predictor=predictor)
+    chooser = load_chooser(model, terminal, predictor=predictor)
     summary: list[dict[str, Any]] = []
     with write_atomically(out) as stream:
         stream.write("\t".join(HEADING) + "\n")
@@ -57,7 +57,7 @@ def predict_entity(
     terminal.write_json({"task": "predict-entity", "model": model.model, "documents": summary})
 
 
-def load_chooser(model: options.ModelOptions, *, predictor: bool) -> Chooser:
+def load_chooser(model: options.ModelOptions, terminal: Terminal, *, predictor: bool) -> Chooser:
     """The model itself, or the network for entity prediction that is stored with it."""
     if predictor:
         from entitynlm.experiments.paper import OURS
@@ -65,7 +65,7 @@ def load_chooser(model: options.ModelOptions, *, predictor: bool) -> Chooser:
         from entitynlm.prediction.network.predictor import EntityPredictor
 
         return EntityPredictor.load(find_model(model.model) / OURS)
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.prediction.network_choice import NetworkChooser
 
     return NetworkChooser(pretrained.get("generative"), pretrained.encoder)

@@ -48,7 +48,7 @@ def report(
       entitynlm report chapter.conllu --title "Chapter 1" --mentions given
     """
     found = read_one(file, terminal, format=format, wanted=document)
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.interfaces.report.page import write_page
 
     settings = {"samples": samples, "repeats": repeats, "seed": seed, "base": BASES[base]}

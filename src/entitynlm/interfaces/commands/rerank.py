@@ -68,7 +68,7 @@ def rerank(
     make: dict[str, Any] = {"format": format, "k": k, "method": method, "singletons": singletons}
     lists = read_lists(kbest, corpus, split, **make)
     dev_lists = read_lists(dev_kbest, dev_key, dev_split, **make) if dev_kbest else None
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.coref.reranking.combination import list_needed, score_list
     from entitynlm.text.formats.registry import write_documents
 

@@ -71,7 +71,7 @@ def surprisal(
     if out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --out - both want standard output; give one of them a file")
     documents = read_inputs(files, terminal, format=format)
-    pretrained = model.load()
+    pretrained = model.load(terminal)
     from entitynlm.lm.spelling import SpellingModel
     from entitynlm.lm.surprisal import measure_surprisal
 

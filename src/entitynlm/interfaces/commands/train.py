@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +12,11 @@ import typer
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import ProgressBars, Terminal
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from entitynlm.config import Mode
-    from entitynlm.training.recipe import Listener
 
 
 def train(
@@ -89,11 +86,10 @@ def train(
     for split in ("train", "dev"):
         opened.files(split)  # an error here if the corpus does not have it
     prepare_torch(device, threads)
-    from entitynlm.model.pretrained import load_pretrained
     from entitynlm.training.recipe import train_pretrained
 
-    base = load_pretrained(out) if into_model else load_pretrained(start_from) if start_from else None
-    with follow_training(terminal) as listener:
+    base = terminal.load_model(out) if into_model else terminal.load_model(start_from) if start_from else None
+    with follow_training(terminal) as progress:
         pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
@@ -105,7 +101,7 @@ def train(
             device=device,
             folder=out,
             resume=resume,
-            listener=listener,
+            progress=progress,
         )
     if pretrained is None:
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
@@ -154,11 +150,8 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def follow_training(terminal: Terminal, shared: Progress | None = None) -> Iterator[Listener]:
-    """Show a training's progress; the first Ctrl-C asks it to stop at the next batch, the second ends it."""
-    from entitynlm.training.loop import Event
-    from entitynlm.training.recipe import Listener
-
+def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[ProgressBars]:
+    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them."""
     asked = False
 
     def ask(number: int, frame: Any) -> None:
@@ -168,29 +161,9 @@ def follow_training(terminal: Terminal, shared: Progress | None = None) -> Itera
         asked = True
         terminal.remark("stopping after this batch …")
 
-    with nullcontext(shared) if shared is not None else terminal.progress() as progress:
-        tasks: dict[str, Any] = {}
-
-        def on_event(part: Mode, event: Event) -> None:
-            if part not in tasks:
-                tasks[part] = progress.add_task(part, total=event.epoch_tokens, note="")
-            progress.update(
-                tasks[part],
-                completed=event.tokens,
-                description=f"{part}, epoch {event.epoch}",
-                note=f"loss {event.loss:.3f} · {event.speed:,.0f} words/s",
-            )
-
-        def on_epoch(part: Mode, record: dict[str, Any]) -> None:
-            dev = record["dev"]
-            terminal.remark(
-                f"{part} epoch {record['epoch']}: train {record['train_loss']:.4f}, dev {record['dev_loss']:.4f} "
-                f"(R {dev['r']:.3f}, E {dev['e']:.3f}, L {dev['l']:.3f}, X {dev['x']:.3f}), "
-                f"{record['tokens_per_second']:,.0f} words/s"
-            )
-
+    with terminal.progress() as bars:
         previous = signal.signal(signal.SIGINT, ask)
         try:
-            yield Listener(on_event, on_epoch, lambda: asked)
+            yield ProgressBars(bars, terminal, log=log, should_stop=lambda: asked)
         finally:
             signal.signal(signal.SIGINT, previous)

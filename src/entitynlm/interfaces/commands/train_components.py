@@ -72,11 +72,11 @@ def train_components(
     texts = (text for path in plain_text or [] for text in open_corpus(path).documents("train"))
     prepare_torch("cpu", threads)
     from entitynlm.coref import component_training
-    from entitynlm.model.pretrained import load_pretrained, save_pretrained
+    from entitynlm.model.pretrained import save_pretrained
 
     settings = component_training.ComponentSettings(bias, proposal_weight, hidden, epochs, linkers, seed)
     folder = out or model
-    pretrained = load_pretrained(folder if (folder / "model.json").exists() else model)
+    pretrained = terminal.load_model(folder if (folder / "model.json").exists() else model)
     for name, component_type in component_training.COMPONENTS.items():
         has_it = pretrained.get_component(component_type) is not None
         if name not in components.split(",") or (has_it and not again):
