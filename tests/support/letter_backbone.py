@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.config import ModelConfig
+from entitynlm.config import Mode, ModelConfig
 from entitynlm.model.backbones.base import Backbone, HiddenStates, register_backbone
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, Recipe
@@ -22,6 +22,7 @@ from entitynlm.model.encoding.tokenizer import EncodedWords, register_tokenizer
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.pretrained import Pretrained
 
 START, END = 0, 1
 SEEN = 3  # pieces that a state has seen
@@ -210,3 +211,20 @@ def spell_document(
 def draw_words(tokenizer: Letters, count: int, seed: int = 0) -> list[str]:
     words = tokenizer.list_words()
     return [words[i] for i in np.random.default_rng(seed).integers(0, len(words), count)]
+
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz.,'?"
+
+
+def make_letter_model(*, seed: int = 0, **options: Any) -> Pretrained:
+    """A model with all parts over any English words, spelled out; nothing was trained."""
+    tokenizer = Letters(ALPHABET, 8)
+    pretrained = Pretrained(make_letter_encoder(tokenizer), None)
+    generator = torch.Generator().manual_seed(seed)
+    for mode in get_args(Mode):
+        config = make_letter_config(tokenizer, mode=mode, **options)
+        network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)
+        for parameter in network.parameters():
+            parameter.data = 0.5 * torch.randn(parameter.shape, generator=generator)
+        network.eval()
+    return pretrained

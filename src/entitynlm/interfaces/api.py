@@ -52,7 +52,7 @@ class EntityNLM:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
         encoder = self.pretrained.encoder
         encoded = encoder.encode(document)
-        words = tuple(encoder.vocabulary.decode(encoded.x.tolist()))
+        words = encoder.show_words(document)
         return score_document(self.pretrained.get("generative"), encoded, words)
 
     def annotate(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.model.encoding.preprocessing import IntArray, Recipe, WordSequence, prepare_words
+from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer, load_tokenizer
 from entitynlm.model.encoding.variables import (
     MAX_LENGTH,
@@ -145,6 +145,11 @@ class Encoder:
     def prepare(self, document: Document) -> WordSequence:
         """The model's words of a document, before they become numbers."""
         return _prepare(document, self.recipe, self.singletons)
+
+    def show_words(self, document: Document) -> tuple[str, ...]:
+        """The words of a document as the model can tell them apart."""
+        unknown = self.tokenizer.is_unknown
+        return tuple(UNK if unknown(word) else word for word in self.prepare(document).words)
 
     def encode(self, document: Document) -> EncodedDocument:
         """Words and annotated mentions."""
