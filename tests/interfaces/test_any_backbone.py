@@ -10,7 +10,6 @@ import pytest
 import entitynlm
 from entitynlm.coref.reranking.scores import score_candidates
 from entitynlm.inference.scoring import score_document
-from entitynlm.model.noise import FixedNoise
 from entitynlm.text.document import Document, Mention
 from support.letter_backbone import make_letter_model
 
@@ -49,9 +48,9 @@ def test_scores_of_candidates_are_those_of_the_annotated_document(
     network, encoder = model.pretrained.get("generative"), model.pretrained.encoder
     clusters = tuple(tuple(m.span for m in entity.mentions) for entity in document.entities)
     other = (tuple(span for cluster in clusters for span in cluster),)
-    scores = score_candidates(network, encoder, document, [clusters, other], noise=FixedNoise())
+    scores = score_candidates(network, encoder, document, [clusters, other])
     words = encoder.prepare(document).words
-    expected = score_document(network, encoder.encode(document), words, noise=FixedNoise())
+    expected = score_document(network, encoder.encode(document), words)
     assert scores.total[0] == pytest.approx(expected.log_prob, abs=1e-3)
     assert scores.total[1] != pytest.approx(scores.total[0], abs=1e-3)
 

@@ -165,7 +165,7 @@ def test_training_in_windows(tmp_path: Path) -> None:
         seed=1,
     )
     assert training.run()
-    losses = [record["dev_loss"] for record in training.progress.history]
+    losses = [record["dev_loss"] for record in training.state.history]
     assert losses[-1] < losses[0] - 0.1
 
 

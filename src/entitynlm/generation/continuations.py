@@ -21,6 +21,7 @@ from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import normalise, unescape
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.detokenization import (
     PAIRS,
@@ -95,7 +96,8 @@ def generate_continuations(
             text = text.with_mentions(annotate_document(pretrained, prompt, text=text))
     network = pretrained.get("generative")
     draws = torch.Generator(device="cpu").manual_seed(seed)
-    generator = Generator(network, sentence_end=pretrained.encoder.vocabulary.sentence_end, generator=draws)
+    tokenizer = pretrained.encoder.tokenizer
+    generator = Generator(network, sentence_end=tokenizer.sentence_end, generator=draws, tokenizer=tokenizer)
     writer = _ContinuationWriter(pretrained, generator, text, request)
     return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
 
@@ -107,7 +109,8 @@ class _ContinuationWriter:
         self, pretrained: Pretrained, generator: Generator, text: ReadText | None, request: Request
     ) -> None:
         self.encoder, self.generator, self.request = pretrained.encoder, generator, request
-        self.vocabulary = pretrained.encoder.vocabulary
+        self.tokenizer = pretrained.encoder.tokenizer
+        self.vocabulary = self.tokenizer if isinstance(self.tokenizer, Vocabulary) else None
         self.text, self.prompt = text, None if text is None else text.document
         self.names: dict[int, tuple[str, ...]] = {}  # of entities, by their numbers
         self.state = self._read_prompt()
@@ -126,7 +129,7 @@ class _ContinuationWriter:
         for entity, mention in choose_names(self.prompt, originals).items():
             self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
-            encoded = _drop_last(encoded)  # the text breaks off: its sentence goes on
+            encoded = encoded.cut(len(encoded) - 1)  # the text breaks off: its sentence goes on
         return self.generator.read_prompt(encoded)
 
     def _add_entity(self, words: tuple[str, ...]) -> int:
@@ -155,26 +158,29 @@ class _ContinuationWriter:
         )
         contexts = h.expand(len(mention_types), -1)
         words = network.log_prob_words(contexts, network.project_entity(new_entities), places)
-        scores = network.log_prob_types(network.project_state(h))[1:] + words[:, ids[0]]
+        scores = (
+            network.log_prob_types(network.project_state(h))[1:] + words[:, self.generator.spell(ids[0])[0]]
+        )
         return int(mention_types[int(scores.argmax())])
 
     def _encode(self, words: Sequence[str]) -> list[int]:
         recipe = self.encoder.recipe
-        normal = (normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words)
+        normal = [normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words]
+        if self.vocabulary is None:
+            return [self.generator.learn_word(word) for word in normal]
         return [self.vocabulary[word] for word in normal]
 
     def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
         vocabulary, request = self.vocabulary, self.request
-        banned = [vocabulary.start, vocabulary.unknown]
-        if vocabulary.number is not None:
-            banned.append(vocabulary.number)
+        specials = (vocabulary.start, vocabulary.unknown, vocabulary.number) if vocabulary else ()
+        banned = [word for word in specials if word is not None]
         constrained = None
         if request.next_entity is not None:
             constrained = self._find(request.next_entity)
             if constrained is None:
                 called = ", ".join(" ".join(name) for name in self.names.values()) or "nobody"
                 raise ConfigError(f"nobody is called {request.next_entity!r}; in the text are: {called}")
-        unknown = vocabulary.unknown
+        unknown = vocabulary.unknown if vocabulary else None
         unnamed = [n for n, words in self.names.items() if unknown in self._encode(words)]
         return Constraints(
             temperature=request.temperature,
@@ -204,15 +210,16 @@ class _ContinuationWriter:
     def write(self, name: str) -> Continuation:
         """One continuation."""
         generated, constraints, state = GeneratedWords(), self.constraints, self.state
-        unopened = {mark: self.vocabulary[mark] for mark in PAIRS if mark in self.vocabulary}
+        marks = [mark for mark in PAIRS if not self.tokenizer.is_unknown(mark)]
+        unopened = dict(zip(marks, self._encode(marks), strict=True))
         tokens = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.state.history.position == 0 or ends_sentence(tokens)
         fresh, sentences, length = at_start, 0, 0
         while not self._is_enough(len(generated.x), sentences, fresh):
             banned = [unopened[mark] for mark in list_unopened(tokens[-200:]) if mark in unopened]
-            banned += [self.vocabulary.sentence_end] if fresh else []
+            banned += [self.tokenizer.sentence_end] if fresh else []
             forced = constraints.next_entity is not None and len(generated.x) >= PATIENCE
-            too_long = {0: (self.vocabulary.sentence_end,)} if length >= LONGEST_SENTENCE else {}
+            too_long = {0: (self.tokenizer.sentence_end,)} if length >= LONGEST_SENTENCE else {}
             step = replace(
                 constraints,
                 banned=(*constraints.banned, *banned),
@@ -222,8 +229,8 @@ class _ContinuationWriter:
             state, (r, e, l, x) = self.generator.step(state, step)
             generated.append(r, e, l, x)
             constraints = constraints.settle(e, l)
-            tokens.append(self.vocabulary.words[x])
-            fresh = x == self.vocabulary.sentence_end
+            tokens.append(self.tokenizer.join(self.generator.spell(x)))
+            fresh = x == self.tokenizer.sentence_end
             sentences, length = sentences + fresh, 0 if fresh else length + 1
         return self._make_text(generated, name, at_start)
 
@@ -242,7 +249,7 @@ class _ContinuationWriter:
         spelled: dict[int, int] = {}
         for e, x in zip(generated.e, generated.x, strict=True):
             places.append(len(tokens) + len(sentence))
-            if x == self.vocabulary.sentence_end:
+            if x == self.tokenizer.sentence_end:
                 tokens += self._finish(sentence, capitals, capital=at_start or len(bounds) > 1)
                 bounds.append(len(tokens))
                 sentence = []
@@ -265,8 +272,8 @@ class _ContinuationWriter:
         return Continuation(text, document, names)
 
     def _spell(self, entity: int, x: int, spelled: dict[int, int]) -> str:
-        if x != self.vocabulary.unknown:
-            return unescape(self.vocabulary.words[x])
+        if self.vocabulary is None or x != self.vocabulary.unknown:
+            return unescape(self.tokenizer.join(self.generator.spell(x)))
         ids = self._encode(self.names[entity])
         strange = [w for w, i in zip(self.names[entity], ids, strict=True) if i == self.vocabulary.unknown]
         spelled[entity] = spelled.get(entity, -1) + 1
@@ -307,8 +314,3 @@ def _pair_spans(encoded: EncodedDocument, originals: Sequence[Mention]) -> list[
     """Each mention with the place of its first word."""
     starts = [start for start, _, _, _ in encoded.analysis.spans()]
     return list(zip(originals, starts, strict=True))
-
-
-def _drop_last(encoded: EncodedDocument) -> EncodedDocument:
-    columns = ("x", "r", "e", "l", "sentence", "origin")
-    return replace(encoded, **{name: getattr(encoded, name)[:-1] for name in columns})

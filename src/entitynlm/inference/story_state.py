@@ -147,20 +147,25 @@ class StoryState:
         return Expectation(self, tables, at, log_types, log_entities, types, distances, new_entities)
 
     @torch.no_grad()
-    def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
-        """(V,) equation 6 for every word, given the open mention (or none); a mention may copy its entity's words."""
+    def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
+        """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, D) is before it."""
         network, device = self.network, self.network.W_r.device
-        inside = self.history.remaining > 0
-        place = find_mention_positions(
+        position = find_mention_positions(
             network.config,
             np.array([self.open_type]),
             np.array([max(1, self.history.remaining)]),
             np.array([self.starts]),
         )
-        h = torch.from_numpy(tables.contexts[at : at + 1]).to(device)
         We = network.project_entity(torch.from_numpy(self.e_current[None]).to(device))
-        log_probs = network.log_prob_words(h, We, torch.from_numpy(place).to(device))[0]
-        if not (network.config.copying and inside):
+        return network.log_prob_words(h, We, torch.from_numpy(position).to(device), place)[0]
+
+    @torch.no_grad()
+    def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
+        """(V,) equation 6 for every word of a vocabulary; a mention may copy its entity's words."""
+        network = self.network
+        h = torch.from_numpy(tables.contexts[at : at + 1]).to(network.W_r.device)
+        log_probs = self.log_prob_pieces(h)
+        if not (network.config.copying and self.history.remaining > 0):
             return log_probs
         opens, candidates = self._list_copy_candidates()
         copies = torch.bincount(candidates, minlength=len(log_probs)).to(h)
@@ -171,6 +176,22 @@ class StoryState:
             torch.full_like(copies, len(candidates)),
             copies,
         )
+
+    @torch.no_grad()
+    def expect_copy(self, h: Tensor) -> tuple[float, list[int]]:
+        """The probability that the next word is copied from its entity's, and the words that it may be, each as often as it was
+        said; h (1, D) is the state before it.
+        """
+        if not (self.network.config.copying and self.history.remaining > 0):
+            return 0.0, []
+        opens, candidates = self._list_copy_candidates()
+        count = torch.tensor([len(candidates)], device=h.device)
+        nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
+        scores = self.network.score_copying(h)
+        log_share = self.network.mix_copies(
+            nothing, scores, torch.tensor([opens], device=h.device), count, count
+        )
+        return float(log_share.exp()), candidates.tolist()
 
     def _list_copy_candidates(self) -> tuple[bool, Tensor]:
         """Whether the next word opens a stretch of the current entity's words, and the words that it may copy."""

@@ -268,7 +268,7 @@ class _RowWriter:
         offsets = self.document.offsets
         start, end = offsets[index] if offsets is not None and index is not None else (None, None)
         word = None if place is None else self.words[place]
-        oov = None if word is None else self.encoder.vocabulary.is_unknown(word)
+        oov = None if word is None else self.encoder.tokenizer.is_unknown(word)
         surprisal = self._convert(self.columns.log_probs, place)
         spelled = None
         if oov and surprisal is not None and word is not None:

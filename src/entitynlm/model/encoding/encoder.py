@@ -66,6 +66,14 @@ class EncodedDocument:
         """What a backbone reads."""
         return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.rarity)
 
+    def cut(self, length: int) -> EncodedDocument:
+        """The first words."""
+        words = self.words[:length]
+        names = ("x", "sentence", "pieces", "piece_bounds", "rarity")
+        of_words = {name: getattr(words, name) for name in names}
+        rest = {name: getattr(self, name)[:length] for name in ("r", "e", "l", "origin")}
+        return replace(self, **of_words, **rest)
+
     @property
     def analysis(self) -> Analysis:
         """R, E and L, checked."""
