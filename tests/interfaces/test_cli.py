@@ -116,6 +116,16 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "plot marginal nothing",
     "plot marginal {broken}",
     "plot marginal {corpus} --corpus {corpus}",
+    "evaluate lm --corpus nothing --model {corpus}",
+    "evaluate lm --corpus {corpus} --model nowhere",
+    "evaluate coref --corpus nothing",
+    "evaluate coref --corpus {corpus} --model nowhere",
+    "evaluate entity --corpus nothing",
+    "evaluate entity --corpus {corpus} --device abacus",
+    "reproduce lm --corpus nothing --out a",
+    "reproduce lm --corpus {corpus} --out {taken}",
+    "reproduce coref --corpus {corpus} --out a --config nothing.toml",
+    "reproduce entity --corpus nothing --out a",
     "nonsense",
 ]
 

@@ -52,6 +52,8 @@ def marginal(
     :param samples: Numbers of samples, separated by commas.
     :param methods: Estimators, separated by commas.
     :param proposals: Proposals, separated by commas; default: all that the model has.
+    :param prior_share: How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.
+    :param workers: Documents estimated at the same time; changes no figure.
 
     Examples:
 
