@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
 import os
 import re
 import shlex
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-
-from entitynlm.errors import DataError
-from entitynlm.model.encoding.encoder import Encoder
-from entitynlm.model.encoding.preprocessing import Recipe
-from entitynlm.text.corpora.example import RUNNING_EXAMPLE
-from entitynlm.text.formats.base import Oddity, Source
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -72,35 +60,6 @@ def test_the_printed_example_is_what_the_demo_prints(folder: Path) -> None:
     printed = run([sys.executable, "-m", "entitynlm.interfaces.cli", "demo", "--no-training"], folder)
     for line in blocks("console")[0].splitlines():
         assert line.rstrip() in printed
-
-
-def run_recipe(number: int) -> dict[str, Any]:
-    skeletons = re.findall(r"^   ```python\n(.*?)^   ```$", CONTRIBUTING, re.MULTILINE | re.DOTALL)
-    namespace: dict[str, Any] = {}
-    exec(textwrap.dedent(skeletons[number]), namespace)
-    return namespace
-
-
-def test_the_recipe_for_a_baseline_works() -> None:
-    encoder = Encoder.fit([RUNNING_EXAMPLE], recipe=Recipe(minimum_count=1), singletons="keep")
-    encoded = encoder.encode(RUNNING_EXAMPLE)
-    model = run_recipe(1)["UnigramModel"]([encoded], encoder.vocabulary)
-    assert len(model.score(encoded)) == len(encoded)
-    everything = dataclasses.replace(encoded, x=np.arange(len(encoder.vocabulary)))
-    assert np.exp(model.score(everything)).sum() == pytest.approx(1.0)
-
-
-def test_the_recipe_for_a_reader_works() -> None:
-    namespace = run_recipe(0)
-    content = b"%my-format\nAnna\t1\nsleeps\t-\n\t2\n"
-    odd: list[Oddity] = []
-    assert namespace["FORMAT"].recognise("a.my", content)
-    (document,) = namespace["read"](Source("a.my", io.BytesIO(content), odd.append))
-    assert document.tokens == ("Anna", "sleeps")
-    assert document.clusters == (((0, 1),),)
-    assert [oddity.line for oddity in odd] == [4]
-    with pytest.raises(DataError, match=r"a\.my:2: a row without an entity"):
-        list(namespace["read"](Source("a.my", io.BytesIO(b"%my-format\nAnna\n"))))
 
 
 def test_links_lead_somewhere() -> None:
