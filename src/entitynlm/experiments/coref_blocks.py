@@ -19,7 +19,7 @@ from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems
 from entitynlm.coref.ranker.learning import annotates_singletons
 from entitynlm.coref.reranking.combination import BY_MODEL, Combination, ScoredList, list_networks, score_list
-from entitynlm.coref.reranking.weight_search import Found, search_weights
+from entitynlm.coref.reranking.weight_search import SearchResult, search_weights
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
 from entitynlm.model.pretrained import Pretrained
@@ -100,7 +100,7 @@ class Block:
 
     title: str
     rows: Mapping[str, Sequence[SystemScores]]
-    weights: Mapping[str, Found] = field(default_factory=dict)
+    weights: Mapping[str, SearchResult] = field(default_factory=dict)
     scored: Mapping[str, Mapping[str, Sequence[ScoredList]]] = field(default_factory=dict, repr=False)
 
     def describe(self, *, trials: int = TRIALS, seed: int = 0) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Block:
             split: [SystemScores.from_dict(row) for row in found] for split, found in values["rows"].items()
         }
         weights = {
-            name: Found(Combination(found["weights"]), found["dev_conll"], found["tried"])
+            name: SearchResult(Combination(found["weights"]), found["dev_conll"], found["tried"])
             for name, found in values["weights"].items()
         }
         return cls(values["title"], rows, weights)
@@ -175,7 +175,7 @@ def measure_block(
         _check_order(split, ranked[split.name])
     given = any(isinstance(item, KBestList) for items in ranked.values() for item in items)
     rows: dict[str, list[SystemScores]] = {split.name: [] for split in splits}
-    weights: dict[str, Found] = {}
+    weights: dict[str, SearchResult] = {}
     scored: dict[str, dict[str, list[ScoredList]]] = {}
     for method in (GIVEN,) if given else options.methods:
         lists = {s.name: make_lists(ranked[s.name], method, options.k, s.singletons) for s in splits}
@@ -233,7 +233,7 @@ def _search(
     splits: Sequence[KeyedSplit],
     scored: Mapping[str, Sequence[ScoredList]],
     options: Reranking,
-) -> dict[str, Found]:
+) -> dict[str, SearchResult]:
     """The weights of every kind of combination, found on development documents (none if there are none)."""
     development = next((split for split in splits if split.name == DEVELOPMENT), None)
     if development is None:

@@ -18,7 +18,7 @@ WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for
 
 
 @dataclass(frozen=True)
-class DocumentScore:
+class AnalysisScore:
     """Log-probabilities (nats) of a document's variables, per word of the model's word sequence.
 
     ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (inside a mention, outside of one) has log-probability zero.
@@ -56,7 +56,7 @@ def score_document(
     *,
     noise: Noise | None = None,
     window: int = WINDOW,
-) -> DocumentScore:
+) -> AnalysisScore:
     """Score one annotated document, a long one by windows in bounded memory.
 
     By default the noise of new entities is fixed, so that scoring can be repeated exactly.
@@ -72,7 +72,7 @@ def score_document(
         for name in "relx":
             pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
     joined = {name: np.concatenate(values) for name, values in pieces.items()}
-    return DocumentScore(document.id, words, document.origin, **joined)
+    return AnalysisScore(document.id, words, document.origin, **joined)
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:

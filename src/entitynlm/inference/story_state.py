@@ -347,7 +347,7 @@ class Expectation:
         return np.concatenate([[probs[self.known :].sum()], probs[: self.known]])
 
 
-class Step(NamedTuple):
+class ReadingStep(NamedTuple):
     """One word of a text that is read along its analysis: the states around it, its row, and the new entities at it."""
 
     before: StoryState
@@ -364,7 +364,7 @@ def read_along(
     *,
     noise: Noise | None = None,
     starts_only: bool = False,
-) -> Iterator[Step]:
+) -> Iterator[ReadingStep]:
     """Read a document along its own analysis, word by word.
 
     :param chunks: the tables of the words from … to …, in their order.
@@ -396,7 +396,7 @@ def read_along(
                     new_entity=new_entity,
                     sentence=sentences[t + 1],
                 )
-                yield Step(state, after, tables, t - start, own)
+                yield ReadingStep(state, after, tables, t - start, own)
                 state = after
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from entitynlm.coref.annotation import Links, Options, annotate_document
 from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
-from entitynlm.inference.scoring import DocumentScore, score_document
+from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.model.packaged import DEFAULT
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
@@ -48,7 +48,7 @@ class EntityNLM:
         """Store the model in a folder (weights as safetensors, the rest as JSON)."""
         save_pretrained(self.pretrained, path)
 
-    def log_prob(self, document: Document) -> DocumentScore:
+    def log_prob(self, document: Document) -> AnalysisScore:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
         encoder = self.pretrained.encoder
         encoded = encoder.encode(document)

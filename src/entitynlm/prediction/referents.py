@@ -16,7 +16,7 @@ import numpy as np
 
 from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import CHUNK, Readings
-from entitynlm.inference.story_state import Expectation, Step, read_along
+from entitynlm.inference.story_state import Expectation, ReadingStep, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -104,7 +104,7 @@ class _Tracer:
         self.contexts: list[np.ndarray] = []
         self.every = max(1, int((document.r > 0).sum()) // CONTEXTS)  # mentions between two kept contexts
 
-    def visit(self, step: Step) -> None:
+    def visit(self, step: ReadingStep) -> None:
         before, tables, at = step.before, step.tables, step.at
         t = before.history.position
         if not before.history.remaining:
@@ -146,7 +146,7 @@ class _Tracer:
             )
         )
 
-    def _follow_vector(self, step: Step, t: int) -> None:
+    def _follow_vector(self, step: ReadingStep, t: int) -> None:
         entity = int(self.document.e[t])
         first = self.first[entity - 1]
         known = entity <= len(step.before.rows)

@@ -21,7 +21,7 @@ ROUNDS = 6
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The best combination of a search, its CoNLL score on the documents searched, and how many were tried."""
 
     combination: Combination
@@ -29,7 +29,9 @@ class Found:
     tried: int
 
 
-def search_weights(lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]) -> Found:
+def search_weights(
+    lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]
+) -> SearchResult:
     """The weights of ``names`` beside the baseline's that give the best CoNLL score.
 
     :param counts: per document, the counts of each of its candidates against the key.
@@ -48,7 +50,7 @@ def search_weights(lists: Sequence[Weighable], counts: Sequence[CorpusCounts], n
             weights, best = found, value
     real = weights * space.ratios
     combination = Combination({BASELINE: 1.0, **dict(zip(names, real.tolist(), strict=True))})
-    return Found(combination, float(best), space.tried)
+    return SearchResult(combination, float(best), space.tried)
 
 
 def _climb(space: _Space, start: np.ndarray) -> tuple[np.ndarray, float]:
