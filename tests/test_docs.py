@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import inspect
 import io
 import json
 import re
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 import typer
 
+import entitynlm
 from entitynlm.interfaces.cli import LazyCommand, app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +36,12 @@ def list_blocks(path: Path, language: str) -> list[str]:
 
 def list_commands(path: Path) -> list[str]:
     return [line for block in list_blocks(path, "sh") for line in block.splitlines() if line.strip()]
+
+
+def list_examples(path: Path) -> list[str]:
+    """Commands in indented blocks, which are there to be adapted."""
+    text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    return [line.strip() for line in re.findall(r"^    entitynlm .*$", text, flags=re.MULTILINE)]
 
 
 def check_command(line: str) -> None:
@@ -60,10 +69,50 @@ def test_commands_are_as_the_docs_have_them(path: Path, line: str) -> None:
     check_command(line)
 
 
+@pytest.mark.parametrize(
+    ("path", "line"), [(path, line) for path in [*DOCS, ROOT / "README.md"] for line in list_examples(path)]
+)
+def test_examples_are_commands(path: Path, line: str) -> None:
+    check_command(line)
+
+
 def test_there_is_something_to_check() -> None:
     assert sum(len(list_commands(path)) for path in CHECKED) > 25
     with pytest.raises(AssertionError, match="no option"):
         check_command("entitynlm surprisal a.txt --colourful")
+
+
+def list_signatures(section: str) -> list[tuple[str, str]]:
+    """Names and arguments of the functions in a table of the Python reference."""
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split(f"\n## `{section}`\n")[1]
+    return re.findall(r"^\| `(\w+)\((.*)\)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "arguments"),
+    [
+        (owner, *found)
+        for owner in (entitynlm, entitynlm.EntityNLM)
+        for found in list_signatures(owner.__name__)
+    ],
+)
+def test_signatures_are_as_the_reference_has_them(owner: Any, name: str, arguments: str) -> None:
+    given = ast.parse(f"def {name}({arguments}): ...").body[0]
+    assert isinstance(given, ast.FunctionDef)
+    written = {arg.arg: inspect.Parameter.empty for arg in (*given.args.args, *given.args.kwonlyargs)}
+    pairs = [*zip(given.args.args[::-1], given.args.defaults[::-1], strict=False)]
+    pairs += [*zip(given.args.kwonlyargs, given.args.kw_defaults, strict=True)]
+    written.update({arg.arg: ast.literal_eval(value) for arg, value in pairs if value is not None})
+    parameters = inspect.signature(getattr(owner, name)).parameters
+    actual = {key: parameter.default for key, parameter in parameters.items() if key != "self"}
+    assert written == actual
+    keywords = {key for key, found in parameters.items() if found.kind is found.KEYWORD_ONLY}
+    assert {arg.arg for arg in given.args.kwonlyargs} == keywords
+
+
+def test_the_reference_has_all_methods() -> None:
+    public = {name for name in vars(entitynlm.EntityNLM) if not name.startswith("_")}
+    assert {name for name, _ in list_signatures("EntityNLM")} == public
 
 
 def run(code: str) -> str:
