@@ -40,8 +40,7 @@ ANNOTATED_ENDINGS = (
 TEXT_ENDINGS = (".txt", ".md", ".markdown", ".text")
 _NOT_DATA = re.compile(
     r"(readme|licen[cs]e|copying|changelog|citation|splits)\b.*"
-    r"|corpus\.json|dataSplit\.json|humanPredictions\.json"
-    r"|.*\.tokens\.json",  # what our brat writer puts beside its files
+    r"|corpus\.json|dataSplit\.json|humanPredictions\.json",
     re.IGNORECASE,
 )
 

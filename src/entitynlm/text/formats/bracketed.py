@@ -1,8 +1,7 @@
 """What the two bracket formats (CoNLL-2012 and CoNLL-U) share: crossing mentions, document names, counted oddities.
 
-Both write a mention as ``(12`` at its first and ``12)`` at its last word; a closing bracket belongs to the bracket of the same
-number that was opened last. That is right for nested mentions and wrong for two mentions *of one entity* that cross;
-:func:`assign_layers` finds those, so that the writers can give them labels of their own.
+A closing bracket belongs to the bracket of the same number that was opened last, which is wrong for two mentions *of one
+entity* that cross; :func:`assign_layers` finds those, so that the writers can give them labels of their own.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 """CoNLL-2012: OntoNotes' columns with coreference brackets in the last one, and the official scorer's short form.
 
-``docs/formats.md`` describes what becomes of each column. In short: the coreference column is always the last, shorter rows
-have as many of the shared task's columns as there are, and a document's id is its name, with ``#part`` from the second part on.
-
-Brackets pair by number, the last opened first, so two mentions of *one* entity that cross can't be told apart: the writer
-gives the second a number of its own, and a line ``#entity 17 = 5`` before the document, which the official scorer skips, tells
-our reader that the two numbers are one entity.
+``docs/formats.md`` describes what becomes of each column, and how two crossing mentions of one entity are written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A fast reader of regular CoNLL-2012 files for scoring: words, sentences and coreference chains, and no other column.
 
-Scoring needs two of a file's dozen columns, and the full reader takes ten times as long as scoring does. This one gives up
-(``None``) at the first irregularity, and the full reader (``conll2012``) then reads the file with all of its checks and
-messages. What it does read is what the full reader would read; a test compares the two.
+The full reader (``conll2012``) takes ten times as long as scoring does. This one gives up (``None``) at the first irregularity,
+so that the full reader reads the file with its checks and messages; a test compares the two.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """InScript stories in the columns that Modi et al. (2017) distribute (``haircut_067.txt.drs``).
 
-A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; its rows are tab-separated: ``id  word
-headVerbId_dependency  verbLemma  POS  participant``, with ``O`` for "no value". Neighbouring words of one sentence with the same
-participant label are one mention; a label such as ``P2_bathtub`` is an entity of the type after the number (``NPart`` for
-``P1_NPart_it``: a thing that is not part of the script).
+A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; ``docs/formats.md`` describes its rows.
 """
 
 from __future__ import annotations

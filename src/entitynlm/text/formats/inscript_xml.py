@@ -1,12 +1,7 @@
-"""InScript's XML release (Modi et al. 2016), one story a file.
+"""InScript's XML release (Modi et al. 2016), one story a file; ``docs/formats.md`` describes its elements.
 
-A story has a ``text`` (``content``, one tokenised sentence a line, and ``sentences`` with a ``token`` element per word) and
-``annotations``: ``participants``, a ``label`` per mention with its first and last token (``from="4-2" to="4-3"``), and
-``chains``, whose ``elements`` are the ids of coreferent labels. A label in no chain is an entity of its own. Entities are named
-as in the corpus's other release: ``P2_bathtub`` is the second bathtub of the story. Event labels are ignored.
-
-The parser is the standard library's, fed piece by piece and emptied after each story; a file that declares XML entities
-(which can be made to grow without end) is refused.
+Expat is fed piece by piece and emptied after each story; a file that declares XML entities (which can be made to grow without
+end) is refused.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """A document as one JSON object and back, without loss.
 
-The object is what e2e-coref reads and writes (``doc_key``, ``sentences``, ``speakers``, ``clusters`` with inclusive spans); what
-that lacks (entity ids and types, heads, parts and attributes of mentions, raw text, columns, …) stands under the key
-``entitynlm``, which other programs ignore. Formats that can't hold all of a document themselves (spaCy, brat) keep the rest
-in such an object too.
+The object is what e2e-coref reads and writes; what that lacks stands under the key ``entitynlm``, which other programs ignore.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
 """JSON lines, one document a line, as e2e-coref, fastcoref and similar systems read and write them.
 
-Words come from ``sentences`` (lists of words), else from ``tokens``, else from the raw ``text``, which is then split like plain
-text. Whether a span ``[a, b]`` in ``clusters`` counts tokens or characters, and includes ``b``, can't be seen from the numbers.
-The option ``spans`` decides, if it is given; else spans over given words are tokens ``a`` to ``b`` inclusive (e2e-coref and its
-successors), and spans over raw text are characters, ``b`` excluded (fastcoref's output).
-
-Lines that this package wrote are recognised by their key ``entitynlm`` and read back without loss. ``constituents``, ``ner`` and
-other annotation is ignored.
+``docs/formats.md`` gives the rules; lines that this package wrote have a key ``entitynlm`` and are read back without loss.
 """
 
 from __future__ import annotations

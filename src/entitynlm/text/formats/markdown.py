@@ -1,11 +1,7 @@
 """Markdown without its syntax, with the position in the file that every character comes from.
 
-What a rendered page would show stays (link texts, code, table cells), what it would not show goes (marks, addresses,
-comments, front matter). Headings, list items and table rows are set apart by blank lines, so that no sentence runs across them.
-
-Inside of a paragraph this follows CommonMark where a reader would notice (flanking rules of ``*`` and ``_``, code spans,
-links, entities). It is linear in the length of the text: every search either succeeds, and its range is never looked at
-again, or is remembered as hopeless.
+Headings, list items and table rows are set apart by blank lines, so that no sentence runs across them. Inside of a paragraph
+this follows CommonMark where a reader would notice. It is linear in the length of the text.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
-"""Plain text and Markdown: words by spaCy's blank English tokeniser, sentences by nupunkt, every character kept.
+"""Plain text and Markdown: one document a file, or several parts of a very long one; every character is kept.
 
-A file is one document, unless it is longer than ``part_size`` characters: then it is cut at paragraph ends into documents
-``name#1``, ``name#2``, …, so that a text of any length can be read. Offsets count within such a part, and
-``meta["text_start"]`` says where in the file it begins.
-
-Markdown (files called ``.md`` or ``.markdown``) is read without its syntax, but ``text`` is the file as it is, and offsets point
-into it: to the word itself, unless syntax stands inside of it (``un**believ**able``).
+Markdown is read without its syntax, but ``text`` is the file as it is, and offsets point into it.
 """
 
 from __future__ import annotations

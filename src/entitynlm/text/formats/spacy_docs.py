@@ -1,9 +1,7 @@
 """spaCy ``Doc`` objects and DocBin files (``.spacy``), with entities as span groups ``coref_clusters_1``, …
 
-What spaCy can hold is where its users look for it: words and spaces, sentence starts, tags, lemmas, morphology,
-dependencies, span groups (with the entity's id and type in their attributes). The rest of a document (its id, raw text that is
-not words and single spaces, other columns) is kept in ``doc.user_data["entitynlm"]``. Changes made in spaCy are read back. A
-DocBin is one packed block, so such a file has to fit in memory, unlike those of other formats.
+What spaCy can hold is where its users look for it, and changes made in spaCy are read back; the rest of a document is kept in
+``doc.user_data["entitynlm"]``.
 """
 
 from __future__ import annotations

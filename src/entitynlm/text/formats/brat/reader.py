@@ -1,15 +1,6 @@
-"""The reader of brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` beside it.
+"""The reader of brat standoff: annotations in ``name.ann`` over the characters of ``name.txt`` (see ``docs/formats.md``).
 
-brat has no words. With the option ``tokens="whitespace"`` words stand between white space and a line is a sentence; with
-``tokens="text"`` the text is segmented like plain text. The default is the first where the text looks tokenised (all
-annotations begin and end at white space, and full stops and commas mostly stand alone), as LitBank's does. A file
-``name.tokens`` from our writer has the words themselves.
-
-A mention that cuts a word is read as the whole word and reported: word boundaries must not depend on the annotation.
-
-Two annotation schemes are known. In the usual one every ``T`` line is a mention with its type as label, and relations and
-equivalences with a name like ``Coref`` join mentions. In LitBank's a span has two ``T`` lines, one with mention and entity type
-(``PROP_PER``) and one with its chain (``Marta-3``); relations there (``cop``, ``appos``) join nothing.
+Word boundaries never depend on the annotation: a mention that cuts a word is read as the whole word and reported.
 """
 
 from __future__ import annotations
@@ -21,23 +12,16 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text
-from entitynlm.text.formats.json_records import (
-    OURS,
-    JsonObject,
-    restore_document,
-    restore_mention,
-    take,
-    take_spans,
-)
+from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, Annotation, annotate, choose_text
+from entitynlm.text.formats.json_records import restore_document, take
 from entitynlm.text.segmentation import align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
@@ -64,23 +48,18 @@ class TextBound:
     chain: str | None = None
 
 
-@dataclass
-class Annotations:
-    """The mentions of a file, and the groups of their keys that are one entity."""
-
-    mentions: dict[str, TextBound] = field(default_factory=dict)
-    links: list[tuple[str, ...]] = field(default_factory=list)
-    ignored: Counter[str] = field(default_factory=Counter)  # relations other than coreference, by name
+Link = tuple[str, ...]
+"""Keys of mentions that are one entity."""
 
 
 @dataclass
-class _Segmented:
-    """A document without its mentions, the offsets of its words in the text, and the details of mentions by their key."""
+class _SegmentedText:
+    """The words of a text without its mentions, and the annotations that our writer made of the document."""
 
     document: Document
     text: str
     offsets: Sequence[Span]
-    details: dict[str, JsonObject]
+    written: dict[str, Annotation]
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -93,20 +72,23 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     """The one document of an ``.ann`` file and its text."""
-    relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
     how = source.choose("tokens", ("auto", "whitespace", "text"))
-    found = _read_annotations(source, relations)
-    readings = _read_text(_find_text(source))
-    kept = _read_sidecar(source, readings) if how == "auto" else None
-    if kept is None:
-        _settle_types(found, source)
-        text = max(readings, key=lambda text: sum(_agrees(each, text) for each in found.mentions.values()))
+    relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
+    found, named = _read_lines(source)
+    links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
+    texts = _read_text(_find_text(source))
+    words = _read_sidecar(source, texts) if how == "auto" else None
+    if words is None:
+        if not _settle_types(found, links, source) and named and not links:
+            names = ", ".join(f"{n!r} ({count})" for n, count in sorted(Counter(n for n, _ in named).items()))
+            source.report(f"no relation was read as coreference; there are {names}, see the option relations")
+        text = max(texts, key=lambda text: sum(_agrees(each, text) for each in found.values()))
         document = _cut_text(source, text, how, found)
-        kept = _Segmented(document, text, document.offsets or (), {})
-    for each in found.mentions.values():
-        _check_surface(each, kept.text, source)
+        words = _SegmentedText(document, text, document.offsets or (), {})
+    for each in found.values():
+        _check_surface(each, words.text, source)
     with source.naming():
-        document = _add_mentions(kept, found, source)
+        document = _add_mentions(words, found, links, source)
     yield document
 
 
@@ -154,16 +136,16 @@ def _check_surface(each: TextBound, text: str, source: Source) -> None:
         source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown!r}", each.line)
 
 
-def _cut_text(source: Source, text: str, how: str, found: Annotations) -> Document:
+def _cut_text(source: Source, text: str, how: str, found: Mapping[str, TextBound]) -> Document:
     cut = segment_whitespace(text)
     if how == "text" or (how == "auto" and not _is_tokenised(cut.offsets, cut.tokens, found)):
         cut = segment_text(text)
     return Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
 
 
-def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Annotations) -> bool:
+def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Mapping[str, TextBound]) -> bool:
     starts, ends = {start for start, _ in offsets}, {end for _, end in offsets}
-    ranges = [range_ for each in found.mentions.values() for range_ in each.ranges]
+    ranges = [range_ for each in found.values() for range_ in each.ranges]
     if any(start not in starts or end not in ends for start, end in ranges):
         return False
     alone = sum(word in ".,;:!?" for word in words)
@@ -171,74 +153,59 @@ def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Annotati
     return alone > attached
 
 
-def _read_sidecar(source: Source, readings: list[str]) -> _Segmented | None:
-    """What our writer kept of the document, if it is there and the text is still the same."""
+def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
+    """The document that our writer kept, if it is there and the text is still the same."""
     path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
     if source.path == STANDARD or not path.is_file():
         return None
     try:
-        record = take(json.loads(path.read_text("utf-8")), dict, "record")
-        extras = take(record.get(OURS), dict, OURS)
-        text = next((text for text in readings if hash_text(text) == extras.get("hash")), None)
-        if text is None:
-            source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
-            return None
-        if extras.get("text_is_file"):
-            extras["text"] = text
-        document = restore_document(record, source.report)
-        places = take_spans(extras.get("places"), "places")
-        if len(places) != len(document):
-            raise DataError(f"{len(places)} places for {len(document)} words")
-        details = take(extras.get("annotations"), dict, "annotations")
-        return _Segmented(
-            document, text, places, {key: take(each, dict, key) for key, each in details.items()}
-        )
+        document = restore_document(take(json.loads(path.read_text("utf-8")), dict, "record"), source.report)
     except (OSError, ValueError, RecursionError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
         return None
+    text, offsets = choose_text(document)
+    if text not in texts:
+        source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
+        return None
+    return _SegmentedText(document, text, offsets, annotate(document, text, offsets))
 
 
-def _add_mentions(kept: _Segmented, found: Annotations, source: Source) -> Document:
+def _add_mentions(
+    words: _SegmentedText, found: Mapping[str, TextBound], links: list[Link], source: Source
+) -> Document:
     mentions: dict[str, Mention] = {}
-    for key, each in found.mentions.items():
-        known = kept.details.get(key, {})
-        name = take(known.get("entity", each.chain or key), str, "entity")
-        ranges = [list(range_) for range_ in each.ranges]
-        if known.get("ranges") == ranges and known.get("label") == each.label:
-            (span,) = take_spans([known.get("span")], "span")
-            mentions[key] = restore_mention(span, name, known)
-            each.type = None if known.get("type") is None else take(known["type"], str, "type")
-        elif parts := _find_parts(each, kept.offsets, source):
+    for key, each in found.items():
+        known, *written = words.written.get(key, (None,))
+        name = known.entity if known else each.chain or key
+        if known and written == [each.label, each.ranges]:
+            mentions[key] = known
+            each.type = words.document.entity_types.get(name)
+        elif parts := _find_parts(each, words.offsets, source):
             split = tuple(parts) if len(parts) > 1 else ()
             attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()
             mentions[key] = Mention(parts[0][0], parts[-1][1], name, split, attributes=attributes)
     order = sorted(mentions, key=lambda key: (mentions[key].start, -mentions[key].end))
-    links = [tuple(key for key in link if key in mentions) for link in found.links]
     types: dict[str, str] = {}
     joined: list[Mention] = []
     used: set[str] = set()
-    for keys in _join_links(order, (link for link in links if link)):
+    for keys in _join_links(order, links):
         own_names = (mentions[key].entity for key in keys)
         new_names = (f"{keys[0]}-{number}" for number in itertools.count(2))
         name = next(name for name in itertools.chain(own_names, keys, new_names) if name not in used)
         used.add(name)
-        kinds = [kind for key in keys if (kind := found.mentions[key].type) not in (None, UNTYPED)]
+        kinds = [kind for key in keys if (kind := found[key].type) not in (None, UNTYPED)]
         if kinds:
             types[name] = str(kinds[0])
         if len(set(kinds)) > 1:
             listed = ", ".join(sorted({str(kind) for kind in kinds}))
             source.report(f"entity {name!r} has mentions of the types {listed}; that of the first one counts")
         for key in keys:
-            mentions[key] = dataclasses.replace(mentions[key], entity=name)
-            joined.append(_keep_label(mentions[key], found.mentions[key], types.get(name)))
-    return kept.document.with_mentions(joined, types)
-
-
-def _keep_label(mention: Mention, each: TextBound, kind: str | None) -> Mention:
-    """A mention whose type is not its entity's keeps it as an attribute."""
-    if each.type in (None, UNTYPED, kind) or "label" in dict(mention.attributes):
-        return mention
-    return dataclasses.replace(mention, attributes=(*mention.attributes, ("label", each.label)))
+            mention, each = mentions[key], found[key]
+            if each.type not in (None, UNTYPED, types.get(name)) and "label" not in dict(mention.attributes):
+                labelled = (*mention.attributes, ("label", each.label))  # a type that is not the entity's
+                mention = dataclasses.replace(mention, attributes=labelled)
+            joined.append(dataclasses.replace(mention, entity=name))
+    return words.document.with_mentions(joined, types)
 
 
 def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> list[Span]:
@@ -261,33 +228,53 @@ def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> lis
 # -- the lines of an .ann file --------------------------------------------------------------------------------
 
 
-def _read_annotations(source: Source, relations: Collection[str] = ()) -> Annotations:
-    """Read an ``.ann`` file; ``relations`` are names that mean coreference, instead of those that sound like it."""
-    found = Annotations()
-    links: list[tuple[int, str, tuple[str, ...]]] = []
+def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, Link]]]:
+    """The mentions of an ``.ann`` file by their keys, and its links, each with its name."""
+    found: dict[str, TextBound] = {}
+    links: list[tuple[int, str, Link]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
         key, _, rest = line.partition("\t")
         if re.fullmatch(r"T\d+", key):
-            _add_text_bound(found, key, rest, source, number)
-        elif re.fullmatch(r"\*|R\d+", key):
-            links.append((number, *_parse_link(key, rest, source, number)))
+            each = _parse_text_bound(key, rest, source, number)
+            if found.setdefault(key, each) is not each:
+                source.report(f"{key} is given twice; the second one was left out", number)
+        elif key == "*":
+            name, *members = rest.split() or [""]
+            links.append((number, name, tuple(members)))
+        elif re.fullmatch(r"R\d+", key):
+            if match := RELATION.fullmatch(rest):
+                links.append((number, match[1], (match[2], match[3])))
+            else:
+                source.report(
+                    f"the relation {key} does not join two text annotations and was left out", number
+                )
+                links.append((number, rest.split(" ")[0] or key, ()))
         elif not re.fullmatch(r"[A-Z#]\d*", key):
             raise source.error("this is not a brat annotation", number, found=line[:80], expected=EXPECTED)
     for number, name, keys in links:  # at the end, because a link may stand before what it joins
-        known = tuple(each for each in keys if each in found.mentions)
-        if len(known) < len(keys):
-            missing = ", ".join(each for each in keys if each not in found.mentions)
+        if missing := ", ".join(each for each in keys if each not in found):
             source.report(f"the link {name!r} names {missing}, which there is not", number)
-        if name in relations or (not relations and COREFERENCE.search(name)):
-            found.links.append(known)
-        else:
-            found.ignored[name] += 1
-    return found
+    return found, [(name, tuple(key for key in keys if key in found)) for _, name, keys in links]
 
 
-def _join_links(keys: Iterable[str], links: Iterable[tuple[str, ...]]) -> list[list[str]]:
+def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextBound:
+    head, _, surface = rest.partition("\t")
+    match = TEXT_BOUND.fullmatch(head.strip())
+    numbers = [int(each) for each in re.split("[ ;]", match[2])] if match else []
+    ranges = tuple(sorted(zip(numbers[::2], numbers[1::2], strict=True)))
+    if match is None or any(start >= end for start, end in ranges):
+        message = (
+            "a range of characters is empty or runs backwards"
+            if match
+            else "this text annotation has no label or no ranges of characters"
+        )
+        raise source.error(message, number, found=f"{key}\t{rest}"[:80], expected=EXPECTED)
+    return TextBound(key, match[1], ranges, surface, number)
+
+
+def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
     """The classes of the equivalence that the links generate, in the order of their first members."""
     leader = {key: key for key in keys}
 
@@ -298,63 +285,30 @@ def _join_links(keys: Iterable[str], links: Iterable[tuple[str, ...]]) -> list[l
         return key
 
     for link in links:
-        for key in link[1:]:
-            leader[find(key)] = find(link[0])
+        members = [find(key) for key in link if key in leader]
+        for key in members[1:]:
+            leader[find(key)] = find(members[0])
     classes: dict[str, list[str]] = {}
     for key in leader:
         classes.setdefault(find(key), []).append(key)
     return list(classes.values())
 
 
-def _add_text_bound(found: Annotations, key: str, rest: str, source: Source, number: int) -> None:
-    head, _, surface = rest.partition("\t")
-    line = f"{key}\t{rest}"[:80]
-    match = TEXT_BOUND.fullmatch(head.strip())
-    if match is None:
-        message = "this text annotation has no label or no ranges of characters"
-        raise source.error(message, number, found=line, expected=EXPECTED)
-    numbers = [int(each) for each in re.split("[ ;]", match[2])]
-    ranges = tuple(sorted(zip(numbers[::2], numbers[1::2], strict=True)))
-    if any(start >= end for start, end in ranges):
-        message = "a range of characters is empty or runs backwards"
-        raise source.error(message, number, found=line, expected=EXPECTED)
-    if key in found.mentions:
-        source.report(f"{key} is given twice; the second one was left out", number)
-        return
-    found.mentions[key] = TextBound(key, match[1], ranges, surface, number)
-
-
-def _parse_link(key: str, rest: str, source: Source, number: int) -> tuple[str, tuple[str, ...]]:
-    if key == "*":
-        name, *keys = rest.split() or [""]
-        return name, tuple(keys)
-    match = RELATION.fullmatch(rest)
-    if match is None:
-        source.report(f"the relation {key} does not join two text annotations and was left out", number)
-        return rest.split(" ")[0] or key, ()
-    return match[1], (match[2], match[3])
-
-
-def _settle_types(found: Annotations, source: Source) -> None:
-    """Find each mention's type in its label and, in LitBank's scheme, make one mention of a span's two lines."""
-    kinds = {key: KIND_AND_TYPE.fullmatch(each.label) for key, each in found.mentions.items()}
-    for key, each in found.mentions.items():
-        kind = kinds[key]
+def _settle_types(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
+    """Find each mention's type in its label; whether this is LitBank's scheme, where a second line names the chain."""
+    chained = set()
+    for key, each in found.items():
+        kind = KIND_AND_TYPE.fullmatch(each.label)
         each.type = kind[1] if kind else each.label
-    others = {key for key, kind in kinds.items() if kind is None}
-    chained = all(CHAIN.fullmatch(found.mentions[key].label) for key in others)
-    if chained and 0 < len(others) < len(kinds):
-        _join_layers(found, others, source)
-    elif found.ignored and not found.links:
-        names = ", ".join(f"{name!r} ({count})" for name, count in sorted(found.ignored.items()))
-        source.report(f"no relation was read as coreference; there are {names}, see the option relations")
-
-
-def _join_layers(found: Annotations, chained: set[str], source: Source) -> None:
+        if kind is None:
+            chained.add(key)
+    if not 0 < len(chained) < len(found) or not all(CHAIN.fullmatch(found[key].label) for key in chained):
+        return False
     by_ranges: dict[tuple[Span, ...], TextBound] = {}
     moved: dict[str, str] = {}
-    for key in sorted(found.mentions, key=lambda key: key in chained):  # stable: lines with a type first
-        each = found.mentions[key]
+    chains: dict[str, list[str]] = {}
+    for key in sorted(found, key=lambda key: key in chained):  # stable: lines with a type first
+        each = found[key]
         known = by_ranges.setdefault(each.ranges, each)
         moved[key] = known.key
         if key not in chained:
@@ -365,10 +319,9 @@ def _join_layers(found: Annotations, chained: set[str], source: Source) -> None:
         else:
             known.chain = each.label
             known.type = None if known is each else known.type
-    found.mentions = {each.key: each for each in by_ranges.values()}
-    found.links = [tuple(moved[key] for key in link) for link in found.links]
-    chains: dict[str, list[str]] = {}
-    for each in found.mentions.values():
-        if each.chain is not None:
-            chains.setdefault(each.chain, []).append(each.key)
-    found.links += [tuple(keys) for keys in chains.values()]
+            chains.setdefault(each.label, []).append(known.key)
+    links[:] = [*(tuple(moved[key] for key in link) for link in links), *map(tuple, chains.values())]
+    for key, target in moved.items():
+        if key != target:
+            del found[key]
+    return True

@@ -1,7 +1,6 @@
-"""The writer of brat collections: ``name.txt``, ``name.ann``, and the settings that brat needs to show them.
+"""The writer of brat collections: ``name.txt``, ``name.ann``, brat's settings, and ``name.tokens``.
 
-brat has characters, types and links only. What else a document holds (words, sentences, columns, entity names) is written to
-``name.tokens`` beside them, which brat ignores; with it, a document is read back exactly, except for what was edited in brat.
+The last is the document as JSON, with all that brat has no place for; brat ignores it, the reader restores the document by it.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ import json
 import re
 import shutil
 import tempfile
-import zlib
 from collections.abc import Iterable
+from itertools import count, groupby
 from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
+from entitynlm.text.formats.json_records import make_record
 from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
@@ -34,6 +33,9 @@ Coref\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive
 
 [attributes]
 """
+
+Annotation = tuple[Mention, str, tuple[Span, ...]]
+"""A mention with its label and its ranges of characters."""
 
 
 def write_folder(documents: Iterable[Document], folder: Path) -> None:
@@ -56,17 +58,10 @@ def write_folder(documents: Iterable[Document], folder: Path) -> None:
         raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
 
 
-def hash_text(text: str) -> int:
-    """A checksum by which the reader knows whether the text was changed since."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
-
-
 def _choose_name(identifier: str, names: set[str]) -> str:
     stem = re.sub(r"[^\w.-]+", "_", identifier).strip(".")[:100] or "document"
-    name, number = stem, 1
-    while name.casefold() in names:
-        number += 1
-        name = f"{stem}-{number}"
+    numbered = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
+    name = next(name for name in numbered if name.casefold() not in names)
     names.add(name.casefold())
     return name
 
@@ -78,48 +73,26 @@ def _write(path: Path, text: str) -> None:
 
 def _write_document(document: Document, base: Path) -> set[str]:
     """Write the three files of a document and give the labels that were used."""
-    text, offsets = _choose_text(document)
+    text, offsets = choose_text(document)
+    annotations = annotate(document, text, offsets)
     lines: list[str] = []
-    labels: set[str] = set()
-    described: JsonObject = {}
-    for entity in document.entities:
+    for _, group in groupby(annotations.items(), key=lambda item: item[1][0].entity):
         keys = []
-        for mention in entity.mentions:
-            key = f"T{len(described) + 1}"
-            keys.append(key)
-            label = _choose_label(mention, entity.type)
-            ranges = _find_ranges(mention, text, offsets)
+        for key, (_, label, ranges) in group:
             spelled = ";".join(f"{start} {end}" for start, end in ranges)
             surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
             lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
-            labels.add(label)
-            described[key] = {
-                "label": label,
-                "ranges": [list(each) for each in ranges],
-                "span": list(mention.span),
-                "entity": entity.id,
-                **({} if entity.type is None else {"type": entity.type}),
-                **describe_mention(mention),
-            }
+            keys.append(key)
         if len(keys) > 1:
             lines.append(f"*\tCoref {' '.join(keys)}\n")
-    record = make_record(document.with_mentions(()))
-    extras = record[OURS]
-    extras |= {
-        "hash": hash_text(text),
-        "places": [list(offset) for offset in offsets],
-        "annotations": described,
-    }
-    extras["text_is_file"] = document.text == text
-    if document.text == text:
-        del extras["text"]
     _write(base.with_name(base.name + ".txt"), text)
     _write(base.with_name(base.name + ".ann"), "".join(lines))
-    _write(base.with_name(base.name + SIDECAR), json.dumps(record, ensure_ascii=False) + "\n")
-    return labels
+    record = json.dumps(make_record(document), ensure_ascii=False)
+    _write(base.with_name(base.name + SIDECAR), record + "\n")
+    return {label for _, label, _ in annotations.values()}
 
 
-def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
+def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     """The raw text where every word has a place in it, else the words with spaces, a sentence a line."""
     if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
         return document.text, document.offsets
@@ -128,9 +101,16 @@ def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     return text, join_words(words)[1]
 
 
-def _choose_label(mention: Mention, kind: str | None) -> str:
-    label = dict(mention.attributes).get("label") or kind or UNTYPED
-    return re.sub(r"[^A-Za-z0-9_-]", "_", label)
+def annotate(document: Document, text: str, offsets: tuple[Span, ...]) -> dict[str, Annotation]:
+    """The ``T`` lines of a document by their keys, entity by entity."""
+    annotations: dict[str, Annotation] = {}
+    for entity in document.entities:
+        for mention in entity.mentions:
+            label = dict(mention.attributes).get("label") or entity.type or UNTYPED
+            ranges = tuple(_find_ranges(mention, text, offsets))
+            key = f"T{len(annotations) + 1}"
+            annotations[key] = (mention, re.sub(r"[^A-Za-z0-9_-]", "_", label), ranges)
+    return annotations
 
 
 def _find_ranges(mention: Mention, text: str, offsets: tuple[Span, ...]) -> list[Span]:

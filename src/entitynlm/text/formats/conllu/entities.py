@@ -1,11 +1,8 @@
 """The ``Entity=`` notation of GUM and CorefUD: mentions as brackets with fields, read and written.
 
 ``# global.Entity = GRP-etype-head-other`` names the fields of an opening bracket, ``(12-person-1-key:value``; the closing one
-has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``. Characters that the notation
-needs for itself are written as ``%28`` and the like.
-
-While reading, spans count *nodes* (words and empty nodes), because the ``head`` field does; :meth:`EntityReader.finish`
-turns them into words.
+has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`` … ``12[1/2])``. While reading, spans count
+*nodes* (words and empty nodes), because the ``head`` field does; :meth:`EntityReader.finish` turns them into words.
 """
 
 from __future__ import annotations

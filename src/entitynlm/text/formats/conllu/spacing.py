@@ -1,8 +1,5 @@
-"""The raw text in CoNLL-U: ``SpaceAfter=No``, multiword tokens, UDPipe's ``SpacesAfter``.
-
-A plain file has ``SpaceAfter=No`` where no space follows a word. Documents of other formats also have line ends, double spaces
-and words that are spelled differently in the text; ``SpacesBefore``, ``SpacesAfter`` (both as UDPipe writes them) and ``Surface``
-keep these, so that text and offsets are read back as they were.
+"""The raw text in CoNLL-U: ``SpaceAfter=No``, multiword tokens, and for what these can't say UDPipe's ``SpacesAfter`` and
+``SpacesBefore`` and our ``Surface``, so that text and offsets are read back as they were.
 """
 
 from __future__ import annotations

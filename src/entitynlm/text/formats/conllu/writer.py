@@ -1,8 +1,4 @@
-"""The writer of CoNLL-U with coreference.
-
-Entity fields are those the document was read with, else GRP, etype, head and other. Columns without a place of their own in
-CoNLL-U are MISC items that a comment ``# entitynlm.columns`` lists.
-"""
+"""The writer of CoNLL-U with coreference; columns without a place of their own become MISC items."""
 
 from __future__ import annotations
 
