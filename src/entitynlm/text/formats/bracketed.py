@@ -13,8 +13,8 @@ from entitynlm.text.document import Span
 from entitynlm.text.formats.base import Source
 
 
-def assign_layers(spans: Sequence[Span]) -> list[int]:
-    """A layer for each span such that spans of one layer nest or lie apart, and most are in layer 0.
+def assign_layers(spans: Sequence[Span], *, nested: bool = True) -> list[int]:
+    """A layer for each span such that spans of one layer nest (if they may) or lie apart, and most are in layer 0.
 
     ``spans`` come in text order (by start, longer ones first). Spans that share only one word, the last of one and
     the first of the other, count as crossing: the official scorer opens brackets before it closes any.
@@ -25,7 +25,8 @@ def assign_layers(spans: Sequence[Span]) -> list[int]:
         for open_ends in ends:
             while open_ends and open_ends[-1] <= start:
                 open_ends.pop()
-        layer = next((i for i, around in enumerate(ends) if not around or end <= around[-1]), len(ends))
+        fits = (not around or (nested and end <= around[-1]) for around in ends)
+        layer = next((i for i, fit in enumerate(fits) if fit), len(ends))
         if layer == len(ends):
             ends.append([])
         ends[layer].append(end)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import accumulate, groupby, pairwise
 from typing import IO, Any
 
@@ -29,6 +29,7 @@ from entitynlm.text.formats.json_records import (
 from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text
 
 Complain = Callable[[str], None]
+Locate = Callable[[int, int], Span | None]  # the words of a span in the file
 
 NAMES = ("doc_key", "doc_id", "document_id", "id")
 CONVENTIONS = ("auto", "inclusive", "exclusive", "characters")
@@ -86,93 +87,44 @@ def _parse(line: str) -> JsonObject:
 
 
 def _read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
-    def report(message: str) -> None:
-        source.report(message, number)
-
+    report = partial(source.report, line=number)
     if OURS in record:
         return restore_document(record, report)
-    name = _find_name(record) or f"{source.stem}#{count}"
+    names = (record.get(key) for key in NAMES)
+    name = next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), None)
+    name = name or f"{source.stem}#{count}"
     convention = source.choose("spans", CONVENTIONS)
     key = str(source.options.get("clusters", "clusters"))
     clusters = take_clusters(record.get(key) or [], key)
     if record.get("sentences") is not None or record.get("tokens") is not None:
-        words = _take_words(record, report)
-        document = words.make_document(record, name, report)
+        document, before = _read_words(record, name, report)
         if convention == "characters":
-            return _add_character_spans(document, clusters, report)
-        return words.add_spans(document, clusters, report, inclusive=convention != "exclusive")
-    if record.get("text") is None:
+            locate = _locate_characters(document, report)
+        else:
+            locate = _locate_tokens(before, convention != "exclusive", report)
+    elif record.get("text") is None:
         raise DataError(
             "the document has no words",
             found=", ".join(sorted(record))[:80],
             expected="one of the keys sentences, tokens and text",
         )
-    if convention in ("inclusive", "exclusive"):
+    elif convention in ("inclusive", "exclusive"):
         raise DataError("spans of tokens make no sense with raw text", hint="Leave the option spans away")
-    text = take(record["text"], str, "text")
-    cut = segment_text(text)
-    document = Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-    return _add_character_spans(document, clusters, report)
+    else:
+        text = take(record["text"], str, "text")
+        cut = segment_text(text)
+        document = Document(name, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+        locate = _locate_characters(document, report)
+    return document.with_mentions(
+        Mention(*words, str(number))
+        for number, spans in enumerate(clusters, start=1)
+        for span in spans
+        if (words := locate(*span)) is not None
+    )
 
 
-def _find_name(record: JsonObject) -> str | None:
-    values = (record.get(key) for key in NAMES)
-    return next((str(v) for v in values if isinstance(v, str | int) and str(v).strip()), None)
-
-
-@dataclass
-class _Words:
-    """The words of a record without blank ones, and the mapping from the file's word indices to ours."""
-
-    sentences: list[list[str]]
-    before: list[int]
-    """For each word of the file, and for its end, the number of words kept before it."""
-
-    def keep(self, values: Sequence[str | None]) -> tuple[str | None, ...]:
-        return tuple(v for v, (a, b) in zip(values, pairwise(self.before), strict=True) if a < b)
-
-    def make_document(self, record: JsonObject, name: str, report: Complain) -> Document:
-        tokens = tuple(word for sentence in self.sentences for word in sentence)
-        columns = {}
-        for key, column in (("speakers", "speaker"), ("pos", "pos")):
-            values = _take_column(record.get(key), key, len(self.before) - 1, report)
-            if values is not None:
-                columns[column] = self.keep(values)
-        text = record.get("text")
-        offsets = find_words(tokens, text) if isinstance(text, str) else None
-        genre = record.get("genre")
-        return Document(
-            name,
-            tokens,
-            find_spans(self.sentences),
-            columns=columns,
-            text=text if offsets is not None else None,
-            offsets=offsets,
-            meta={"genre": genre} if isinstance(genre, str) else {},
-        )
-
-    def add_spans(
-        self, document: Document, clusters: list[list[Span]], report: Complain, *, inclusive: bool
-    ) -> Document:
-        size = len(self.before) - 1
-        mentions: list[Mention] = []
-        for number, spans in enumerate(clusters, start=1):
-            for start, last in spans:
-                end = last + 1 if inclusive else last
-                if not 0 <= start < end <= size:
-                    raise DataError(
-                        f"the span [{start}, {last}] is not within the document's {size} words",
-                        hint=f"Ends were read as {'inclusive' if inclusive else 'exclusive'}; if they are "
-                        f"{'exclusive' if inclusive else 'inclusive'} or count characters, use the option spans",
-                    )
-                if self.before[start] < self.before[end]:
-                    mentions.append(Mention(self.before[start], self.before[end], str(number)))
-                else:
-                    report(f"the mention [{start}, {last}] has only blank words and was left out")
-        return document.with_mentions(mentions)
-
-
-def _take_words(record: JsonObject, report: Complain) -> _Words:
+def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Document, list[int]]:
+    """The document without mentions, and the number of words kept before each word of the file and before its end."""
     if record.get("sentences") is not None:
         sentences = take_sentences(record["sentences"], "sentences")
     else:
@@ -181,10 +133,27 @@ def _take_words(record: JsonObject, report: Complain) -> _Words:
     if record.get("subtoken_map") is not None:
         report("the words of this document are word pieces of a subword model")
     before = [0, *accumulate(bool(word.strip()) for sentence in sentences for word in sentence)]
-    kept = [[word for word in sentence if word.strip()] for sentence in sentences]
     if before[-1] < len(before) - 1:
         report(f"{len(before) - 1 - before[-1]} blank words were left out")
-    return _Words(kept, before)
+    kept = [[word for word in sentence if word.strip()] for sentence in sentences]
+    words = tuple(word for sentence in kept for word in sentence)
+    columns = {}
+    for key, column in (("speakers", "speaker"), ("pos", "pos")):
+        values = _take_column(record.get(key), key, len(before) - 1, report)
+        if values is not None:
+            columns[column] = tuple(v for v, (a, b) in zip(values, pairwise(before), strict=True) if a < b)
+    text, genre = record.get("text"), record.get("genre")
+    offsets = find_words(words, text) if isinstance(text, str) else None
+    document = Document(
+        name,
+        words,
+        find_spans(kept),
+        columns=columns,
+        text=text if offsets is not None else None,
+        offsets=offsets,
+        meta={"genre": genre} if isinstance(genre, str) else {},
+    )
+    return document, before
 
 
 def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
@@ -212,24 +181,44 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
     return [each if each and each.strip() else None for each in values]
 
 
-def _add_character_spans(document: Document, clusters: list[list[Span]], report: Complain) -> Document:
+def _locate_tokens(before: list[int], inclusive: bool, report: Complain) -> Locate:
+    """Spans that count the words of the file, blank ones too."""
+    size = len(before) - 1
+
+    def locate(start: int, last: int) -> Span | None:
+        end = last + 1 if inclusive else last
+        if not 0 <= start < end <= size:
+            raise DataError(
+                f"the span [{start}, {last}] is not within the document's {size} words",
+                hint=f"Ends were read as {'inclusive' if inclusive else 'exclusive'}; if they are "
+                f"{'exclusive' if inclusive else 'inclusive'} or count characters, use the option spans",
+            )
+        if before[start] < before[end]:
+            return before[start], before[end]
+        report(f"the mention [{start}, {last}] has only blank words and was left out")
+        return None
+
+    return locate
+
+
+def _locate_characters(document: Document, report: Complain) -> Locate:
+    """Spans of characters; one that cuts a word is the whole word."""
     text, offsets = document.text, document.offsets
     if text is None or offsets is None:
         text, offsets = join_words(document.tokens)
-    mentions: list[Mention] = []
-    for number, spans in enumerate(clusters, start=1):
-        for start, end in spans:
-            if not 0 <= start < end <= len(text):
-                raise DataError(f"the span [{start}, {end}] is not within the text's {len(text)} characters")
-            words, whole = align_span(offsets, start, end)
-            if words is None:
-                report(f"the mention [{start}, {end}] has no word in it and was left out")
-                continue
-            if not whole:
-                shown = f"the mention [{start}, {end}] {text[start:end][:40]!r}"
-                report(f"{shown} cuts a word; it is read as whole words")
-            mentions.append(Mention(*words, str(number)))
-    return document.with_mentions(mentions)
+
+    def locate(start: int, end: int) -> Span | None:
+        if not 0 <= start < end <= len(text):
+            raise DataError(f"the span [{start}, {end}] is not within the text's {len(text)} characters")
+        words, whole = align_span(offsets, start, end)
+        if words is None:
+            report(f"the mention [{start}, {end}] has no word in it and was left out")
+        elif not whole:
+            shown = f"the mention [{start}, {end}] {text[start:end][:40]!r}"
+            report(f"{shown} cuts a word; it is read as whole words")
+        return words
+
+    return locate
 
 
 OPTIONS = {

@@ -43,20 +43,14 @@ def find_id_field(header: Sequence[str]) -> int:
 
 
 @dataclass
-class _Opening:
-    order: int
+class _BracketedMention:
+    """A mention as it stands in the file: its opening bracket, and the parts that were closed, as spans of nodes."""
+
+    entity: str
     node: int
     line: int
     fields: list[str]
-
-
-@dataclass
-class _Annotated:
-    """A mention as it stands in the file: the parts as spans of nodes, and the opening bracket of the first."""
-
-    entity: str
-    opening: _Opening
-    parts: list[Span]
+    parts: list[Span] = field(default_factory=list)
 
 
 @dataclass
@@ -68,11 +62,10 @@ class EntityReader:
     _declared: bool = False
     _header: list[str] = field(default_factory=lambda: DEFAULT_HEADER.split("-"))
     _id_field: int = 0
-    _opened: int = 0
-    _open: dict[str, list[_Opening]] = field(default_factory=dict)
-    _annotated: list[_Annotated] = field(default_factory=list)
+    _found: list[_BracketedMention] = field(default_factory=list)  # in the order of opening brackets
+    _open: dict[str, list[_BracketedMention]] = field(default_factory=dict)
     # mentions in parts that wait for more of them, by entity and number of parts
-    _unfinished: dict[tuple[str, str], _Annotated] = field(default_factory=dict)
+    _unfinished: dict[tuple[str, str], _BracketedMention] = field(default_factory=dict)
 
     def use_header(self, header: list[str]) -> None:
         """Take the names of the fields from ``# global.Entity``."""
@@ -86,8 +79,8 @@ class EntityReader:
                 if not label:
                     self.counter.add("a mention without an entity was skipped", line, cell)
                     continue
-                self._open.setdefault(label, []).append(_Opening(self._opened, node, line, fields))
-                self._opened += 1
+                self._found.append(_BracketedMention(label, node, line, fields))
+                self._open.setdefault(label, []).append(self._found[-1])
                 if closes:
                     self._close(label, node, line)
             elif closes and body:
@@ -108,105 +101,102 @@ class EntityReader:
         if not self._open.get(label):
             self.source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
             return
-        opening = self._open[label].pop()
-        span = (opening.node, node + 1)
-        part = _PART.match(label) if label.endswith("]") else None
-        if part is None:
-            self._annotated.append(_Annotated(label, opening, [span]))
-        else:
-            self._add_part(part[1], part[2], part[3], span, opening)
-
-    def _add_part(self, entity: str, index: str, total: str, span: Span, opening: _Opening) -> None:
-        key = (entity, total)
-        if int(index) == 1 and key in self._unfinished:
+        mention = self._open[label].pop()
+        span = (mention.node, node + 1)
+        if not (part := _PART.match(label)):
+            mention.parts.append(span)
+            return
+        mention.entity, index, total = part.groups()
+        key = (mention.entity, total)
+        if int(index) == 1:
             self._give_up(key)
-        mention = self._unfinished.setdefault(key, _Annotated(entity, opening, []))
+        mention = self._unfinished.setdefault(key, mention)
         mention.parts.append(span)
         if len(mention.parts) >= int(total):
-            self._annotated.append(self._unfinished.pop(key))
+            del self._unfinished[key]
 
     def _give_up(self, key: tuple[str, str]) -> None:
-        mention = self._unfinished.pop(key)
-        message = f"a mention of {key[0]!r} has only {len(mention.parts)} of its {key[1]} parts; it was read with these"
-        self.source.report(message, mention.opening.line)
-        self._annotated.append(mention)
+        """Read a mention with the parts that it has."""
+        if mention := self._unfinished.pop(key, None):
+            entity, total = key
+            has = f"has only {len(mention.parts)} of its {total} parts"
+            self.source.report(f"a mention of {entity!r} {has}; it was read with these", mention.line)
 
     def finish(self, words_before: Sequence[int]) -> tuple[list[Mention], dict[str, str]]:
-        """Mentions and entity types; ``words_before`` counts the words before each node."""
+        """Mentions and entity types; ``words_before`` counts the words before each node.
+
+        The type of an entity is that of most of its mentions; the others keep theirs as an attribute.
+        """
         for label, stack in self._open.items():
-            for opening in stack:
-                self.source.report(f"'({label}' is never closed; the mention was dropped", opening.line)
+            for opened in stack:
+                self.source.report(f"'({label}' is never closed; the mention was dropped", opened.line)
         for key in list(self._unfinished):
             self._give_up(key)
-        found: list[tuple[Mention, str | None, int]] = []
-        for annotated in sorted(self._annotated, key=lambda annotated: annotated.opening.order):
-            mention = self._make_mention(annotated, words_before)
-            if mention is not None:
-                values = dict(zip(self._header, annotated.opening.fields, strict=False))
-                etypes = [
-                    unescape(values[name]) for name in TYPE_FIELDS if values.get(name, "_") not in ("", "_")
-                ]
-                found.append((mention, etypes[0] if etypes else None, annotated.opening.line))
-        return self._settle_types(found)
-
-    def _make_mention(self, annotated: _Annotated, words_before: Sequence[int]) -> Mention | None:
-        parts = _join_touching([(words_before[a], words_before[b]) for a, b in annotated.parts])
-        if not parts:
-            self.counter.add("a mention of nothing but empty nodes was dropped", annotated.opening.line)
-            return None
-        head: int | None = None
-        attributes: list[tuple[str, str]] = []
-        for position, (name, value) in enumerate(zip(self._header, annotated.opening.fields, strict=False)):
-            if position == self._id_field or name in TYPE_FIELDS or not value:
-                continue
-            if name == "head":
-                head = self._find_head(value, annotated, words_before)
-            elif name == "other":
-                attributes.extend(_read_other(value))
-            else:
-                attributes.append((name, unescape(value)))
-        several = parts if len(parts) > 1 else ()
-        entity = unescape(annotated.entity)
-        return Mention(parts[0][0], parts[-1][1], entity, several, head, tuple(attributes))
-
-    def _find_head(self, value: str, annotated: _Annotated, words_before: Sequence[int]) -> int | None:
-        """The token at this position (from 1) among the nodes of the mention."""
-        line = annotated.opening.line
-        left = int(value) - 1 if value.isascii() and value.isdecimal() and len(value) < 10 else -1
-        for start, end in annotated.parts:
-            if 0 <= left < end - start:
-                node = start + left
-                if words_before[node] < words_before[node + 1]:
-                    return words_before[node]
-                self.counter.add("the head of a mention is an empty node; it was left out", line)
-                return None
-            left -= end - start
-        if value != "_":
-            self.counter.add("the head of a mention is not one of its words; it was left out", line, value)
-        return None
-
-    def _settle_types(
-        self, found: list[tuple[Mention, str | None, int]]
-    ) -> tuple[list[Mention], dict[str, str]]:
-        """The type of an entity is that of most of its mentions; the others keep theirs as an attribute."""
+        mentions: list[tuple[Mention, str | None]] = []
         counts: dict[str, Counter[str]] = {}
         first_line: dict[str, int] = {}
-        for mention, etype, line in found:
-            first_line.setdefault(mention.entity, line)
+        for found in self._found:
+            mention = self._make_mention(found, words_before) if found.parts else None
+            if mention is None:
+                continue
+            values = dict(zip(self._header, found.fields, strict=False))
+            etypes = (unescape(values.get(name, "_")) for name in TYPE_FIELDS)
+            etype = next((etype for etype in etypes if etype not in ("", "_")), None)
+            mentions.append((mention, etype))
+            first_line.setdefault(mention.entity, found.line)
             if etype is not None:
                 counts.setdefault(mention.entity, Counter())[etype] += 1
-        types = {entity: count.most_common(1)[0][0] for entity, count in counts.items()}
         for entity, count in counts.items():
             if len(count) > 1:
                 said = ", ".join(f"{etype} ({number})" for etype, number in count.most_common())
                 message = f"entity {entity!r} has mentions of several types: {said}; the first was taken"
                 self.source.report(message, first_line[entity])
-        mentions = []
-        for mention, etype, _ in found:
-            if etype is not None and etype != types[mention.entity]:
-                mention = replace(mention, attributes=(("etype", etype), *mention.attributes))
-            mentions.append(mention)
-        return mentions, types
+        types = {entity: count.most_common(1)[0][0] for entity, count in counts.items()}
+        settled = [
+            mention
+            if etype in (None, types.get(mention.entity))
+            else replace(mention, attributes=(("etype", str(etype)), *mention.attributes))
+            for mention, etype in mentions
+        ]
+        return settled, types
+
+    def _make_mention(self, found: _BracketedMention, words_before: Sequence[int]) -> Mention | None:
+        parts = _join_touching([(words_before[a], words_before[b]) for a, b in found.parts])
+        if not parts:
+            self.counter.add("a mention of nothing but empty nodes was dropped", found.line)
+            return None
+        head: int | None = None
+        attributes: list[tuple[str, str]] = []
+        for position, (name, value) in enumerate(zip(self._header, found.fields, strict=False)):
+            if position == self._id_field or name in TYPE_FIELDS or not value:
+                continue
+            if name == "head":
+                head = self._find_head(value, found, words_before)
+            elif name == "other":
+                for item in value.split(","):
+                    key, colon, rest = item.partition(":")
+                    attributes.append((unescape(key), unescape(rest)) if colon else ("other", unescape(key)))
+            else:
+                attributes.append((name, unescape(value)))
+        several = parts if len(parts) > 1 else ()
+        return Mention(parts[0][0], parts[-1][1], unescape(found.entity), several, head, tuple(attributes))
+
+    def _find_head(self, value: str, found: _BracketedMention, words_before: Sequence[int]) -> int | None:
+        """The token at this position (from 1) among the nodes of the mention."""
+        left = int(value) - 1 if value.isascii() and value.isdecimal() and len(value) < 10 else -1
+        for start, end in found.parts:
+            if 0 <= left < end - start:
+                node = start + left
+                if words_before[node] < words_before[node + 1]:
+                    return words_before[node]
+                self.counter.add("the head of a mention is an empty node; it was left out", found.line)
+                return None
+            left -= end - start
+        if value != "_":
+            self.counter.add(
+                "the head of a mention is not one of its words; it was left out", found.line, value
+            )
+        return None
 
 
 def _join_touching(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -218,14 +208,6 @@ def _join_touching(spans: Sequence[Span]) -> tuple[Span, ...]:
         elif start < end:
             joined.append((start, end))
     return tuple(joined)
-
-
-def _read_other(text: str) -> list[tuple[str, str]]:
-    pairs = []
-    for item in text.split(","):
-        key, colon, value = item.partition(":")
-        pairs.append((unescape(key), unescape(value)) if colon else ("other", unescape(key)))
-    return pairs
 
 
 # -- writing -------------------------------------------------------------------------------------------------
@@ -257,17 +239,20 @@ def make_cells(document: Document, header: Sequence[str]) -> dict[int, str]:
     opening: dict[int, list[str]] = {}
     closing: dict[int, list[tuple[int, int, str]]] = {}
     singles: dict[int, list[str]] = {}
-    labels = _make_labels(document)
-    for order, (mention, label) in enumerate(zip(document.mentions, labels, strict=True)):
-        parts = mention.parts or (mention.span,)
-        for index, (start, end) in enumerate(parts, start=1):
-            part_label = label.format(index)
-            bracket = f"({_join_fields(document, mention, part_label, header)}"
+    layers = _find_layers(document)
+    for order, (mention, layer) in enumerate(zip(document.mentions, layers, strict=True)):
+        for index, (start, end) in enumerate(mention.parts or (mention.span,), start=1):
+            label = escape(mention.entity)
+            if mention.parts:
+                label += f"[{index}/{'0' * layer}{len(mention.parts)}]"
+            elif layer:
+                label += f"[1/{'0' * (layer - 1)}1]"
+            bracket = f"({_join_fields(document, mention, label, header)}"
             if end - start == 1:
                 singles.setdefault(start, []).append(f"{bracket})")
             else:
                 opening.setdefault(start, []).append(bracket)
-                closing.setdefault(end - 1, []).append((-start, -order, f"{part_label})"))
+                closing.setdefault(end - 1, []).append((-start, -order, f"{label})"))
     cells: dict[int, str] = {}
     for token in opening.keys() | closing.keys() | singles.keys():
         closed = "".join(text for *_, text in sorted(closing.get(token, ())))
@@ -276,35 +261,20 @@ def make_cells(document: Document, header: Sequence[str]) -> dict[int, str]:
     return cells
 
 
-def _make_labels(document: Document) -> list[str]:
-    """A label for each mention with room (``{}``) for the number of the part.
+def _find_layers(document: Document) -> list[int]:
+    """A number for each mention that tells it from those of its entity that have the same brackets.
 
-    Parts have ``[1/2]``; mentions of one entity that brackets could not tell apart (because they cross, or are
+    Parts are written ``[1/2]``; mentions of one entity that brackets could not tell apart (because they cross, or are
     discontinuous and overlap) get ``[1/1]``, ``[1/01]``, … which are different labels with the same meaning.
     """
     groups: dict[tuple[str, int], list[int]] = {}
     for index, mention in enumerate(document.mentions):
         groups.setdefault((mention.entity, len(mention.parts)), []).append(index)
-    labels = [""] * len(document.mentions)
-    for (entity, size), members in groups.items():
+    layers = [0] * len(document.mentions)
+    for (_, size), members in groups.items():
         spans = [document.mentions[index].span for index in members]
-        name = escape(entity).replace("{", "{{").replace("}", "}}")
-        for index, layer in zip(members, assign_layers(spans) if not size else _spread(spans), strict=True):
-            if size:
-                labels[index] = f"{name}[{{}}/{'0' * layer}{size}]"
-            else:
-                labels[index] = f"{name}[1/{'0' * (layer - 1)}1]" if layer else name
-    return labels
-
-
-def _spread(spans: Sequence[Span]) -> list[int]:
-    """A layer for each span such that spans of one layer do not overlap at all."""
-    ends: list[int] = []
-    layers = []
-    for start, end in spans:
-        layer = next((i for i, last in enumerate(ends) if last <= start), len(ends))
-        ends[layer : layer + 1] = [end]
-        layers.append(layer)
+        for index, layer in zip(members, assign_layers(spans, nested=not size), strict=True):
+            layers[index] = layer
     return layers
 
 
