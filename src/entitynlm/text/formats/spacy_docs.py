@@ -11,13 +11,14 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import IO, Any
+
+import numpy as np
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.extras import require
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.json_records import (
     OURS,
@@ -53,9 +54,8 @@ def read(source: Source) -> Iterator[Document]:
     try:
         docs = list(spacy.tokens.DocBin().from_bytes(data).get_docs(spacy.vocab.Vocab()))
     except Exception as error:  # spaCy checks nothing, so that a damaged file may fail in any way
-        raise source.error(
-            f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
-        ) from error
+        message = f"this is not a spaCy DocBin, or a damaged one ({type(error).__name__})"
+        raise source.error(message) from error
     finally:
         if collecting:
             gc.enable()  # spaCy's decoder leaves it off when it fails
@@ -87,11 +87,10 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 def to_spacy(document: Document, vocab: Any = None) -> Any:
     """A spaCy ``Doc`` with exactly these words and all annotation of the document."""
     spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
-    doc = make_doc(document, spacy.blank("en").vocab if vocab is None else vocab)
+    doc = _make_doc(spacy, document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
         key = f"{PREFIX}_{number}"
-        label = entity.type or ""
-        spans = [spacy.tokens.Span(doc, *mention.span, label=label) for mention in entity.mentions]
+        spans = [spacy.tokens.Span(doc, *m.span, label=entity.type or "") for m in entity.mentions]
         described: JsonObject = {
             "id": entity.id,
             "spans": [list(mention.span) for mention in entity.mentions],
@@ -115,9 +114,8 @@ def from_spacy(
     :param report: is told what was odd.
     """
     rest = _take_rest(doc, report)
-    tokens = read_tokens(doc, keep_spaces=rest is not None)
-    mentions, types = _read_groups(doc, prefix, tokens.before, report)
-    arguments = tokens.arguments
+    arguments, before = read_tokens(doc, keep_spaces=rest is not None)
+    mentions, types = _read_groups(doc, prefix, before, report)
     if rest is None:
         if len(doc) and not doc.has_annotation("SENT_START"):
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
@@ -133,7 +131,7 @@ def from_spacy(
 
 def _describe_rest(document: Document, doc: Any) -> JsonObject:
     """The fields in which the document differs from what is read out of ``doc``."""
-    native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True).arguments))
+    native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True)[0]))
     wanted = describe_text(document)
     columns, native_columns = wanted.pop("columns", {}), native.pop("columns", {})
     changes = {key: value for key, value in wanted.items() if native.get(key) != value}
@@ -188,24 +186,14 @@ def _read_groups(
     return restore_mentions(clusters, described, report)
 
 
-@dataclass
-class Tokens:
-    """The tokens of a ``Doc`` as arguments of ``Document``; ``before`` counts the tokens kept before each and before the end."""
-
-    arguments: dict[str, Any]
-    before: list[int]
-
-
-def make_doc(document: Document, vocab: Any) -> Any:
+def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
     """A ``Doc`` with the words, spaces, sentences and syntax of a document, as far as spaCy can hold them."""
-    spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
-    words = list(document.tokens)
+    spaces = [True] * (len(document) - 1) + [False]
+    if document.offsets is not None and document.text is not None:
+        starts = [start for start, _ in document.offsets[1:]] + [len(document.text)]
+        spaces = [start > end for start, (_, end) in zip(starts, document.offsets, strict=True)]
     columns = {name: [value or "" for value in values] for name, values in document.columns.items()}
-    arguments: dict[str, Any] = {
-        "spaces": _find_spaces(document),
-        "tags": columns.get("pos"),
-        "lemmas": columns.get("lemma"),
-    }
+    arguments: dict[str, Any] = {"tags": columns.get("pos"), "lemmas": columns.get("lemma")}
     if all(value in spacy.parts_of_speech.IDS for value in columns.get("upos", ())):
         arguments["pos"] = columns.get("upos")
     if all(not value or FEATURES.fullmatch(value) for value in columns.get("feats", ())):
@@ -215,64 +203,50 @@ def make_doc(document: Document, vocab: Any) -> Any:
         arguments["heads"] = [i if head < 0 else head for i, head in enumerate(document.heads or ())]
     else:
         starts = {start for start, _ in document.sentences}
-        arguments["sent_starts"] = [index in starts for index in range(len(words))]
-    return spacy.tokens.Doc(vocab, words=words, **arguments)
+        arguments["sent_starts"] = [index in starts for index in range(len(document))]
+    words = list(document.tokens)
+    return spacy.tokens.Doc(vocab, words=words, spaces=spaces[: len(words)], **arguments)
 
 
-def read_tokens(doc: Any, *, keep_spaces: bool) -> Tokens:
-    """Words, offsets, sentences and columns of a ``Doc``, with or without its white-space tokens."""
-    before = [0]
-    for token in doc:
-        before.append(before[-1] + (keep_spaces or not token.text.isspace()))
+def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[int]]:
+    """Arguments of ``Document`` from a ``Doc``, with or without its white-space tokens.
+
+    The second result is the number of tokens that are kept before each one and before the end.
+    """
+    before = [0, *accumulate(int(keep_spaces or not token.text.isspace()) for token in doc)]
     kept = [token for token in doc if before[token.i] < before[token.i + 1]]
     columns = {}
     for name, attribute in COLUMNS.items():
         values = tuple(str(getattr(token, attribute)) or None for token in kept)
         if any(value is not None for value in values):
             columns[name] = values
+    edges = sorted({before[token.i] for token in doc if token.is_sent_start} | {0, before[-1]})
     arguments: dict[str, Any] = {
         "tokens": tuple(token.text for token in kept),
-        "sentences": _find_sentences(doc, before),
+        "sentences": tuple(pairwise(edges)),
         "columns": columns,
         "text": doc.text,
         "offsets": tuple((token.idx, token.idx + len(token)) for token in kept),
     }
     if kept and doc.has_annotation("DEP"):
         arguments["heads"] = tuple(_find_head(token, before) for token in kept)
-    return Tokens(arguments, before)
-
-
-def _find_spaces(document: Document) -> list[bool]:
-    if document.offsets is None or document.text is None:
-        return [index < len(document) - 1 for index in range(len(document))]
-    starts = [start for start, _ in document.offsets[1:]] + [len(document.text)]
-    return [start > end for start, (_, end) in zip(starts, document.offsets, strict=True)]
+    return arguments, before
 
 
 def _has_tree_per_sentence(document: Document) -> bool:
     """Whether spaCy finds the same sentences in the parse: it makes one of every tree whose root has a label."""
     if document.heads is None or not document.tokens:
         return False
+    from scipy.sparse import coo_array, csgraph  # here, because it would slow down every start of the program
+
+    heads, sentences = np.array(document.heads), np.array(document.sentence_of)
+    roots, others = np.flatnonzero(heads < 0), np.flatnonzero(heads >= 0)
     labels = document.column("deprel")
-    for start, end in document.sentences:
-        roots = [index for index in range(start, end) if document.heads[index] < 0]
-        if len(roots) != 1 or not labels[roots[0]]:
-            return False
-        connected = set(roots)
-        for index in range(start, end):
-            path: list[int] = []
-            while index not in connected:
-                if index in path[-1:] or not start <= index < end or len(path) > end - start:
-                    return False
-                path.append(index)
-                index = document.heads[index]
-            connected.update(path)
-    return True
-
-
-def _find_sentences(doc: Any, before: list[int]) -> tuple[Span, ...]:
-    edges = sorted({before[token.i] for token in doc if token.is_sent_start} | {0, before[-1]})
-    return tuple(pairwise(edges))
+    if not all(labels[root] for root in roots) or any(sentences[others] != sentences[heads[others]]):
+        return False
+    arcs = coo_array((np.ones(len(others)), (others, heads[others])), shape=(len(heads), len(heads)))
+    one_root_each = np.array_equal(sentences[roots], np.arange(len(document.sentences)))
+    return one_root_each and csgraph.connected_components(arcs)[0] == len(document.sentences)
 
 
 def _find_head(token: Any, before: list[int]) -> int:
