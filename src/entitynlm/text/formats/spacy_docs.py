@@ -202,8 +202,8 @@ def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
         arguments["deps"] = columns["deprel"]
         arguments["heads"] = [i if head < 0 else head for i, head in enumerate(document.heads or ())]
     else:
-        starts = {start for start, _ in document.sentences}
-        arguments["sent_starts"] = [index in starts for index in range(len(document))]
+        first = {start for start, _ in document.sentences}
+        arguments["sent_starts"] = [index in first for index in range(len(document))]
     words = list(document.tokens)
     return spacy.tokens.Doc(vocab, words=words, spaces=spaces[: len(words)], **arguments)
 
