@@ -17,7 +17,6 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
