@@ -20,8 +20,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(EXTRAS)]'
 	@touch $@
 
-demo: setup ## the main job on what the package carries
-	@echo "── demo: a story read by the model that ships, a report, and a quick training with the paper's tables in small"
+demo: setup ## a tour of the package, without any download
+	@echo "── demo: a story analysed by the packaged model, a report, a quick training, and small versions of the paper's tables"
 	$(BIN)/entitynlm demo --colour
 
 test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
@@ -49,7 +49,7 @@ kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, c
 
 RUN ?= runs/entitynlm-en
 CONFIG ?= configs/entitynlm-en.toml
-model: setup ## train the model that ships, from the corpora in DATA (some hours on two cores; goes on where it stopped)
+model: setup ## train the packaged model from the corpora in DATA (some hours on two cores; continues where it stopped)
 	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN)
 	$(BIN)/entitynlm train $(RUN)/plain --config $(CONFIG) --out $(RUN)/words --rnnlm-only --resume
 	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --lookahead --resume
