@@ -22,13 +22,6 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
-from entitynlm.inference.enumeration import (
-    enumerate_log_prob,
-    enumerate_mean_weight,
-    list_analyses,
-    score_analyses,
-    weigh_analyses,
-)
 from entitynlm.interfaces.cli import READ, VERBS, LazyCommand
 from entitynlm.model.backbones.base import BACKBONES
 from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
@@ -42,6 +35,13 @@ from entitynlm.prediction.slots import find_all_slots
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import write_documents
+from support.enumeration import (
+    enumerate_log_prob,
+    enumerate_mean_weight,
+    list_analyses,
+    score_analyses,
+    weigh_analyses,
+)
 from support.small_networks import CLASSES, WORDS, make_network, make_words
 
 ROOT = Path(__file__).resolve().parents[1]

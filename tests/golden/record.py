@@ -25,6 +25,7 @@ SHIPPED = "shipped"
 
 Json = Any
 
+sys.path.append(str(HERE.parent))  # tests/support, where this runs as a script
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # as tests/conftest.py has it; nothing above has loaded numpy
 
 # == adapters: everything that knows how the package is called =================================================================
@@ -547,7 +548,7 @@ def estimate_marginal(
 
 def enumerate_words(model: str, encoded: Any) -> Json:
     """log P(X) as a sum over all analyses, and the same by the sampler with each proposal."""
-    from entitynlm.inference.enumeration import enumerate_log_prob, enumerate_mean_weight, list_analyses
+    from support.enumeration import enumerate_log_prob, enumerate_mean_weight, list_analyses
 
     network = get_network(model, "P")
     return {

@@ -9,7 +9,11 @@ import pytest
 import torch
 
 from entitynlm.errors import InferenceError
-from entitynlm.inference.enumeration import (
+from entitynlm.inference.weights import log_sum_exp
+from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.noise import DrawnNoise, FixedNoise
+from entitynlm.model.reference import SlowTwin
+from support.enumeration import (
     count_analyses,
     enumerate_analyses,
     enumerate_log_prob,
@@ -18,10 +22,6 @@ from entitynlm.inference.enumeration import (
     score_analyses,
     weigh_analyses,
 )
-from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.batch.scores import score_documents
-from entitynlm.model.noise import DrawnNoise, FixedNoise
-from entitynlm.model.reference import SlowTwin
 from support.small_networks import make_network, make_words
 
 VARIANTS: list[dict[str, Any]] = [

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
-from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from entitynlm.inference.marginal import (
     METHODS,
     Method,
@@ -21,6 +20,7 @@ from entitynlm.inference.posterior import sample_analyses
 from entitynlm.inference.weights import SCHEMES, Scheme
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.noise import DrawnNoise
+from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from support.small_networks import make_network, make_words
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from entitynlm.inference import particles
-from entitynlm.inference.enumeration import list_analyses
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import CHUNK, cut, read_chunks
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.entitynlm import EntityNetwork
+from support.enumeration import list_analyses
 from support.small_networks import make_network, make_words
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from entitynlm.inference.scoring import score_document
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.rnnlm import score_words
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_rows
 from entitynlm.model.encoding.variables import Analysis
+from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from support.small_bundles import cut_document, make_bundle
 
 FEW = Sampling(particles=20, repeats=3)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.enumeration import enumerate_log_prob
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.lm.surprisal_plain import score_with_zero_entities
 from entitynlm.lm.surprisal_sampling import estimate_words
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.document import Document
+from support.enumeration import enumerate_log_prob
 from support.small_bundles import cut_document, make_bundle, make_documents
 
 

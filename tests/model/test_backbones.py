@@ -12,7 +12,6 @@ import torch
 
 from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.enumeration import enumerate_analyses, enumerate_log_prob, enumerate_mean_weight
 from entitynlm.inference.marginal import METHODS, estimate_log_prob
 from entitynlm.model.backbones.base import BACKBONES, initialise
 from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
@@ -22,6 +21,7 @@ from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
 from entitynlm.training.loop import Training
+from support.enumeration import enumerate_analyses, enumerate_log_prob, enumerate_mean_weight
 from support.letter_backbone import (
     Letters,
     draw_words,

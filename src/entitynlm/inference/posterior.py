@@ -39,7 +39,6 @@ class WeightedAnalyses:
     :param log_p: (N,) log P(R, E, L, X) of each analysis, with the noise of new entities that it was drawn with.
     :param log_q: (N,) log-probability of having drawn it, from Q and P mixed (from Q alone with ``prior_share=0``).
     :param log_prob: the estimate of log P(X) that comes with them.
-    :param mention_types: how many values R has besides 0.
     """
 
     mention_type: np.ndarray
@@ -49,7 +48,6 @@ class WeightedAnalyses:
     log_p: FloatArray
     log_q: FloatArray
     log_prob: float
-    mention_types: int
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -70,23 +68,6 @@ class WeightedAnalyses:
     def best(self) -> Analysis:
         """The analysis that is most probable under P."""
         return self[int(np.argmax(self.log_p))]
-
-    def distinct(self) -> list[tuple[Analysis, float]]:
-        """The different ones among the analyses with their weights together, heaviest first."""
-        rows = np.concatenate([self.entity, self.remaining, self.mention_type]).T
-        _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-        totals = np.bincount(group.reshape(-1), weights=self.weights)
-        return [(self[int(first[g])], float(totals[g])) for g in np.argsort(-totals, kind="stable")]
-
-    def type_posterior(self) -> FloatArray:
-        """(T, 1 + mention types) P(R_t | X)."""
-        return np.stack(
-            [
-                (self.mention_type == mention_type) @ self.weights
-                for mention_type in range(self.mention_types + 1)
-            ],
-            axis=1,
-        )
 
     def span_posterior(self) -> dict[tuple[int, int], float]:
         """The probability of each span (start, end) that is a mention in some analysis."""
@@ -114,27 +95,12 @@ class WeightedAnalyses:
             new_entities[t, inside] = place[numbers, inside]
         return new_entities
 
-    def entity_posterior(self, word: int) -> dict[int, float]:
-        """P(E_t | X), entities named by the word of their first mention; -1 stands for "not in a mention"."""
-        return self._sum_weights(self.new_entities[word])
-
-    def current_posterior(self, word: int) -> dict[int, float]:
-        """Whose vector e_current is after the word: the entity mentioned last, by its first mention; -1 for none so far."""
-        mentioned = self.new_entities[: word + 1] >= 0
-        last = word - np.argmax(mentioned[::-1], axis=0)
-        return self._sum_weights(self.new_entities[last, np.arange(len(self))])
-
     def link_posterior(self, first: int, second: int) -> float:
         """The probability that two words are in mentions of one entity."""
         new_entities = self.new_entities
         return float(
             self.weights[(new_entities[first] >= 0) & (new_entities[first] == new_entities[second])].sum()
         )
-
-    def _sum_weights(self, names: np.ndarray) -> dict[int, float]:
-        values, group = np.unique(names, return_inverse=True)
-        totals = np.bincount(group.reshape(-1), weights=self.weights)
-        return dict(zip(values.tolist(), totals.tolist(), strict=True))
 
 
 def find_best_sample(
@@ -202,7 +168,6 @@ def sample_analyses(
         log_p=particle_filter.log_p,
         log_q=particle_filter.log_q,
         log_prob=particle_filter.total,
-        mention_types=model.config.mention_types,
     )
 
 
