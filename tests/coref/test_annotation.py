@@ -12,7 +12,7 @@ import torch
 from entitynlm.coref.annotation import Options, annotate_document
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
 from entitynlm.coref.linking.features import FEATURES, extract_features
-from entitynlm.coref.linking.linker import Linker, link_mentions
+from entitynlm.coref.linking.linker import Linker, UnlinkedMentions, link_mentions
 from entitynlm.coref.linking.training import make_example, train_linker
 from entitynlm.coref.mention_detection import MentionBias, add_possessives
 from entitynlm.coref.mention_types import TypeClassifier
@@ -37,7 +37,8 @@ def make_story() -> Document:
 @pytest.fixture(scope="module")
 def linker() -> Linker:
     story = make_story()
-    example = make_example(story, [m.span for m in story.mentions], [m.entity for m in story.mentions])
+    mentions = UnlinkedMentions(story, [mention.span for mention in story.mentions])
+    example = make_example(mentions, [mention.entity for mention in story.mentions])
     return train_linker([example], epochs=60, rate=0.02)
 
 
@@ -69,7 +70,9 @@ def test_features_tell_what_is_on_the_page() -> None:
 
 def test_a_linker_learns_its_story(linker: Linker) -> None:
     document = make_story()
-    entities = link_mentions(linker, document, [mention.span for mention in document.mentions])
+    entities = link_mentions(
+        linker, UnlinkedMentions(document, [mention.span for mention in document.mentions])
+    )
     gold = [mention.entity for mention in document.mentions]
     assert len(set(zip(entities, gold, strict=True))) == len(set(gold)) == len(set(entities))
 

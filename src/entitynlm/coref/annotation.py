@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from entitynlm.coref.linking.lexicon import HeadVectors, Lexicon
 from entitynlm.coref.linking.linker import Linker, link_mentions
-from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.mention_detection import (
     DetectedMention,
     add_possessives,
@@ -20,6 +18,7 @@ from entitynlm.coref.mention_detection import (
     detect_mentions,
     list_given,
     predict_types,
+    prepare_mentions,
 )
 from entitynlm.errors import ConfigError
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
@@ -89,15 +88,8 @@ def annotate_document(
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
             mentions = add_possessives(document, mentions)
-        lexicon = Lexicon(linker.gender_prior, HeadVectors(proposal, pretrained.encoder.vocabulary).find)
-        entities = link_mentions(
-            linker,
-            document,
-            [mention.span for mention in mentions],
-            types=[mention.type for mention in mentions],
-            lexicon=lexicon,
-            proposal=ProposalScorer(proposal, encoded, [mention.words for mention in mentions], readings),
-        )
+        unlinked = prepare_mentions(pretrained, document, encoded, mentions, linker.gender_prior, readings)
+        entities = link_mentions(linker, unlinked)
         mentions = [dataclasses.replace(m, entity=e) for m, e in zip(mentions, entities, strict=True)]
     elif options.keep_mentions:
         raise ConfigError("this model has no linker, and mentions that are given can't be linked without one")

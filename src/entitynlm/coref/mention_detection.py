@@ -14,7 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from entitynlm.coref.linking.proposal_scores import WordSpan
+from entitynlm.coref.linking.gender_prior import GenderPrior
+from entitynlm.coref.linking.lexicon import Lexicon, find_head_vectors
+from entitynlm.coref.linking.linker import UnlinkedMentions
+from entitynlm.coref.linking.proposal_scores import ProposalScorer, WordSpan
 from entitynlm.coref.mention_types import TypeClassifier
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.inference.readings import Readings, ReadText
@@ -160,3 +163,22 @@ def add_possessives(document: Document, detected: Sequence[DetectedMention]) -> 
             if document.tokens[token].lower() in POSSESSIVES and (token, token + 1) not in taken:
                 added.append(DetectedMention((token, token + 1), None, "person" if mention.type else None))
     return sorted([*detected, *added], key=lambda mention: mention.order)
+
+
+def prepare_mentions(
+    pretrained: Pretrained,
+    document: Document,
+    encoded: EncodedDocument,
+    ordered: Sequence[DetectedMention],
+    gender_prior: GenderPrior,
+    readings: Readings | None = None,
+) -> UnlinkedMentions:
+    """Mentions in text order with all that a linker takes from the model."""
+    proposal = choose_proposal(pretrained)
+    return UnlinkedMentions(
+        document,
+        [mention.span for mention in ordered],
+        [mention.type for mention in ordered],
+        Lexicon(gender_prior, find_head_vectors(proposal, pretrained.encoder.vocabulary)),
+        ProposalScorer(proposal, encoded, [mention.words for mention in ordered], readings),
+    )

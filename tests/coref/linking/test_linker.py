@@ -11,8 +11,8 @@ import torch
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
-from entitynlm.coref.linking.lexicon import HeadVectors, Lexicon
-from entitynlm.coref.linking.linker import Linker, follow_mentions, link_mentions
+from entitynlm.coref.linking.lexicon import Lexicon, find_head_vectors
+from entitynlm.coref.linking.linker import Linker, UnlinkedMentions, follow_mentions, link_mentions
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.coref.linking.training import (
     join_linkers,
@@ -55,8 +55,8 @@ class Watcher:
         self.seen: dict[int, CandidateFeatures] = {}
         self.ahead: list[int] = []
 
-    def choose(self, number: int, described: CandidateFeatures, ahead: bool) -> int:
-        if ahead:
+    def choose(self, number: int, described: CandidateFeatures, log_probs: np.ndarray | None) -> int:
+        if log_probs is None:
             self.ahead.append(number)
         else:
             self.seen[number] = described
@@ -70,7 +70,7 @@ class Watcher:
 
 def watch(document: Document, spans: list[tuple[int, int]], entities: list[int], **known: Lexicon) -> Watcher:
     watcher = Watcher(entities)
-    assert follow_mentions(document, spans, watcher.choose, **known) == entities
+    assert follow_mentions(UnlinkedMentions(document, spans, **known), watcher.choose) == entities
     return watcher
 
 
@@ -227,17 +227,18 @@ def test_the_proposal_is_not_asked_before_a_mention_has_its_turn() -> None:
     document = split("Anne met Tom . “ I am late , ” said Anne .")
     proposal = ConstantScores()
     spans = find(document, "Anne", "Tom", "I", "Anne")
-    link_mentions(Linker(3, proposal_weight=1.0).eval(), document, spans, proposal=proposal)
+    mentions = UnlinkedMentions(document, spans, proposal=proposal)
+    link_mentions(Linker(3, proposal_weight=1.0).eval(), mentions)
     assert proposal.asked == proposal.noted == [0, 1, 2, 3]
 
 
 def test_head_vectors_have_length_one_and_know_the_vocabulary() -> None:
     pretrained, _ = make_bundle()
-    vectors = HeadVectors(pretrained.get("causal"), pretrained.encoder.vocabulary)
+    find_vector = find_head_vectors(pretrained.get("causal"), pretrained.encoder.vocabulary)
     word = pretrained.encoder.vocabulary.words[-1]
-    found = vectors.find(word)
+    found = find_vector(word)
     assert found is not None and np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
-    assert vectors.find("no-such-word") is None
+    assert find_vector("no-such-word") is None
 
 
 def make_annotated() -> Document:
@@ -251,7 +252,7 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
     document = make_annotated()
     given = make_given_example(pretrained, document, GenderPrior({}))
     spans = [mention.span for mention in document.mentions]
-    plain = make_example(document, spans, [mention.entity for mention in document.mentions])
+    plain = make_example(UnlinkedMentions(document, spans), [mention.entity for mention in document.mentions])
     assert given.chosen.tolist() == plain.chosen.tolist() == [0, 2, 4, 7]
     assert (given.log_probs <= 0).all() and not (plain.log_probs != 0).any()
     found = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, seed=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -49,9 +50,9 @@ class MentionContext:
     after_preposition: bool
     after_comma: bool
     gender_score: float
-    given_name: str | None = None
-    title: str | None = None
-    surname: str | None = None
+    given_name: str | None
+    title: str | None
+    surname: str | None
 
 
 @dataclass
@@ -59,11 +60,11 @@ class EntityRecord:
     """All that is known of one entity."""
 
     number: int
-    type: str | None = None
-    count: int = 0
+    type: str | None
+    mention: MentionAttributes  # the last one
+    context: MentionContext  # of the last mention
     last: int = -1  # which mention of the text was its last
-    mention: MentionAttributes | None = None  # the last one
-    context: MentionContext | None = None
+    count: int = 0
     sentence_openings: int = 0
     forms: Counter[str] = field(default_factory=Counter)
     sentences: list[int] = field(default_factory=list)
@@ -118,22 +119,22 @@ class EntityMemory:
         self.last_head: dict[str, int] = {}
         self.entities_of_word: dict[str, set[int]] = {}
         self.recent: list[int] = []  # entity numbers, the last mentioned last
-        self._participants: dict[int, dict[str, int]] = {}  # quotation → who says I, who is you
-        self._earlier_participants: dict[str, int] = {}  # the same of the quotation before
-        borders = np.cumsum([token in CLAUSE_BORDERS for token in document.tokens], dtype=np.int64)
-        self.borders: list[int] = [0, *borders.tolist()]
+        self.borders = [0, *accumulate(token in CLAUSE_BORDERS for token in document.tokens)]
+        self._quote = 0  # the last quotation with "I" or "you"
+        self._participants: dict[str, int] = {}  # who says I and who is you in it
+        self._earlier_participants: dict[str, int] = {}  # and in the one before
 
     def add(self, mention: MentionAttributes, entity: int, type: str | None = None) -> int:
         """Note a mention of an entity (:data:`NEW_ENTITY`: of a new one); the entity's number."""
         context = self.find_context(mention)
+        self.mention_count += 1
         if entity == NEW_ENTITY:
             entity = len(self.records)
-            self.records.append(EntityRecord(entity, type))
+            self.records.append(EntityRecord(entity, type, mention, context))
         else:
             self.recent.remove(entity)
         self.recent.append(entity)
         record = self.records[entity]
-        self.mention_count += 1
         record.count += 1
         record.last, record.mention, record.context = self.mention_count, mention, context
         record.sentence_openings += context.opens_sentence
@@ -142,9 +143,9 @@ class EntityMemory:
         record.numbers[mention.number] += 1
         record.sentences.append(mention.sentence)
         self.last_form[mention.form, mention.quote > 0] = entity
-        if mention.kind == PRONOUN:
-            self._note_participant(mention, entity)
-        else:
+        if mention.quote and mention.form in ("i", "you"):
+            self._note_participant(mention.form, mention.quote, entity)
+        if mention.kind != PRONOUN:
             self._note_words(record, mention, context)
         record.update_agreement()
         return entity
@@ -171,25 +172,18 @@ class EntityMemory:
 
     # -- speech -----------------------------------------------------------------------------------------------------------
 
-    def _note_participant(self, mention: MentionAttributes, entity: int) -> None:
-        if not mention.quote or mention.form not in ("i", "you"):
-            return
-        if mention.quote not in self._participants and self._participants:
-            self._earlier_participants = self._participants[max(self._participants)]
-            self._participants = {}
-        self._participants.setdefault(mention.quote, {})[mention.form] = entity
-        if mention.form == "i" and self.speakers.get(mention.quote, NEW_ENTITY) == NEW_ENTITY:
-            self.speakers[mention.quote] = entity
+    def _note_participant(self, form: str, quote: int, entity: int) -> None:
+        if quote != self._quote:
+            self._quote, self._participants, self._earlier_participants = quote, {}, self._participants
+        self._participants[form] = entity
+        if form == "i" and self.speakers.get(quote, NEW_ENTITY) == NEW_ENTITY:
+            self.speakers[quote] = entity
 
-    def find_participant(self, form: str, quote: int) -> int | None:
-        """Who was called "I" or "you" in this quotation so far."""
-        return self._participants.get(quote, {}).get(form)
-
-    def find_earlier_participant(self, form: str, quote: int) -> int | None:
-        """Who was called so in the quotation before this one."""
-        if self._participants and quote not in self._participants:
-            return self._participants[max(self._participants)].get(form)
-        return self._earlier_participants.get(form)
+    def find_participants(self, quote: int) -> tuple[dict[str, int], dict[str, int]]:
+        """Who was called "I" and "you" in this quotation so far, and who in the last before it that has such a word."""
+        if quote == self._quote:
+            return self._participants, self._earlier_participants
+        return {}, self._participants
 
     def find_earlier_speakers(self, quote: int) -> tuple[int | None, int | None]:
         """The last two who spoke before this quotation, its own speaker left out: whoever answers is often one of them."""
@@ -223,7 +217,7 @@ class EntityMemory:
         pronoun = mention.kind == PRONOUN
         outer = self.records[self.recent[-1]].mention if self.recent else None
         nested = outer is not None and outer.candidate.end >= end and outer.candidate.span != (start, end)
-        given_name, title, surname = self._split_name(mention) if mention.kind == NAME else (None, None, None)
+        given_name, title, surname = self._split_name(mention)
         return MentionContext(
             opens_sentence=start == self.document.sentences[mention.sentence][0],
             nested=nested,
@@ -249,8 +243,8 @@ class EntityMemory:
         return 0.0
 
     def _split_name(self, mention: MentionAttributes) -> tuple[str | None, str | None, str | None]:
-        """Given name, title and surname."""
-        words = [word.lower() for word in self._find_capitals(mention)]
+        """Given name, title and surname, where it is a name."""
+        words = [word.lower() for word in self._find_capitals(mention)] if mention.kind == NAME else []
         if not words:
             return None, None, None
         given = [word for word in words[:-1] if word not in TITLES]

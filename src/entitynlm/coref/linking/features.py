@@ -71,7 +71,7 @@ def extract_features(
     table = np.zeros((len(extractor.records) + 1, len(FEATURES)), dtype=np.float32)
     table[:, :first] = extractor.describe_mention()
     for rank in range(len(extractor.records)):
-        table[rank, first:last] = extractor.describe_history(rank) + extractor.describe_fit(rank)
+        table[rank, first:last] = extractor.compare_history(rank) + extractor.compare_context(rank)
     table[-1, last:] = extractor.describe_new()
     return CandidateFeatures([*(record.number for record in extractor.records), NEW_ENTITY], table)
 
@@ -95,17 +95,13 @@ class _FeatureExtractor:
 
     def _agrees(self, record: EntityRecord) -> bool:
         """Whether nothing speaks against it: type, number, gender."""
-        mention = self.mention
-        if None not in (self.type, record.type) and self.type != record.type:
-            return False
-        if (
-            UNKNOWN not in (mention.number, record.grammatical_number)
-            and mention.number != record.grammatical_number
-        ):
-            return False
-        if mention.gender in GENDERED and record.gender not in (UNKNOWN, mention.gender):
-            return False
-        return self.context.gender_score * record.gender_score > DISAGREES
+        mention, number = self.mention, record.grammatical_number
+        return (
+            (self.type == record.type or None in (self.type, record.type))
+            and (mention.number == number or UNKNOWN in (mention.number, number))
+            and (mention.gender not in GENDERED or record.gender in (UNKNOWN, mention.gender))
+            and self.context.gender_score * record.gender_score > DISAGREES
+        )
 
     def _compare_heads(self) -> list[float]:
         """For a noun, the similarity of its vector to the nearest of each record's heads."""
@@ -137,14 +133,14 @@ class _FeatureExtractor:
             self.memory.speakers.get(mention.quote, NEW_ENTITY) != NEW_ENTITY,
         ]
 
-    def describe_history(self, rank: int) -> list[float]:
+    def compare_history(self, rank: int) -> list[float]:
         """Distance, salience, agreement, string match and quotation; ``rank`` entities were mentioned since."""
         memory, mention, type, record = self.memory, self.mention, self.type, self.records[rank]
-        last, last_context = record.mention, record.context
-        assert last is not None and last_context is not None
+        last = record.mention
         distance = max(0, mention.candidate.start - last.candidate.end + 1)
         sentences = mention.sentence - last.sentence
-        quote, quoted, number = mention.quote, mention.quote > 0, record.number
+        quoted, number = mention.quote > 0, record.number
+        here, before = memory.find_participants(mention.quote)
         return [
             math.log1p(distance) / 5,
             *(low < sentences <= high for low, high in pairwise(SENTENCE_BOUNDS)),
@@ -162,26 +158,24 @@ class _FeatureExtractor:
             bool(record.names),
             not record.texts,
             quoted == (last.quote > 0),
-            quoted and quote == last.quote,
-            memory.find_participant("i", quote) == number,
-            memory.find_participant("you", quote) == number,
-            quoted and memory.find_earlier_participant("i", quote) == number,
-            quoted and memory.find_earlier_participant("you", quote) == number,
+            quoted and mention.quote == last.quote,
+            here.get("i") == number,
+            here.get("you") == number,
+            quoted and before.get("i") == number,
+            quoted and before.get("you") == number,
             type is not None and type == record.type,
             None not in (type, record.type) and type != record.type,
             last.kind == PRONOUN,
             last.kind == NAME,
-            last_context.opens_sentence,
+            record.context.opens_sentence,
             last.candidate.end >= mention.candidate.end,
             0 < distance <= 2,
         ]
 
-    def describe_fit(self, rank: int) -> list[float]:
+    def compare_context(self, rank: int) -> list[float]:
         """Apposition, gender, rank among the entities that agree, syntactic role, speaker, names, similar heads."""
         mention, context, record = self.mention, self.context, self.records[rank]
-        last = record.context
-        assert last is not None
-        link = self._find_link(record)
+        last, link = record.context, self._find_link(record)
         gender = context.gender_score * record.gender_score
         agrees, nearer, similarity = self.agrees[rank], self.nearer[rank], self.similarities[rank]
         return [
@@ -246,7 +240,6 @@ class _FeatureExtractor:
 
     def _find_link(self, record: EntityRecord) -> str | None:
         """Whether the last mention and this one are an apposition ("Anne, the maid") or a predicate ("Anne was the maid")."""
-        assert record.mention is not None
         between = self.memory.document.tokens[record.mention.candidate.end : self.mention.candidate.start]
         if not 0 < len(between) <= 3:
             return None
@@ -255,14 +248,9 @@ class _FeatureExtractor:
         return COPULA if any(token.lower() in FORMS_OF_BE for token in between) else None
 
     def _shares_clause(self, record: EntityRecord) -> bool:
-        assert record.mention is not None
-        end, start = record.mention.candidate.end, self.mention.candidate.start
-        borders = self.memory.borders
-        return (
-            record.mention.sentence == self.mention.sentence
-            and start >= end
-            and borders[start] == borders[end]
-        )
+        end, start, borders = record.mention.candidate.end, self.mention.candidate.start, self.memory.borders
+        same_sentence = record.mention.sentence == self.mention.sentence
+        return same_sentence and start >= end and borders[start] == borders[end]
 
 
 def _count_since(record: EntityRecord, sentence: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -24,21 +25,16 @@ class Lexicon:
     find_vector: Callable[[str], np.ndarray | None] = lambda word: None
 
 
-class HeadVectors:
-    """A network's word embeddings as directions from their mean, computed when they are asked for."""
+def find_head_vectors(network: EntityNetwork, vocabulary: Vocabulary) -> Callable[[str], np.ndarray | None]:
+    """A function that gives a word's embedding as a direction from the mean of all; None for an unknown word."""
+    embeddings: np.ndarray = network.backbone.piece_vectors.detach().cpu().float().numpy()
+    mean = embeddings.mean(axis=0)
 
-    def __init__(self, network: EntityNetwork, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._embeddings: np.ndarray = network.backbone.piece_vectors.detach().cpu().float().numpy()
-        self._mean = self._embeddings.mean(axis=0)
-        self._known: dict[str, np.ndarray | None] = {}
-
-    def find(self, word: str) -> np.ndarray | None:
-        """The direction of a word; None for one that the vocabulary does not have."""
-        if word not in self._known:
-            self._known[word] = None if self._vocabulary.is_unknown(word) else self._normalise(word)
-        return self._known[word]
-
-    def _normalise(self, word: str) -> np.ndarray:
-        vector: np.ndarray = self._embeddings[self._vocabulary[word]] - self._mean
+    @cache
+    def find(word: str) -> np.ndarray | None:
+        if vocabulary.is_unknown(word):
+            return None
+        vector: np.ndarray = embeddings[vocabulary[word]] - mean
         return vector / max(float(np.linalg.norm(vector)), SMALLEST_NORM)
+
+    return find

@@ -8,6 +8,7 @@ as the proposal itself does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -26,12 +27,12 @@ from entitynlm.text.document import Document, Span
 HIDDEN = 48
 LOWEST = (
     -6.0
-)  # log-probabilities of the proposal below this count as this; of −3 to −12 the best on LitBank dev
+)  # log-probabilities of the proposal below this count as this (the best of −3 to −12 on LitBank dev)
 GENDER_PRIOR = "gender_prior"
 
-Chooser = Callable[[int, CandidateFeatures, bool], int]
-"""Chooses a mention's entity, given the mention's number; the last argument says that the mention is looked up ahead of its turn,
-because it names the speaker of a quotation."""
+Chooser = Callable[[int, CandidateFeatures, np.ndarray | None], int]
+"""Chooses the entity of a mention, given its number, its candidates and the proposal's log-probabilities of them: None where a
+mention is looked up ahead of its turn, because it names the speaker of a quotation."""
 
 
 class EntityScores(Protocol):
@@ -40,6 +41,17 @@ class EntityScores(Protocol):
     def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray: ...
 
     def add_mention(self, number: int, entity: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class UnlinkedMentions:
+    """Mentions of a document, in text order, outer before inner, and what is known of them beside the document's words."""
+
+    document: Document
+    spans: Sequence[Span]
+    types: Sequence[str | None] | None = None
+    lexicon: Lexicon = field(default_factory=Lexicon)
+    proposal: EntityScores | None = None
 
 
 class Linker(nn.Module):
@@ -104,40 +116,21 @@ class Linker(nn.Module):
         return cls.from_stored(tensors, settings)
 
 
-def link_mentions(
-    linker: Linker,
-    document: Document,
-    spans: Sequence[Span],
-    *,
-    types: Sequence[str | None] | None = None,
-    lexicon: Lexicon | None = None,
-    proposal: EntityScores | None = None,
-) -> list[int]:
-    """The entity of each span (in text order, outer before inner), numbered from 0 in order of first mention."""
+def link_mentions(linker: Linker, mentions: UnlinkedMentions) -> list[int]:
+    """The entity of each mention, numbered from 0 in order of first mention."""
 
-    def choose(number: int, rows: CandidateFeatures, ahead: bool) -> int:
-        asked = proposal is not None and linker.proposal_weight and not ahead
-        log_probs = proposal.score_entities(number, rows.candidates) if proposal and asked else None
+    def choose(number: int, rows: CandidateFeatures, log_probs: np.ndarray | None) -> int:
         return rows.candidates[int(np.argmax(linker.score(rows.features, log_probs)))]
 
-    on_link = None if proposal is None else proposal.add_mention
-    return follow_mentions(document, spans, choose, types=types, lexicon=lexicon, on_link=on_link)
+    return follow_mentions(mentions, choose)
 
 
-def follow_mentions(
-    document: Document,
-    spans: Sequence[Span],
-    choose: Chooser,
-    *,
-    types: Sequence[str | None] | None = None,
-    lexicon: Lexicon | None = None,
-    on_link: Callable[[int, int], None] | None = None,
-) -> list[int]:
+def follow_mentions(given: UnlinkedMentions, choose: Chooser) -> list[int]:
     """Visit the mentions from left to right and let ``choose`` decide; before a quotation, find its speaker."""
-    memory = EntityMemory(document, lexicon)
-    mentions = describe_spans(document, spans)
-    speakers = find_speakers(document, mentions)
-    types = types or [None] * len(mentions)
+    memory, proposal = EntityMemory(given.document, given.lexicon), given.proposal
+    mentions = describe_spans(given.document, given.spans)
+    speakers = find_speakers(given.document, mentions)
+    types = given.types or [None] * len(mentions)
     entities: list[int] = []
     for number, mention in enumerate(mentions):
         if mention.quote in speakers and mention.quote not in memory.speakers:
@@ -145,10 +138,12 @@ def follow_mentions(
             memory.speakers[mention.quote] = (
                 entities[speaker]
                 if speaker < number
-                else choose(speaker, extract_features(memory, mentions[speaker], types[speaker]), True)
+                else choose(speaker, extract_features(memory, mentions[speaker], types[speaker]), None)
             )
-        chosen = choose(number, extract_features(memory, mention, types[number]), False)
-        entities.append(memory.add(mention, chosen, types[number]))
-        if on_link:
-            on_link(number, entities[-1])
+        rows = extract_features(memory, mention, types[number])
+        no_scores = np.zeros(len(rows.candidates))
+        log_probs = proposal.score_entities(number, rows.candidates) if proposal else no_scores
+        entities.append(memory.add(mention, choose(number, rows, log_probs), types[number]))
+        if proposal:
+            proposal.add_mention(number, entities[-1])
     return entities

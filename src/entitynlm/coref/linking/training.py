@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,20 +18,19 @@ from torch import Tensor
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures
 from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.linking.lexicon import HeadVectors, Lexicon
-from entitynlm.coref.linking.linker import HIDDEN, EntityScores, Linker, follow_mentions
-from entitynlm.coref.linking.proposal_scores import ProposalScorer
+from entitynlm.coref.linking.linker import HIDDEN, Linker, UnlinkedMentions, follow_mentions
 from entitynlm.coref.mention_detection import (
     DetectedMention,
     add_possessives,
     choose_proposal,
     detect_mentions,
     list_given,
+    prepare_mentions,
 )
 from entitynlm.coref.ranker.mentions import guess_head
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.document import Document, Span
+from entitynlm.text.document import Document
 
 
 @dataclass(frozen=True)
@@ -48,55 +47,30 @@ class LinkerExample:
     chosen: Tensor
 
 
-@dataclass
-class _ExampleCollector:
-    """Chooses as the annotators did, and keeps the rows that the linker would have had to choose from."""
+def make_example(mentions: UnlinkedMentions, entities: Sequence[str]) -> LinkerExample:
+    """What a linker meets from left to right if every mention is linked as the annotators did."""
+    numbers: dict[str, int] = {}
+    rows, log_probs = [np.zeros((0, len(FEATURES)), dtype=np.float32)], [np.zeros(0)]
+    owners: list[int] = []
+    chosen: list[int] = []
 
-    entities: Sequence[str]
-    proposal: EntityScores | None
-    numbers: dict[str, int] = field(default_factory=dict)
-    rows: list[np.ndarray] = field(default_factory=list)
-    log_probs: list[np.ndarray] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    chosen: list[int] = field(default_factory=list)
-
-    def choose(self, number: int, rows: CandidateFeatures, ahead: bool) -> int:
-        entity = self.numbers.get(self.entities[number], NEW_ENTITY)
-        candidates = rows.candidates
-        if not ahead and entity in candidates:
-            self.chosen.append(len(self.owners) + candidates.index(entity))
-            self.owners += [len(self.chosen) - 1] * len(candidates)
-            self.rows.append(rows.features)
-            no_scores = np.zeros(len(candidates))
-            self.log_probs.append(
-                self.proposal.score_entities(number, candidates) if self.proposal else no_scores
-            )
+    def choose(number: int, candidates: CandidateFeatures, scores: np.ndarray | None) -> int:
+        entity = numbers.get(entities[number], NEW_ENTITY)
+        if scores is not None:
+            numbers.setdefault(entities[number], len(numbers))
+            if entity in candidates.candidates:
+                chosen.append(len(owners) + candidates.candidates.index(entity))
+                owners.extend([len(chosen) - 1] * len(scores))
+                rows.append(candidates.features)
+                log_probs.append(scores)
         return entity
 
-    def note(self, number: int, entity: int) -> None:
-        self.numbers[self.entities[number]] = entity
-        if self.proposal:
-            self.proposal.add_mention(number, entity)
-
-
-def make_example(
-    document: Document,
-    spans: Sequence[Span],
-    entities: Sequence[str],
-    *,
-    types: Sequence[str | None] | None = None,
-    lexicon: Lexicon | None = None,
-    proposal: EntityScores | None = None,
-) -> LinkerExample:
-    """Mentions (in text order, outer before inner) and their entities, as a linker meets them from left to right."""
-    collector = _ExampleCollector(entities, proposal)
-    follow_mentions(document, spans, collector.choose, types=types, lexicon=lexicon, on_link=collector.note)
-    rows = collector.rows or [np.zeros((0, len(FEATURES)), dtype=np.float32)]
+    follow_mentions(mentions, choose)
     return LinkerExample(
         torch.from_numpy(np.concatenate(rows)),
-        torch.from_numpy(np.concatenate(collector.log_probs or [np.zeros(0)])).float(),
-        torch.tensor(collector.owners, dtype=torch.int64),
-        torch.tensor(collector.chosen, dtype=torch.int64),
+        torch.from_numpy(np.concatenate(log_probs)).float(),
+        torch.tensor(owners, dtype=torch.int64),
+        torch.tensor(chosen, dtype=torch.int64),
     )
 
 
@@ -145,16 +119,9 @@ def _make_example(
     detected: Sequence[DetectedMention],
     gender_prior: GenderPrior,
 ) -> LinkerExample:
-    proposal = choose_proposal(pretrained)
     ordered = sorted(detected, key=lambda mention: mention.order)
-    return make_example(
-        document,
-        [mention.span for mention in ordered],
-        match_entities(document, ordered),
-        types=[mention.type for mention in ordered],
-        lexicon=Lexicon(gender_prior, HeadVectors(proposal, pretrained.encoder.vocabulary).find),
-        proposal=ProposalScorer(proposal, encoded, [mention.words for mention in ordered]),
-    )
+    mentions = prepare_mentions(pretrained, document, encoded, ordered, gender_prior)
+    return make_example(mentions, match_entities(document, ordered))
 
 
 def match_entities(document: Document, detected: Sequence[DetectedMention]) -> list[str]:
