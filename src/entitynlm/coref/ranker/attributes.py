@@ -100,9 +100,9 @@ def _describe(
     if is_pronoun(document, mention):
         kind, form = PRONOUN, PRONOUNS[" ".join(words)]
     else:
-        kind = NAME if _is_name(document.tokens[mention.head], tags[mention.head], forms) else NOUN
-        form = kind
-    heads, speakers = document.heads, document.column("speaker")
+        tag, token = tags[mention.head], document.tokens[mention.head]
+        capital = token[0].isupper() and head not in forms  # not just that of a sentence's first word
+        kind = form = NAME if (capital if tag is None else tag in ("NNP", "NNPS")) else NOUN
     content = frozenset(word for word in words if word not in FUNCTION_WORDS and word[0].isalnum())
     capitals = (t for t in document.tokens[mention.start : mention.end] if t[0].isupper())
     return MentionAttributes(
@@ -115,29 +115,18 @@ def _describe(
         content=content,
         gender=_find_gender(kind, form, head, lemma, words),
         number=_find_number(kind, form, head, words, tags[mention.head]),
-        speaker=speakers[mention.start],
+        speaker=document.column("speaker")[mention.start],
         sentence=document.sentence_of[mention.start],
-        governor=heads[mention.head] if heads is not None else -1,
+        governor=document.heads[mention.head] if document.heads is not None else -1,
         relation=document.column("deprel")[mention.head] or "",
         initials="".join(token[0] for token in capitals).lower(),
         quote=quote,
     )
 
 
-def _is_name(head: str, tag: str | None, forms: frozenset[str]) -> bool:
-    """By its tag; without one, a capital that is not just that of a sentence's first word."""
-    if tag is not None:
-        return tag in ("NNP", "NNPS")
-    return head[0].isupper() and head.lower() not in forms
-
-
 def _find_gender(kind: str, form: str, head: str, lemma: str, words: Sequence[str]) -> str:
-    if kind == PRONOUN:
-        return GENDERS.get(form, UNKNOWN)
-    for word in (words[0], lemma, head):
-        if word in GENDERS:
-            return GENDERS[word]
-    return UNKNOWN
+    telling = (form,) if kind == PRONOUN else (words[0], lemma, head)
+    return next((GENDERS[word] for word in telling if word in GENDERS), UNKNOWN)
 
 
 def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str | None) -> str:
@@ -155,12 +144,20 @@ def hash_attributes(
 ) -> NDArray[np.int64]:
     """Hashes of all attributes, shape (mentions, attributes). ``types`` maps a lemma to its entity type."""
     table = np.zeros((len(mentions), len(ATTRIBUTES)), dtype=np.int64)
-    history = _History()
-    genre = document.meta.get("genre", "")
+    texts: dict[str, int] = {}  # the last sentence with these words, and with this head
+    heads: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for row, mention in enumerate(mentions):
-        values = _list_attributes(document, mention, types)
-        values.update(history.describe(mention), nested=_find_nesting(mentions, row), genre=genre)
-        history.add(mention)
+        values = {
+            **_list_attributes(document, mention, types),
+            "genre": document.meta.get("genre", ""),
+            "nested": _find_nesting(mentions, row),
+            "seen_text": _bucket_distance(texts.get(mention.text), mention.sentence),
+            "seen_head": _bucket_distance(heads.get(mention.lemma), mention.sentence),
+            "head_count": str(min(counts[mention.lemma], 6)),
+        }
+        texts[mention.text] = heads[mention.lemma] = mention.sentence
+        counts[mention.lemma] += 1
         table[row] = [hash_text(values[name]) for name in ATTRIBUTES]
     return table
 
@@ -193,31 +190,10 @@ def _list_attributes(
     }
 
 
-class _History:
-    """What was mentioned before, for the decision that a mention is of a new entity."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, int] = {}
-        self._heads: dict[str, int] = {}
-        self._counts: Counter[str] = Counter()
-
-    def describe(self, mention: MentionAttributes) -> dict[str, str]:
-        return {
-            "seen_text": self._bucket_distance(self._texts.get(mention.text), mention.sentence),
-            "seen_head": self._bucket_distance(self._heads.get(mention.lemma), mention.sentence),
-            "head_count": str(min(self._counts[mention.lemma], 6)),
-        }
-
-    def add(self, mention: MentionAttributes) -> None:
-        self._texts[mention.text] = mention.sentence
-        self._heads[mention.lemma] = mention.sentence
-        self._counts[mention.lemma] += 1
-
-    @staticmethod
-    def _bucket_distance(last: int | None, now: int) -> str:
-        if last is None:
-            return "never"
-        return str(min(now - last, 3)) if now - last < 10 else "far"
+def _bucket_distance(last: int | None, now: int) -> str:
+    if last is None:
+        return "never"
+    return str(min(now - last, 3)) if now - last < 10 else "far"
 
 
 def _find_nesting(mentions: Sequence[MentionAttributes], index: int) -> str:

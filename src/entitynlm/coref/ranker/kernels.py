@@ -81,19 +81,29 @@ def update_features(
 
 
 @numba.njit(cache=True)
+def _score_candidates(
+    weights: Array, attributes: Array, pairs: MentionPairs, m: int, new: Array, pair: Array
+) -> Array:
+    """The scores of a mention's possible antecedents, then of "new entity"."""
+    anaphor, first = attributes[m], pairs.offsets[m]
+    scores = np.zeros(pairs.offsets[m + 1] - first + 1)
+    for i in range(len(scores) - 1):
+        antecedent, relation = attributes[pairs.antecedents[first + i]], pairs.relations[first + i]
+        scores[i] = score_features(weights, pair, _PAIR_SEED, anaphor, antecedent, relation)
+    scores[-1] = score_features(weights, new, _NEW_SEED, anaphor, anaphor, np.zeros(1, dtype=np.uint8))
+    return scores
+
+
+@numba.njit(cache=True)
 def score_pairs(
     weights: Array, attributes: Array, pairs: MentionPairs, new: Array, pair: Array
 ) -> tuple[Array, Array]:
     """The score of every pair, and of "new entity" for every mention."""
-    nothing = np.zeros(1, dtype=np.uint8)
-    scores = np.zeros(len(pairs.antecedents))
-    new_scores = np.zeros(len(attributes))
+    scores, new_scores = np.zeros(len(pairs.antecedents)), np.zeros(len(attributes))
     for m in range(len(attributes)):
-        anaphor = attributes[m]
-        for p in range(pairs.offsets[m], pairs.offsets[m + 1]):
-            antecedent = attributes[pairs.antecedents[p]]
-            scores[p] = score_features(weights, pair, _PAIR_SEED, anaphor, antecedent, pairs.relations[p])
-        new_scores[m] = score_features(weights, new, _NEW_SEED, anaphor, anaphor, nothing)
+        found = _score_candidates(weights, attributes, pairs, m, new, pair)
+        scores[pairs.offsets[m] : pairs.offsets[m + 1]] = found[:-1]
+        new_scores[m] = found[-1]
     return scores, new_scores
 
 
@@ -114,18 +124,15 @@ def learn_pairs(
         anaphor = attributes[m]
         first = pairs.offsets[m]
         size = pairs.offsets[m + 1] - first
-        scores = np.zeros(size + 1)
         right = np.zeros(size + 1, dtype=np.bool_)
         for i in range(size):
             right[i] = entities[m] >= 0 and entities[pairs.antecedents[first + i]] == entities[m]
         anaphoric = right.any()
         right[size] = not anaphoric
+        scores = _score_candidates(weights, attributes, pairs, m, new, pair)
         for i in range(size):
-            antecedent, relation = attributes[pairs.antecedents[first + i]], pairs.relations[first + i]
-            scores[i] = score_features(weights, pair, _PAIR_SEED, anaphor, antecedent, relation)
             if not right[i]:
                 scores[i] += costs[2] if anaphoric else costs[0]
-        scores[size] = score_features(weights, new, _NEW_SEED, anaphor, anaphor, nothing)
         if anaphoric:
             scores[size] += costs[1]
         shares = np.exp(scores - scores.max())

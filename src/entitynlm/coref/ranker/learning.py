@@ -63,10 +63,9 @@ def _make_learned_examples(
     Without a threshold, the one with the best F1 of mentions is taken.
     """
     found: list[tuple[Document, SpanFinder]] = []
-    halves = [keys[0::2], keys[1::2]]
-    for half, other in ((0, 1), (1, 0)):
-        finder = train_span_finder(halves[other] or halves[half], seed=seed)
-        found += [(key, finder) for key in halves[half]]
+    for half, other in ((keys[0::2], keys[1::2]), (keys[1::2], keys[0::2])):
+        finder = train_span_finder(other or half, seed=seed)
+        found += [(key, finder) for key in half]
     if threshold is None:
         threshold = _choose_threshold(found)
     examples = [make_example(key, finder.find(key, threshold=threshold), types) for key, finder in found]
@@ -75,18 +74,17 @@ def _make_learned_examples(
 
 def _choose_threshold(found: Sequence[tuple[Document, SpanFinder]]) -> float:
     """The threshold with the best F1 of mentions in documents that their finder has not seen."""
-    scores, hits, gold_total = [], [], 0
+    scores: list[tuple[float, bool]] = []
+    gold_total = 0
     for key, finder in found:
         gold = {mention.span for mention in key.mentions}
         gold_total += len(gold)
-        for mention, score in finder.find_scored(key, threshold=THRESHOLDS[0]):
-            scores.append(score)
-            hits.append(mention.span in gold)
-    odds, right = np.array(scores), np.array(hits, dtype=bool)
+        likely = finder.find_scored(key, threshold=THRESHOLDS[0])
+        scores += [(score, mention.span in gold) for mention, score in likely]
 
     def measure(threshold: float) -> float:
-        taken = odds > threshold
-        return 2 * float(right[taken].sum()) / max(1, gold_total + int(taken.sum()))
+        hits = [hit for score, hit in scores if score > threshold]
+        return 2 * sum(hits) / max(1, gold_total + len(hits))
 
     return max(THRESHOLDS, key=measure)
 
@@ -94,14 +92,13 @@ def _choose_threshold(found: Sequence[tuple[Document, SpanFinder]]) -> float:
 def _learn(
     examples: Sequence[RankerExample], settings: RankerSettings, on_epoch: Callable[[int, float], None]
 ) -> NDArray[np.float32]:
-    weights = np.zeros(1 << settings.bits)
-    squares = np.ones(1 << settings.bits)
-    average = np.zeros(1 << settings.bits)
-    averaged = 0
-    tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)
-    costs = np.array(settings.costs)
-    order = list(examples)
-    shuffler = random.Random(settings.seed)
+    size, averaged = 1 << settings.bits, 0
+    weights, squares, average = np.zeros(size), np.ones(size), np.zeros(size)
+    tables, costs = (
+        (compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)),
+        np.array(settings.costs),
+    )
+    order, shuffler = list(examples), random.Random(settings.seed)
     interval = max(1, len(order) // 8)  # eight weights of an epoch are averaged
     for epoch in range(settings.epochs):
         shuffler.shuffle(order)

@@ -63,9 +63,7 @@ def find_mentions(
         return [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
     if source is MentionSource.learned:
         if finder is None:
-            raise DataError(
-                f"document {document.id!r}: mentions are to be found by a finder, and none was trained"
-            )
+            raise DataError(f"document {document.id!r} needs a finder of mentions, and none was trained")
         return finder.find(document, threshold=threshold)
     if not has_syntax(document):
         raise DataError(
@@ -108,25 +106,20 @@ class _Tree:
         assert document.heads is not None
         size = len(document)
         self.document = document
-        self.tags = document.column("pos")
-        self.classes = document.column("upos")
+        self.tags, self.classes = document.column("pos"), document.column("upos")
         self.relations = document.column("deprel")
         self.children: list[list[int]] = [[] for _ in range(size)]
         self.starts, self.ends = list(range(size)), list(range(1, size + 1))
         for token, head in enumerate(document.heads):
             if head >= 0:
                 self.children[head].append(token)
-        for token in self._order_bottom_up(document.heads):
-            head = document.heads[token]
-            if head >= 0:
-                self.starts[head] = min(self.starts[head], self.starts[token])
-                self.ends[head] = max(self.ends[head], self.ends[token])
-
-    def _order_bottom_up(self, heads: tuple[int, ...]) -> list[int]:
-        order = [token for token, head in enumerate(heads) if head < 0]
-        for token in order:
-            order.extend(self.children[token])
-        return order[::-1]
+        top_down = [token for token, head in enumerate(document.heads) if head < 0]
+        for token in top_down:
+            top_down.extend(self.children[token])
+        for token in reversed(top_down):
+            for child in self.children[token]:
+                self.starts[token] = min(self.starts[token], self.starts[child])
+                self.ends[token] = max(self.ends[token], self.ends[child])
 
     def is_nominal(self, token: int) -> bool:
         tag, kind, relation = self.tags[token], self.classes[token], self.relations[token] or ""
@@ -155,20 +148,18 @@ class _Tree:
         while True:
             if start < head < end - 1 and CLOSING.get(tokens[start]) == tokens[end - 1]:
                 start, end = start + 1, end - 1
-            elif end > head + 1 and classes[end - 1] == "PUNCT" and not _closes(tokens[start:end]):
+                continue
+            opened = {CLOSING.get(token) for token in tokens[start : end - 1]}
+            if end > head + 1 and classes[end - 1] == "PUNCT" and tokens[end - 1] not in opened:
                 end -= 1
-            elif start < head and classes[start] == "PUNCT" and not _opens(tokens[start:end]):
+            elif (
+                start < head
+                and classes[start] == "PUNCT"
+                and CLOSING.get(tokens[start]) not in tokens[start + 1 : end]
+            ):
                 start += 1
             else:
                 return start, end
-
-
-def _closes(tokens: tuple[str, ...]) -> bool:
-    return any(CLOSING.get(token) == tokens[-1] for token in tokens[:-1])
-
-
-def _opens(tokens: tuple[str, ...]) -> bool:
-    return tokens[0] in CLOSING and CLOSING[tokens[0]] in tokens[1:]
 
 
 # -- constituents --------------------------------------------------------------------------------------------------
@@ -191,14 +182,10 @@ def find_by_constituents(document: Document) -> list[CandidateMention]:
 
 
 def _list_noun_phrases(document: Document) -> Iterator[Span]:
-    parse = document.column("parse")
     stack: list[tuple[str, int]] = []
-    for token, bits in enumerate(parse):
-        for label in _OPENING.findall(bits or ""):
-            stack.append((label, token))
-        for _ in range((bits or "").count(")")):
-            if not stack:
-                break
+    for token, bits in enumerate(document.column("parse")):
+        stack += [(label, token) for label in _OPENING.findall(bits or "")]
+        for _ in range(min((bits or "").count(")"), len(stack))):
             label, start = stack.pop()
             if label.startswith(("NP", "NML")):
                 yield start, token + 1
@@ -223,10 +210,8 @@ def guess_head(document: Document, start: int, end: int) -> int:
         word = document.tokens[token].lower()
         if word in AFTER_HEAD and document.tokens[token - 1].lower() not in AFTER_HEAD:
             return token - 1
-    last = end - 1
-    if last > start and document.tokens[last].lower() in ("'s", "’s", "'", "’"):
-        last -= 1
-    return last
+    possessive = end - start > 1 and document.tokens[end - 1].lower() in ("'s", "’s", "'", "’")
+    return end - 2 if possessive else end - 1
 
 
 def is_pronoun(document: Document, mention: CandidateMention) -> bool:

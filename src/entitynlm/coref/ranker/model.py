@@ -30,10 +30,8 @@ VERSION = 1
 class RankerSettings:
     """How a ranker learns.
 
-    :param mentions: where mentions come from; None: syntax where the training documents have it, else
-        learned.
-    :param singletons: whether mentions that corefer with nothing are part of the answer; None: as in the
-        training documents.
+    :param mentions: where mentions come from; None: syntax where the training documents have it, else learned.
+    :param singletons: whether mentions that corefer with nothing are part of the answer; None: as in the training documents.
     :param costs: for a link that should not be, for no link where one should be, for the wrong link.
     :param bits: the table of weights has 2^bits entries.
     """

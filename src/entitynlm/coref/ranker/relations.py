@@ -38,13 +38,12 @@ MENTION_STEPS = np.array([1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 80, 150])
 def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
     """Choose the pairs and compute all their relations."""
     size = len(mentions)
-    texts, heads = _number([m.text for m in mentions]), _number([m.lemma for m in mentions])
-    same_head = heads[:, None] == heads
+    same_text, same_head = _match([m.text for m in mentions]), _match([m.lemma for m in mentions])
     agreement = _compare_agreement(mentions)
     sentences = np.array([m.sentence for m in mentions], dtype=np.int64)
     distance = np.arange(size)[:, None] - np.arange(size)
     columns = {
-        "text": texts[:, None] == texts,
+        "text": same_text,
         "head": same_head,
         "words": _compare_words(mentions, same_head),
         "sentences": np.digitize(sentences[:, None] - sentences, SENTENCE_STEPS),
@@ -57,7 +56,7 @@ def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
         "alias": _find_aliases(mentions),
         "match_rank": np.minimum(_rank(same_head), FAR_MATCHES + 1),
         "agree_rank": np.minimum(_rank((agreement % 3 != 1) & (agreement // 3 != 1)), 12) // 2,
-        "salience": np.broadcast_to(np.minimum(_count_before(texts), 5), (size, size)),
+        "salience": np.broadcast_to(np.minimum(np.tril(same_text, -1).sum(axis=1), 5), (size, size)),
     }
     pronouns = np.array([m.kind == PRONOUN for m in mentions], dtype=bool)
     near = distance <= np.where(pronouns, PRONOUN_WINDOW, WINDOW)[:, None]
@@ -69,9 +68,11 @@ def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
     return MentionPairs(offsets, antecedents.astype(np.int64), table)
 
 
-def _number(values: Sequence[str]) -> Matrix:
-    seen: dict[str, int] = {}
-    return np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.int64)
+def _match(values: Sequence[str | None]) -> NDArray[np.bool_]:
+    """Which pairs of values are equal."""
+    seen: dict[str | None, int] = {}
+    numbers = np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.int64)
+    return numbers[:, None] == numbers
 
 
 def _rank(matrix: NDArray[np.bool_]) -> Matrix:
@@ -82,26 +83,16 @@ def _rank(matrix: NDArray[np.bool_]) -> Matrix:
     return np.where(np.tri(size, k=-1, dtype=bool), after - lower, 0)
 
 
-def _count_before(numbers: Matrix) -> Matrix:
-    counts: dict[int, int] = {}
-    found = []
-    for number in numbers.tolist():
-        found.append(counts.get(number, 0))
-        counts[number] = found[-1] + 1
-    return np.array(found, dtype=np.int64)
-
-
 def _compare_agreement(mentions: Sequence[MentionAttributes]) -> Matrix:
     """3 · gender + number, each 0 for equal, 1 for contradicting, 2 for unknown."""
-    genders = np.array([m.gender for m in mentions])
-    numbers = np.array([m.number for m in mentions])
-    of_gender = np.where(genders[:, None] == genders, 0, 1)
-    human = np.isin(genders, (MALE, FEMALE, HUMAN))
-    of_gender[(human[:, None] & human) & ((genders[:, None] == HUMAN) | (genders == HUMAN))] = 0
-    of_gender[(genders[:, None] == UNKNOWN) | (genders == UNKNOWN)] = 2
-    of_number = np.where(numbers[:, None] == numbers, 0, 1)
-    of_number[(numbers[:, None] == UNKNOWN) | (numbers == UNKNOWN)] = 2
-    return 3 * of_gender + of_number
+    genders, numbers = np.array([m.gender for m in mentions]), np.array([m.number for m in mentions])
+    human, any_human = np.isin(genders, (MALE, FEMALE, HUMAN)), genders == HUMAN
+    same_gender = (genders[:, None] == genders) | (any_human[:, None] & human) | (human[:, None] & any_human)
+    compared = []
+    for values, same in ((genders, same_gender), (numbers, numbers[:, None] == numbers)):
+        unknown = values == UNKNOWN
+        compared.append(np.where(unknown[:, None] | unknown, 2, np.where(same, 0, 1)))
+    return 3 * compared[0] + compared[1]
 
 
 def _compare_words(mentions: Sequence[MentionAttributes], same_head: NDArray[np.bool_]) -> Matrix:
@@ -123,45 +114,46 @@ def _compare_words(mentions: Sequence[MentionAttributes], same_head: NDArray[np.
 
 def _compare_spans(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: apart, 1: the anaphor lies in the antecedent, 2: the other way round, 3: same head, 4: side by side."""
-    starts = np.array([m.candidate.start for m in mentions])
-    ends = np.array([m.candidate.end for m in mentions])
-    heads = np.array([m.candidate.head for m in mentions])
+    bounds = np.array(
+        [(m.candidate.start, m.candidate.end, m.candidate.head) for m in mentions], dtype=np.int64
+    )
+    starts, ends, heads = bounds.reshape(-1, 3).T
     inside = (starts[:, None] >= starts) & (ends[:, None] <= ends)
     around = (starts[:, None] <= starts) & (ends[:, None] >= ends)
     gap = starts[:, None] - ends
-    matrix = np.where(inside, 1, np.where(around, 2, np.where((gap >= 0) & (gap <= 1), 4, 0)))
-    return np.where(heads[:, None] == heads, 3, matrix)
+    return np.select((heads[:, None] == heads, inside, around, (gap >= 0) & (gap <= 1)), (3, 1, 2, 4), 0)
 
 
 def _compare_speakers(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: no speaker is known, 1: the same person, 2: different persons, the next turn, 3: different, farther."""
     changes = [one.speaker != other.speaker for one, other in pairwise(mentions)]
     turn = np.cumsum([0, *changes])[: len(mentions)]
-    speakers = _number([m.speaker or "" for m in mentions])
-    known = np.array([m.speaker is not None for m in mentions])
+    known = np.array([m.speaker is not None for m in mentions], dtype=bool)
     near = turn[:, None] - turn <= 1
-    matrix = np.where(speakers[:, None] == speakers, 1, np.where(near, 2, 3))
+    matrix = np.where(_match([m.speaker for m in mentions]), 1, np.where(near, 2, 3))
     return np.where(known[:, None] & known, matrix, 0)
 
 
 def _compare_quotes(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: both outside, 1: in one quotation, 2: in two, 3: only the anaphor is quoted, 4: only the antecedent."""
     quotes = np.array([m.quote for m in mentions], dtype=np.int64)
-    quoted = quotes > 0
-    both = np.where(quotes[:, None] == quotes, 1, 2)
-    return np.where(quoted[:, None], np.where(quoted, both, 3), np.where(quoted, 4, 0))
+    anaphor, antecedent = quotes[:, None], quotes
+    outside = (anaphor == 0) & (antecedent == 0)
+    return np.select((outside, antecedent == 0, anaphor == 0, anaphor == antecedent), (0, 3, 4, 1), 2)
 
 
 def _compare_syntax(mentions: Sequence[MentionAttributes]) -> Matrix:
     """0: nothing, 1: one governor, 2: the antecedent governs the anaphor, 3: the other way round, 4: same role."""
     heads = np.array([m.candidate.head for m in mentions])
     governors = np.array([m.governor for m in mentions])
-    roles = _number([m.relation for m in mentions])
     siblings = (governors[:, None] == governors) & (governors >= 0)
-    matrix = np.where(roles[:, None] == roles, 4, 0)
-    matrix = np.where(siblings, 1, matrix)
-    matrix = np.where(governors[:, None] == heads, 2, matrix)
-    return np.where(heads[:, None] == governors, 3, matrix)
+    conditions = (
+        heads[:, None] == governors,
+        governors[:, None] == heads,
+        siblings,
+        _match([m.relation for m in mentions]),
+    )
+    return np.select(conditions, (3, 2, 1, 4), 0)
 
 
 def _find_aliases(mentions: Sequence[MentionAttributes]) -> Matrix:

@@ -64,8 +64,7 @@ class SpanFinder:
         scores = _score_spans(self.weights, spans, TEMPLATES)
         likely = np.flatnonzero(scores > threshold)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
-        free = _drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)
-        chosen = likely[free]
+        chosen = likely[_drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)]
         bounds = (spans.starts[chosen], spans.lasts[chosen] + 1, spans.heads[chosen])
         mentions = [CandidateMention(*values) for values in np.stack(bounds, axis=1).tolist()]
         return list(zip(mentions, scores[chosen].tolist(), strict=True))
@@ -73,9 +72,7 @@ class SpanFinder:
 
 def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, seed: int = 0) -> SpanFinder:
     """Learn from the mentions of annotated documents; weights are averaged over the later epochs."""
-    weights = np.zeros(1 << BITS)
-    squares = np.ones(1 << BITS)
-    average = np.zeros(1 << BITS)
+    weights, squares, average = np.zeros(1 << BITS), np.ones(1 << BITS), np.zeros(1 << BITS)
     prepared = [(spans := _list_spans(document), _mark_gold(document, spans)) for document in documents]
     order = random.Random(seed)
     for epoch in range(epochs):
@@ -144,15 +141,13 @@ def _find_heads(
 def _count_inside(
     words: Sequence[str], wanted: Collection[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    running = np.concatenate([[0], np.cumsum([word in wanted for word in words])]).astype(np.int64)
+    running = np.cumsum([0, *(word in wanted for word in words)])
     return np.minimum(running[lasts + 1] - running[starts], 3)
 
 
 def _shape(token: str) -> str:
-    letters = "".join(
-        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4]
-    )
-    return letters + ("+" if len(token) > 4 else "")
+    shapes = ("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4])
+    return "".join(shapes) + ("+" if len(token) > 4 else "")
 
 
 @numba.njit(cache=True)
