@@ -24,8 +24,6 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
 from entitynlm.inference.readings import ReadText
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.variables import Analysis
-from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 
@@ -79,10 +77,15 @@ def annotate_document(
     if not len(encoded):
         return document.with_mentions(()) if not options.keep_mentions else document
     if options.keep_mentions:
-        mentions = list_given(pretrained, proposal, document, text)
-        mentions = predict_types(pretrained, proposal, encoded, mentions, readings)
+        mentions = list_given(pretrained, document, text)
+        mentions = predict_types(pretrained, encoded, mentions, readings)
     else:
-        analysis = _sample_best(pretrained, proposal, text, options) if options.samples else None
+        analysis = None
+        if options.samples:
+            model, samples, seed = pretrained.get("generative"), options.samples, options.seed
+            analysis = find_best_sample(
+                model, proposal, encoded, samples=samples, seed=seed, readings=readings
+            )
         mentions = detect_mentions(pretrained, encoded, analysis, readings)
     linker = pretrained.get_component(Linker)
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
@@ -96,25 +99,11 @@ def annotate_document(
     annotated = _put_mentions(document, mentions)
     if not options.scores:
         return annotated
-    samples = sample_analyses(
-        pretrained.get("generative"),
-        proposal,
-        encoded,
-        particles=max(PARTICLES, options.samples),
-        seed=options.seed,
-        readings=readings,
+    model, particles = pretrained.get("generative"), max(PARTICLES, options.samples)
+    drawn = sample_analyses(
+        model, proposal, encoded, particles=particles, seed=options.seed, readings=readings
     )
-    return add_confidences(annotated, encoded, samples)
-
-
-def _sample_best(
-    pretrained: Pretrained, proposal: EntityNetwork, text: ReadText, options: Options
-) -> Analysis:
-    """Of several samples from the proposal, the one that is most probable under P."""
-    model = pretrained.get("generative")
-    return find_best_sample(
-        model, proposal, text.encoded, samples=options.samples, seed=options.seed, readings=text.readings
-    )
+    return add_confidences(annotated, encoded, drawn)
 
 
 def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Document:

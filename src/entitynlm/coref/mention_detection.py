@@ -70,29 +70,19 @@ def choose_proposal(pretrained: Pretrained) -> EntityNetwork:
     return pretrained.get("lookahead" if "lookahead" in pretrained.networks else "causal")
 
 
-def decode_mentions(
-    pretrained: Pretrained,
-    proposal: EntityNetwork,
-    encoded: EncodedDocument,
-    readings: Readings | None = None,
-) -> Analysis:
-    """The proposal's greedy analysis, with the model's mention bias."""
-    bias = pretrained.get_component(MentionBias) or MentionBias()
-    return decode_greedy(proposal, encoded, mention_bias=bias.value, readings=readings)[0]
-
-
 def detect_mentions(
     pretrained: Pretrained,
     encoded: EncodedDocument,
     analysis: Analysis | None = None,
     readings: Readings | None = None,
 ) -> list[DetectedMention]:
-    """The mentions of an analysis of the document's words (by default the greedy one), with their types."""
-    proposal = choose_proposal(pretrained)
+    """The mentions of an analysis of the document's words (by default the proposal's greedy one), with their types."""
     if analysis is None:
-        analysis = decode_mentions(pretrained, proposal, encoded, readings)
+        bias = (pretrained.get_component(MentionBias) or MentionBias()).value
+        proposal = choose_proposal(pretrained)
+        analysis, *_ = decode_greedy(proposal, encoded, mention_bias=bias, readings=readings)
     detected = list_detected(pretrained, encoded, analysis)
-    return predict_types(pretrained, proposal, encoded, detected, readings)
+    return predict_types(pretrained, encoded, detected, readings)
 
 
 def list_detected(
@@ -116,9 +106,10 @@ def _name_type(pretrained: Pretrained, mention_type: int) -> str | None:
 
 
 def list_given(
-    pretrained: Pretrained, proposal: EntityNetwork, document: Document, text: ReadText | None = None
+    pretrained: Pretrained, document: Document, text: ReadText | None = None
 ) -> list[DetectedMention]:
     """The document's own mentions; those that the model can see (the outermost) have a span of its words."""
+    proposal = choose_proposal(pretrained)
     plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
     text = (text or ReadText(pretrained.encoder, document)).with_mentions(plain, keep_singletons=True)
     likeliest = np.concatenate(
@@ -139,7 +130,6 @@ def list_given(
 
 def predict_types(
     pretrained: Pretrained,
-    proposal: EntityNetwork,
     encoded: EncodedDocument,
     detected: Sequence[DetectedMention],
     readings: Readings | None = None,
@@ -149,7 +139,7 @@ def predict_types(
     if classifier is None:
         return list(detected)
     words = {m.span: m.words[:2] for m in detected if m.type is None and m.words is not None}
-    predicted = classifier.predict(proposal, encoded, list(words.values()), readings)
+    predicted = classifier.predict(choose_proposal(pretrained), encoded, list(words.values()), readings)
     types = dict(zip(words, predicted, strict=True))
     return [dataclasses.replace(m, type=m.type or types.get(m.span)) for m in detected]
 

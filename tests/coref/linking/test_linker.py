@@ -268,10 +268,10 @@ def test_examples_are_made_of_given_and_of_found_mentions() -> None:
 def test_found_mentions_are_named_by_words_then_by_head() -> None:
     pretrained, _ = make_bundle()
     document = make_annotated()
-    given = list_given(pretrained, pretrained.get("causal"), document)
+    given = list_given(pretrained, document)
     assert match_entities(document, given) == ["of m", "of j", "of m", "of j"]
     longer = document.with_mentions([Mention(1, 3, "x"), Mention(3, 4, "y")])
-    found = list_given(pretrained, pretrained.get("causal"), longer)
+    found = list_given(pretrained, longer)
     assert match_entities(document, found) == ["of j", "mention 1"]
 
 

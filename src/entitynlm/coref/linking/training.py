@@ -22,7 +22,6 @@ from entitynlm.coref.linking.linker import HIDDEN, Linker, UnlinkedMentions, fol
 from entitynlm.coref.mention_detection import (
     DetectedMention,
     add_possessives,
-    choose_proposal,
     detect_mentions,
     list_given,
     prepare_mentions,
@@ -78,7 +77,7 @@ def make_given_example(
     pretrained: Pretrained, document: Document, gender_prior: GenderPrior
 ) -> LinkerExample:
     """An example of the document's own mentions."""
-    given = list_given(pretrained, choose_proposal(pretrained), document)
+    given = list_given(pretrained, document)
     encoded = pretrained.encoder.encode_words(document)
     return _make_example(pretrained, document, encoded, given, gender_prior)
 

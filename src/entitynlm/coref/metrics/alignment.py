@@ -1,19 +1,16 @@
-"""Key and response chains with their mentions numbered, by the conventions of the official CoNLL scorer
-(v8.01).
+"""Key and response chains with their mentions numbered, by the conventions of the official CoNLL scorer (v8.01).
 
-All metrics see an :class:`Alignment`, so what counts as "the same mention" and what becomes of a span that
-is annotated twice is decided here, once:
+All metrics see an :class:`Alignment`, so what counts as "the same mention" and what becomes of a span that is annotated twice is
+decided here, once:
 
 - A mention is a span, and two mentions are the same if their spans are.
-- A span that the key has twice stays twice, with one number; "the chain of a mention" is the last one that
-  has it.
-- A span of the response that matches the key counts where it comes first; its repetitions are taken out,
-  and so is a chain that they leave empty. Repetitions of spans that the key doesn't have stay.
+- A span that the key has twice stays twice, with one number; "the chain of a mention" is the last one that has it.
+- A span of the response that matches the key counts where it comes first; its repetitions are taken out, and so is a chain that
+  they leave empty. Repetitions of spans that the key doesn't have stay.
 - Singletons count like any other chain, and twinless mentions stay where they are.
 
-The order of chains and mentions is the order in which the official scorer meets them in a file. It decides
-which repetition is "first", and in which order fractions are added up, hence the last printed digit of a
-score.
+The order of chains and mentions is the order in which the official scorer meets them in a file. It decides which repetition is
+"first", and in which order fractions are added up, hence the last printed digit of a score.
 """
 
 from __future__ import annotations
@@ -39,8 +36,8 @@ MANY = sys.maxsize
 class Alignment:
     """Numbered chains: equal numbers in key and response are the same mention.
 
-    ``common_mentions`` is the number of distinct mentions in both, ``repeated_in_response`` the number of
-    repetitions that were taken out of the response.
+    :param common_mentions: how many distinct mentions are in both.
+    :param repeated_in_response: how many repetitions were taken out of the response.
     """
 
     key: tuple[tuple[int, ...], ...]
@@ -118,17 +115,18 @@ def align_chains(key: Chains, response: Chains) -> Alignment:
 def list_chains(text: Text) -> list[Sequence[Hashable]]:
     """A document's entities in the order in which the official scorer would meet them in a CoNLL file.
 
-    It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and
-    notes a mention when it closes (on one line, the one that opened last comes first).
+    It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and notes a mention when
+    it closes (on one line, the one that opened last comes first).
     """
     if isinstance(text, ChainedText):
         return [spans for _, spans in sorted(text.chains.items(), key=_opening)]
     grouped: dict[str, list[Mention]] = {}
     for mention in text.mentions:
         grouped.setdefault(mention.entity, []).append(mention)
-    chains = {entity: [(m.start, m.end) for m in mentions] for entity, mentions in grouped.items()}
+    chains = {entity: [m.span for m in mentions] for entity, mentions in grouped.items()}
     ordered = [grouped[entity] for entity, _ in sorted(chains.items(), key=_opening)]
-    return [[m.parts or (m.start, m.end) for m in sorted(mentions, key=_closing)] for mentions in ordered]
+    closing = [sorted(mentions, key=lambda m: (m.end, -m.start)) for mentions in ordered]
+    return [[mention.parts or mention.span for mention in mentions] for mentions in closing]
 
 
 def align_documents(key: Text, response: Text) -> Alignment:
@@ -141,7 +139,3 @@ def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
     start, end = min(spans)  # the shortest of those that open first
     longest_first = -MANY if end - start == 1 else start - max(e for s, e in spans if s == start)
     return start, longest_first, int(entity) if entity.isdecimal() else -1, entity
-
-
-def _closing(mention: Mention) -> tuple[int, int]:
-    return mention.end, -mention.start

@@ -23,9 +23,6 @@ def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
     """
     chosen: list[Pair] = []
     for pairs in _find_pieces(similarity):
-        if len(pairs) == 1:
-            chosen += pairs
-            continue
         rows, columns = sorted({i for i, _ in pairs}), sorted({j for _, j in pairs})
         if len(rows) == 1 or len(columns) == 1:
             chosen.append(max(sorted(pairs), key=similarity.__getitem__))

@@ -18,15 +18,11 @@ def drop_repetitions(document: Document) -> Document:
 
     The same span in two entities is an oversight of annotation that the metrics have no good answer to.
     """
-    seen: set[tuple[Span, tuple[Span, ...]]] = set()
-    kept: list[Mention] = []
+    kept: dict[tuple[Span, tuple[Span, ...]], Mention] = {}
     for entity in document.entities:
         for mention in entity.mentions:
-            identity = (mention.span, mention.parts)
-            if identity not in seen:
-                seen.add(identity)
-                kept.append(mention)
-    return document.with_mentions(kept)
+            kept.setdefault((mention.span, mention.parts), mention)
+    return document.with_mentions(kept.values())
 
 
 def clean_key(document: Document) -> Document:

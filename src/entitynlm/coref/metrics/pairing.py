@@ -12,16 +12,12 @@ SHOWN = 5  # ids listed in a message
 
 
 def pair_documents(
-    key: Iterable[Text],
-    response: Iterable[Text],
-    *,
-    lenient: bool = False,
-    compare_words: bool = True,
+    key: Iterable[Text], response: Iterable[Text], *, lenient: bool = False, compare_words: bool = True
 ) -> tuple[list[Text], list[Text]]:
     """The documents of key and response in the key's order, matched by id (which says the part, too).
 
-    :param lenient: do as the official scorer does: a document that the response lacks counts as a response
-        without mentions, and one that the key lacks is left out. Otherwise both are errors.
+    :param lenient: as in the official scorer, a document that the response lacks counts as one without mentions, and one that
+        the key lacks is left out. Otherwise both are errors.
     :param compare_words: insist on equal words, and not only on equally many.
     """
     keys = _index_documents(key, "key")
@@ -50,15 +46,11 @@ def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
 
 
 def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
-    missing = [doc_id for doc_id in keys if doc_id not in responses]
-    unknown = [doc_id for doc_id in responses if doc_id not in keys]
     complaints = []
-    if missing:
-        complaints.append(
-            f"the response lacks {len(missing)} of {len(keys)} documents ({_list_ids(missing)})"
-        )
-    if unknown:
-        complaints.append(f"the key lacks {len(unknown)} documents of the response ({_list_ids(unknown)})")
+    if missing := [doc_id for doc_id in keys if doc_id not in responses]:
+        complaints.append(f"the response lacks {len(missing)} of {len(keys)} documents{_list_ids(missing)}")
+    if unknown := [doc_id for doc_id in responses if doc_id not in keys]:
+        complaints.append(f"the key lacks {len(unknown)} documents of the response{_list_ids(unknown)}")
     if complaints:
         hint = "With --lenient, missing documents count as empty and unknown ones are left out, as in the official scorer"
         raise DataError(" and ".join(complaints), hint=hint)
@@ -86,4 +78,4 @@ def _check_tokens(key: Text, response: Text, compare_words: bool) -> None:
 
 
 def _list_ids(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:SHOWN]) + (", …" if len(ids) > SHOWN else "")
+    return f" ({', '.join(ids[:SHOWN])}{', …' if len(ids) > SHOWN else ''})"

@@ -7,7 +7,6 @@ difference is at least as large as the real one, in either direction.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,43 +41,30 @@ def compare_systems(
         raise ConfigError(f"a randomisation test needs at least one trial, not {trials}")
     if first.doc_ids != second.doc_ids:
         raise DataError("two systems can only be compared on the same documents in the same order")
-    unchanged = np.zeros((1, len(first)), dtype=bool)
-    observed_first, observed_second = _score_swapped(first, second, unchanged)
-    real = {name: abs(observed_second[name] - observed_first[name]) for name in observed_first}
+    observed = _score_swapped(first, second, np.zeros((1, len(first)), dtype=bool))
     generator = np.random.default_rng(seed)
-    extreme = dict.fromkeys(real, 0)
+    extreme = dict.fromkeys(observed, 0)
     for start in range(0, trials, BLOCK):
         swap = generator.random((min(BLOCK, trials - start), len(first))) < 0.5
-        shuffled_first, shuffled_second = _score_swapped(first, second, swap)
-        for name in extreme:
-            differences = np.abs(shuffled_second[name] - shuffled_first[name])
-            extreme[name] += int(np.sum(differences >= real[name] - TOLERANCE))
+        for name, shuffled in _score_swapped(first, second, swap).items():
+            real = np.abs(np.diff(observed[name], axis=0))
+            extreme[name] += int(np.sum(np.abs(np.diff(shuffled, axis=0)) >= real - TOLERANCE))
     return {
-        name: Comparison(
-            to_percent(float(observed_first[name][0])),
-            to_percent(float(observed_second[name][0])),
-            (count + 1) / (trials + 1),
-        )
+        name: Comparison(*map(to_percent, observed[name][:, 0].tolist()), (count + 1) / (trials + 1))
         for name, count in extreme.items()
     }
 
 
-def _score_swapped(
-    first: CorpusCounts, second: CorpusCounts, swap: np.ndarray
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """F1 of both sides after the swaps; ``swap`` has shape (trials, documents), results (trials,)."""
+def _score_swapped(first: CorpusCounts, second: CorpusCounts, swap: np.ndarray) -> dict[str, Floats]:
+    """(2, trials) F1 of both sides after the swaps, by metric; ``swap`` has shape (trials, documents)."""
     weights = swap.astype(np.float64)
-    totals_first, totals_second = {}, {}
+    scores = {}
     for name, counts in first.by_metric.items():
         if name in second.by_metric:
             others = second.by_metric[name]
             moved = weights @ (others - counts)  # (trials, counts)
-            totals_first[name], totals_second[name] = counts.sum(axis=0) + moved, others.sum(axis=0) - moved
-    return _score_totals(totals_first), _score_totals(totals_second)
-
-
-def _score_totals(totals: Mapping[str, Floats]) -> dict[str, Floats]:
-    scores = {name: METRICS[name].summarise(counts)[..., 2] for name, counts in totals.items()}
+            totals = np.stack([counts.sum(axis=0) + moved, others.sum(axis=0) - moved])
+            scores[name] = METRICS[name].summarise(totals)[..., 2]
     if all(name in scores for name in CONLL_METRICS):
         scores[CONLL] = np.mean([scores[name] for name in CONLL_METRICS], axis=0)
     return scores
