@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import ProgressBars, Terminal, print_path
 
 
 def test_figures_and_remarks_go_to_different_streams(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,9 +30,11 @@ def test_quiet_and_json_silence_one_stream_each(capsys: pytest.CaptureFixture[st
 def test_work_is_passed_through_the_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
     assert list(terminal.track([1, 2, 3], "counting")) == [1, 2, 3]
-    with terminal.follow() as report:
-        report("step", 1, 2)
-        report("step", 2, 2)
+    with terminal.progress() as bars:
+        progress = ProgressBars(bars, terminal)
+        progress.start("step", 2)
+        progress.advance("step", 2, "loss 1.5")
+        progress.finish("step")
     assert capsys.readouterr().out == ""
 
 

@@ -5,9 +5,9 @@ Each component is stored in the model's folder when it is finished, so an interr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.linker import Linker
 from entitynlm.coref.linking.training import (
-    LinkerExample,
     join_linkers,
     make_detected_example,
     make_given_example,
@@ -31,6 +30,7 @@ from entitynlm.model.components import Component
 from entitynlm.model.encoding.embeddings import read_packaged
 from entitynlm.model.encoding.variables import select_mentions
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document
 
 COMPONENTS: dict[str, type[Component]] = {"types": TypeClassifier, "bias": MentionBias, "linker": Linker}
@@ -62,10 +62,6 @@ class ComponentSettings:
             raise ConfigError("a linker needs at least one hidden unit, one epoch and one seed")
 
 
-Report = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
-
-
 def train_component(
     name: str,
     pretrained: Pretrained,
@@ -74,7 +70,7 @@ def train_component(
     settings: ComponentSettings,
     *,
     plain_texts: Iterable[Document] = (),
-    report: Report = lambda step, done, total: None,
+    progress: Progress = SILENT,
 ) -> None:
     """Train one of :data:`COMPONENTS` and make it part of the model.
 
@@ -89,8 +85,9 @@ def train_component(
         value = choose_bias(pretrained, development) if settings.bias is None else settings.bias
         pretrained.set_component(MentionBias(value))
     else:
-        gender_prior = fit_gender_prior(chain(train, plain_texts))
-        pretrained.set_component(fit_linker(pretrained, train, gender_prior, settings, report))
+        counts = count_pronouns(text.tokens for text in chain(train, plain_texts))
+        gender_prior = learn_gender_prior(counts, *read_packaged(PRIOR_WORDS))
+        pretrained.set_component(fit_linker(pretrained, train, gender_prior, settings, progress))
 
 
 def fit_types(pretrained: Pretrained, documents: Sequence[Document]) -> TypeClassifier:
@@ -113,13 +110,8 @@ def keep_linkable(document: Document) -> Document:
     """The mentions that ``annotate`` can find: the outermost ones and possessive pronouns inside of them."""
     outermost, _ = select_mentions(document, singletons="keep")
     spans = {mention.span for mention in outermost}
-    inner = [
-        mention
-        for mention in document.mentions
-        if len(mention) == 1
-        and mention.span not in spans
-        and document.tokens[mention.start].lower() in POSSESSIVES
-    ]
+    single = (mention for mention in document.mentions if len(mention) == 1 and mention.span not in spans)
+    inner = (mention for mention in single if document.tokens[mention.start].lower() in POSSESSIVES)
     return document.with_mentions([*outermost, *inner], document.entity_types)
 
 
@@ -140,29 +132,20 @@ def choose_bias(pretrained: Pretrained, documents: Sequence[Document]) -> float:
     return max(BIASES, key=measure)
 
 
-def fit_gender_prior(texts: Iterable[Document]) -> GenderPrior:
-    """A gender prior from plain text and the packaged GloVe."""
-    return learn_gender_prior(count_pronouns(text.tokens for text in texts), *read_packaged(PRIOR_WORDS))
-
-
 def fit_linker(
     pretrained: Pretrained,
     documents: Sequence[Document],
     gender_prior: GenderPrior,
     settings: ComponentSettings,
-    report: Report,
+    progress: Progress,
 ) -> Linker:
     """The mean of several linkers, trained on given and on detected mentions of the same documents."""
-    total = len(documents) * (1 + len(MASKINGS))
-    examples: list[LinkerExample] = []
-    for document in documents:
-        examples.append(make_given_example(pretrained, keep_linkable(document), gender_prior))
-        report("examples", len(examples), total)
-    for masking in MASKINGS:
-        for document in documents:
-            seed = len(examples)  # other words are masked in each example
-            examples.append(make_detected_example(pretrained, document, gender_prior, *masking, seed=seed))
-            report("examples", len(examples), total)
+    linkable = track(progress, "examples of given mentions", list(map(keep_linkable, documents)))
+    examples = [make_given_example(pretrained, document, gender_prior) for document in linkable]
+    pairs = list(product(MASKINGS, documents))
+    for masking, document in track(progress, "examples of detected mentions", pairs):
+        seed = len(examples)  # other words are masked in each example
+        examples.append(make_detected_example(pretrained, document, gender_prior, *masking, seed=seed))
     linkers = [
         train_linker(
             examples,
@@ -171,7 +154,7 @@ def fit_linker(
             hidden=settings.hidden,
             epochs=settings.epochs,
             seed=settings.seed + number,
-            on_epoch=lambda epoch, loss: report(f"linker, loss {loss:.4f}", epoch, settings.epochs),
+            progress=progress,
         )
         for number in range(settings.linkers)
     ]

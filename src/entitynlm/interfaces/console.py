@@ -93,19 +93,6 @@ class Terminal:
         ) as progress:
             yield progress
 
-    @contextmanager
-    def follow(self) -> Iterator[Callable[[str, int, int], None]]:
-        """A function that shows how many items of a step are done, with a bar for each step."""
-        tasks: dict[str, Any] = {}
-        with self.progress() as progress:
-
-            def report(step: str, done: int, total: int) -> None:
-                if step not in tasks:
-                    tasks[step] = progress.add_task(step, total=total, note="")
-                progress.update(tasks[step], completed=done, total=total)
-
-            yield report
-
     def track(self, items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
         """Go through ``items`` with a progress bar."""
         with self.progress() as progress:

@@ -8,7 +8,7 @@ finds those of its own training documents better than others, some words are mas
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,7 @@ from entitynlm.coref.mention_detection import (
 from entitynlm.coref.ranker.mentions import guess_head
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 
 
@@ -145,7 +146,7 @@ def train_linker(
     epochs: int = 20,
     rate: float = 0.003,
     seed: int = 1,
-    on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
+    progress: Progress = SILENT,
 ) -> Linker:
     """Maximum likelihood of the annotated entity among the candidates, document by document."""
     torch.manual_seed(seed)
@@ -153,7 +154,9 @@ def train_linker(
     optimizer = torch.optim.AdamW(linker.parameters(), lr=rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     useful = [example for example in examples if len(example.chosen)]
-    for epoch in range(epochs):
+    task, mentions = f"linker {seed}", max(1, sum(len(example.chosen) for example in useful))
+    progress.start(task, epochs)
+    for _ in range(epochs):
         linker.train()
         total = 0.0
         for number in torch.randperm(len(useful)).tolist():
@@ -163,7 +166,8 @@ def train_linker(
             optimizer.step()
             total += loss.item()
         schedule.step()
-        on_epoch(epoch + 1, total / max(1, sum(len(example.chosen) for example in useful)))
+        progress.advance(task, note=f"loss {total / mentions:.4f}")
+    progress.finish(task)
     return linker.eval()
 
 

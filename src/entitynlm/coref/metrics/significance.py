@@ -49,10 +49,11 @@ def compare_systems(
         for name, shuffled in _score_swapped(first, second, swap).items():
             real = np.abs(np.diff(observed[name], axis=0))
             extreme[name] += int(np.sum(np.abs(np.diff(shuffled, axis=0)) >= real - TOLERANCE))
-    return {
-        name: Comparison(*map(to_percent, observed[name][:, 0].tolist()), (count + 1) / (trials + 1))
-        for name, count in extreme.items()
-    }
+    results = {}
+    for name, count in extreme.items():
+        one, other = observed[name][:, 0].tolist()
+        results[name] = Comparison(to_percent(one), to_percent(other), (count + 1) / (trials + 1))
+    return results
 
 
 def _score_swapped(first: CorpusCounts, second: CorpusCounts, swap: np.ndarray) -> dict[str, Floats]:

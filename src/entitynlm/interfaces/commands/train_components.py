@@ -9,7 +9,7 @@ import typer
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import ProgressBars, Terminal
 from entitynlm.model.devices import prepare_torch
 
 ALL_COMPONENTS = "types,bias,linker"
@@ -81,9 +81,10 @@ def train_components(
         has_it = pretrained.get_component(component_type) is not None
         if name not in components.split(",") or (has_it and not again):
             continue
-        with terminal.follow() as report:
+        with terminal.progress() as bars:
+            progress = ProgressBars(bars, terminal)
             component_training.train_component(
-                name, pretrained, train, development, settings, plain_texts=texts, report=report
+                name, pretrained, train, development, settings, plain_texts=texts, progress=progress
             )
         save_pretrained(pretrained, folder, compact=compact)
         terminal.remark(f"{name}: stored in {folder}")
