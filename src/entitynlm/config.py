@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,16 +76,13 @@ class ModelConfig:
     weight_dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_types(self)
-        for name in ("hidden_size", "embedding_size", "layers", "max_length", "mention_types"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("mention_positions", "entity_size"):
-            _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
+        check_types(self)
+        check_least(self, 1, "hidden_size", "embedding_size", "layers", "max_length", "mention_types")
+        check_least(self, 0, "mention_positions", "entity_size", "sigma")
         _require(
             not self.copying or self.mention_positions > 0,
             "copying needs mention_positions: a word must know whether it is in a mention",
         )
-        _require(self.sigma >= 0, f"sigma must not be negative, but is {self.sigma}")
         for name in ("dropout", "weight_dropout"):
             _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")
         _require(
@@ -136,24 +134,24 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))
-        _check_types(self)
+        check_types(self)
         _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
-        for name in ("batch_size", "epochs", "patience"):
-            _require(getattr(self, name) >= 1, f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("window", "clip", "weight_decay", "documents_per_epoch"):
-            _require(getattr(self, name) >= 0, f"{name} must not be negative, but is {getattr(self, name)}")
+        check_least(self, 1, "batch_size", "epochs", "patience")
+        check_least(self, 0, "window", "clip", "weight_decay", "documents_per_epoch")
         _require(
             len(self.weights) == 4 and min(self.weights) >= 0,
             "weights are four numbers that are not negative",
         )
 
 
-Config = TypeVar("Config", ModelConfig, TrainingConfig)
+Config = TypeVar("Config")
+"""A dataclass of settings."""
 
 
-def to_dict(config: ModelConfig | TrainingConfig) -> dict[str, Any]:
-    """A configuration as plain values, for JSON."""
-    return dataclasses.asdict(config)
+def to_dict(config: Any) -> dict[str, Any]:
+    """A configuration as plain values, just as JSON gives them back."""
+    values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    return values
 
 
 FORMER_NAMES = {
@@ -173,11 +171,10 @@ def rename_settings(values: Mapping[str, Any]) -> dict[str, Any]:
 def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
     """A configuration from plain values; an unknown name is an error that lists the known ones."""
     values = rename_settings(values)
-    known = [field.name for field in dataclasses.fields(config_type)]
-    unknown = sorted(set(values) - set(known))
-    if unknown:
+    known = [field.name for field in dataclasses.fields(config_type)]  # type: ignore[arg-type]
+    for name in sorted(set(values) - set(known)):
         raise ConfigError(
-            f"unknown setting {unknown[0]!r} for {config_type.__name__}; there are {', '.join(known)}"
+            f"unknown setting {name!r} for {config_type.__name__}; there are {', '.join(known)}"
         )
     return config_type(**values)
 
@@ -216,22 +213,30 @@ def _require(condition: bool, message: str) -> None:
         raise ConfigError(message)
 
 
-def _check_types(config: Any) -> None:
+def check_least(config: Any, least: int, *names: str) -> None:
+    """Whether some settings are not below the least that they can be."""
+    for name in names:
+        _require(
+            getattr(config, name) >= least, f"{name} must be at least {least}, not {getattr(config, name)}"
+        )
+
+
+KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    str: (str, "a text"),
+}
+
+
+def check_types(config: Any) -> None:
     """Values from TOML and JSON come in any type: say which setting is wrong instead of failing far away."""
     for name, hint in get_type_hints(type(config)).items():
         value = getattr(config, name)
         if get_origin(hint) is Literal:
-            choices = get_args(hint)
-            _require(
-                value in choices, f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
-            )
-        elif hint is bool:
-            _require(isinstance(value, bool), f"{name} must be true or false, not {value!r}")
-        elif hint is int:
-            good = isinstance(value, int) and not isinstance(value, bool)
-            _require(good, f"{name} must be a whole number, not {value!r}")
-        elif hint is float:
-            good = isinstance(value, (int, float)) and not isinstance(value, bool)
-            _require(good, f"{name} must be a number, not {value!r}")
-        elif hint is str:
-            _require(isinstance(value, str), f"{name} must be a text, not {value!r}")
+            choices = ", ".join(map(repr, get_args(hint)))
+            _require(value in get_args(hint), f"{name} must be one of {choices}, not {value!r}")
+        elif hint in KINDS:
+            kind, description = KINDS[hint]
+            good = isinstance(value, kind) and isinstance(value, bool) == (hint is bool)
+            _require(good, f"{name} must be {description}, not {value!r}")

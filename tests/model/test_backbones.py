@@ -172,7 +172,7 @@ def test_training_in_windows(tmp_path: Path) -> None:
 def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None:
     pretrained = Pretrained(make_letter_encoder(TINY), None)
     pretrained.add(make_letter_config(TINY))
-    pretrained.add_language_model(make_letter_config(TINY, mode="rnnlm"))
+    pretrained.add_part(make_letter_config(TINY, mode="rnnlm"))
     save_pretrained(pretrained, tmp_path)
     loaded = load_pretrained(tmp_path)
     tokenizer = loaded.encoder.tokenizer

@@ -47,7 +47,7 @@ class LanguageModelPlan:
             raise ConfigError("name one seed or several different ones")
         if not self.configurations:
             raise ConfigError("name one configuration at least")
-        words = {json.dumps([s.recipe.to_dict(), asdict(s.data)]) for s in self.configurations.values()}
+        words = {json.dumps([asdict(s.recipe), asdict(s.data)]) for s in self.configurations.values()}
         if len(words) > 1:
             raise ConfigError(
                 "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"

@@ -74,18 +74,18 @@ class Pretrained:
         self.networks[config.mode] = self.make(config)
         return self.networks[config.mode]
 
-    def add_language_model(self, config: ModelConfig) -> LanguageModel:
-        """A new LSTM baseline."""
-        self.language_model = self.make_language_model(config)
+    def add_part(self, config: ModelConfig) -> Network:
+        """The same, or a new LSTM baseline."""
+        if config.mode != "rnnlm":
+            return self.add(config)
+        tokenizer = self.encoder.tokenizer
+        self.language_model = LanguageModel(config, len(tokenizer), tokenizer.start, self.classes)
         return self.language_model
 
     def make(self, config: ModelConfig) -> EntityNetwork:
+        """A new network that is not a part of the model."""
         tokenizer = self.encoder.tokenizer
         return EntityNetwork(config, len(tokenizer), tokenizer.start, self.classes)
-
-    def make_language_model(self, config: ModelConfig) -> LanguageModel:
-        tokenizer = self.encoder.tokenizer
-        return LanguageModel(config, len(tokenizer), tokenizer.start, self.classes)
 
     def get(self, mode: str) -> EntityNetwork:
         """The part called ``mode``, or an error that says how to get one."""
@@ -209,7 +209,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
         pretrained.stored_components[name] = (tensors, component["settings"])
     shared = _read_weights(folder / f"{SHARED}.safetensors") if stored.get("shared") else {}
     for mode, config in configs.items():
-        network = pretrained.add_language_model(config) if mode == "rnnlm" else pretrained.add(config)
+        network = pretrained.add_part(config)
         load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
     return pretrained

@@ -10,13 +10,13 @@ import copy
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from entitynlm.config import TrainingConfig
+from entitynlm.config import TrainingConfig, to_dict
 from entitynlm.model.batch.scores import (
     BatchScores,
     Carried,
@@ -37,39 +37,17 @@ EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learne
 
 
 @dataclass
-class Losses:
-    """Negative log-probability per word, in nats: of all variables, and of each."""
-
-    total: float
-    r: float
-    e: float
-    l: float
-    x: float
-    tokens: int
-
-
-@dataclass
 class TrainingState:
     """Where a training stands; everything but the weights that is needed to go on."""
 
     epoch: int = 0
     batch: int = 0
-    best_loss: float = math.inf
+    best_loss: float | None = None
     best_epoch: int = 0
     bad_epochs: int = 0
     rate: float = 0.0
     finished: bool = False
     history: list[dict[str, Any]] = field(default_factory=list)
-
-    def to_dict(self) -> dict[str, Any]:
-        values = asdict(self)
-        values["best_loss"] = None if math.isinf(self.best_loss) else self.best_loss
-        return values
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> TrainingState:
-        best = values["best_loss"]
-        return cls(**{**values, "best_loss": math.inf if best is None else best})
 
 
 class Training:
@@ -95,6 +73,10 @@ class Training:
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
+
+    def describe(self) -> dict[str, Any]:
+        """The settings that fix the result, for JSON."""
+        return {"model": to_dict(self.network.config), "training": to_dict(self.config), "seed": self.seed}
 
     def run(
         self, progress: Progress = SILENT, *, on_epoch: Callable[[dict[str, Any]], None] | None = None
@@ -178,13 +160,13 @@ class Training:
         record: dict[str, Any] = {
             "epoch": state.epoch,
             "train_loss": self._train_loss,
-            "dev_loss": losses.total,
-            "dev": asdict(losses),
+            "dev_loss": losses["total"],
+            "dev": losses,
             "learning_rate": state.rate,
             "tokens_per_second": round(self._speed, 1),
         }
-        if losses.total < state.best_loss or not self.best_weights:
-            state.best_loss, state.best_epoch, state.bad_epochs = losses.total, state.epoch, 0
+        if state.best_loss is None or losses["total"] < state.best_loss:
+            state.best_loss, state.best_epoch, state.bad_epochs = losses["total"], state.epoch, 0
             self.best_weights = copy.deepcopy(self.network.state_dict())
         else:
             state.bad_epochs += 1
@@ -236,8 +218,8 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 
 
 @torch.no_grad()
-def measure_losses(network: Network, documents: Sequence[list[Window]]) -> Losses:
-    """The objective on documents that are not learned from, with the noise of new entities fixed."""
+def measure_losses(network: Network, documents: Sequence[list[Window]]) -> dict[str, float]:
+    """Negative log-probability per word of documents that are not learned from: in total, and of each variable."""
     network.eval()
     sums = torch.zeros(4, dtype=torch.float64)
     lengths = [len(windows[0].words) for windows in documents]
@@ -246,4 +228,4 @@ def measure_losses(network: Network, documents: Sequence[list[Window]]) -> Losse
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
         sums -= torch.stack(parts).double().cpu()
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()
-    return Losses(r + e + l + x, r, e, l, x, sum(lengths))
+    return {"total": r + e + l + x, "r": r, "e": e, "l": l, "x": x, "tokens": sum(lengths)}

@@ -17,7 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, rename_settings, to_dict
+from entitynlm.config import (
+    FORMER_NAMES,
+    Mode,
+    ModelConfig,
+    TrainingConfig,
+    check_types,
+    from_dict,
+    load_toml,
+    rename_settings,
+    to_dict,
+)
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
@@ -34,21 +44,23 @@ class DataSettings:
     typed: bool = False
 
     def __post_init__(self) -> None:
-        if self.singletons not in ("keep", "drop"):
-            raise ConfigError(f"singletons must be 'keep' or 'drop', not {self.singletons!r}")
-        if not isinstance(self.typed, bool):
-            raise ConfigError(f"typed must be true or false, not {self.typed!r}")
+        check_types(self)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a training."""
+    """All settings of a training.
+
+    :param overrides: what differs from P for each other part.
+    :param remarks: what the user should be told about the settings.
+    """
 
     recipe: Recipe = field(default_factory=Recipe)
     data: DataSettings = field(default_factory=DataSettings)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
         """The configuration of one part: that of P with the part's own section laid over it."""
@@ -67,8 +79,8 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "preprocessing": self.recipe.to_dict(),
-            "data": dataclasses.asdict(self.data),
+            "preprocessing": to_dict(self.recipe),
+            "data": to_dict(self.data),
             "model": to_dict(self.model),
             "training": to_dict(self.training),
             **{mode: dict(values) for mode, values in self.overrides.items()},
@@ -77,25 +89,30 @@ class Settings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Settings:
         """Settings from nested plain values; anything unknown is an error that names it."""
-        unknown = sorted(set(values) - set(SECTIONS))
-        if unknown:
-            raise ConfigError(f"unknown section [{unknown[0]}]; there are {', '.join(SECTIONS)}")
-        data = dict(values.get("data", {}))
-        bad = sorted(set(data) - {"singletons", "typed"})
-        if bad:
-            raise ConfigError(f"unknown setting {bad[0]!r} in [data]; there are singletons, typed")
+        for name in sorted(set(values) - set(SECTIONS)):
+            raise ConfigError(f"unknown section [{name}]; there are {', '.join(SECTIONS)}")
         overrides = {mode: rename_settings(values[mode]) for mode in PARTS if values.get(mode)}
         known = {f.name for f in (*dataclasses.fields(ModelConfig), *dataclasses.fields(TrainingConfig))}
         for mode, section in overrides.items():
             for key in section:
                 if key not in known or key == "mode":
                     raise ConfigError(f"unknown setting {key!r} in [{mode}]")
+        recipe = from_dict(Recipe, values.get("preprocessing", {}))
+        remarks = [recipe.warning] if recipe.warning else []
+        sections = [values.get("model", {}), *(values.get(mode, {}) for mode in PARTS)]
+        former = {
+            name: FORMER_NAMES[name] for section in sections for name in section if name in FORMER_NAMES
+        }
+        if former:
+            renamed = ", ".join(f"{old} is now {new}" for old, new in former.items())
+            remarks.append(f"settings under their former names are read as before: {renamed}")
         return cls(
-            Recipe.from_dict({**Recipe().to_dict(), **values.get("preprocessing", {})}),
-            DataSettings(**data),
+            recipe,
+            from_dict(DataSettings, values.get("data", {})),
             from_dict(ModelConfig, values.get("model", {})),
             from_dict(TrainingConfig, values.get("training", {})),
             overrides,
+            tuple(remarks),
         )
 
 

@@ -82,7 +82,7 @@ def reproduce_lm(
 
     plan = table1.LanguageModelPlan(configurations, numbers, lookahead)
     with start_runner(terminal, source.device, out) as runner:
-        for warning in dict.fromkeys(s.recipe.warning for s in configurations.values() if s.recipe.warning):
+        for warning in dict.fromkeys(remark for s in configurations.values() for remark in s.remarks):
             runner.progress.message(f"remark: {warning}")
         found = perplexity.make_experiment(corpus, ("dev", "test"), runner).reproduce(plan)
     return present(table1.describe(found, corpus=corpus.name, facts={"out": str(out)}), terminal, out)

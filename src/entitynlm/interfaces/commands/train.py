@@ -75,8 +75,8 @@ def train(
         rnnlm_only=rnnlm_only,
     )
     settings = load_settings(config, parse_changes(set_ or []))
-    if settings.recipe.warning:
-        terminal.remark(f"remark: {settings.recipe.warning}")
+    for remark in settings.remarks:
+        terminal.remark(f"remark: {remark}", markup=False)
     into_model = proposal or (rnnlm_only and (out / "model.json").exists())
     if into_model and start_from is not None:
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")

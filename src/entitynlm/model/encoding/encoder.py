@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from entitynlm.config import from_dict, to_dict
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer, load_tokenizer
@@ -216,7 +217,7 @@ class Encoder:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "recipe": self.recipe.to_dict(),
+            "recipe": to_dict(self.recipe),
             "tokenizer": {"name": self.tokenizer.tokenizer_name, **self.tokenizer.to_dict()},
             "types": list(self.types),
             "singletons": self.singletons,
@@ -232,7 +233,7 @@ class Encoder:
         if set(values) != expected:
             raise ConfigError(f"an encoder has the parts {sorted(expected)}, not {sorted(values)}")
         return cls(
-            Recipe.from_dict(values["recipe"]),
+            from_dict(Recipe, values["recipe"]),
             load_tokenizer(values["tokenizer"]),
             tuple(values["types"]),
             values["singletons"],

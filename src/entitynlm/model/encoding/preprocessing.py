@@ -9,17 +9,17 @@ here as the choice ``"paper"``, for replication on gold data only. See
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from entitynlm.config import check_least, check_types
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document, Mention
 
@@ -61,34 +61,13 @@ class Recipe:
     minimum_count: int = 2
 
     def __post_init__(self) -> None:
-        for name in ("lowercase", "numbers", "sentence_ends"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"recipe: {name} is true or false, not {getattr(self, name)!r}")
-        if self.punctuation not in get_args(Punctuation):
-            choices = ", ".join(get_args(Punctuation))
-            raise ConfigError(f"recipe: punctuation is one of {choices}, not {self.punctuation!r}")
-        for name in ("vocabulary_size", "minimum_count"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigError(f"recipe: {name} is a whole number from 1 on, not {value!r}")
+        check_types(self)
+        check_least(self, 1, "vocabulary_size", "minimum_count")
 
     @property
     def warning(self) -> str | None:
         """What a user of this recipe must be told, if anything."""
         return _PAPER_WARNING if self.punctuation == "paper" else None
-
-    def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
-        known = [field.name for field in dataclasses.fields(cls)]
-        unknown = sorted(set(values) - set(known))
-        if unknown:
-            raise ConfigError(
-                f"recipe: there is no option {unknown[0]!r}; the options are {', '.join(known)}"
-            )
-        return cls(**values)
 
 
 CONLL_RECIPE = Recipe()
@@ -135,7 +114,14 @@ def prepare_words(
     bare sentence ends would be free words in every perplexity.
     """
     drop = recipe.punctuation != "keep"
-    kept_anyway = _tokens_in_gold_mentions(gold_mentions) if recipe.punctuation == "paper" else frozenset()
+    kept_anyway: set[int] = set()
+    if recipe.punctuation == "paper":
+        if gold_mentions is None:
+            raise ConfigError(
+                "the recipe's punctuation choice 'paper' needs gold mentions, and this text has none. "
+                "Choose 'keep' or 'drop' for text that is not annotated"
+            )
+        kept_anyway.update(*(range(mention.start, mention.end) for mention in gold_mentions))
     lowercase, numbers = recipe.lowercase, recipe.numbers
     words: list[str] = []
     origin: list[int] = []
@@ -153,15 +139,6 @@ def prepare_words(
             origin.append(-1)
         sentence.extend([number] * (len(words) - before))
     return WordSequence(tuple(words), np.array(origin, dtype=np.int64), np.array(sentence, dtype=np.int64))
-
-
-def _tokens_in_gold_mentions(mentions: Iterable[Mention] | None) -> frozenset[int]:
-    if mentions is None:
-        raise ConfigError(
-            "the recipe's punctuation choice 'paper' needs gold mentions, and this text has none. "
-            "Choose 'keep' or 'drop' for text that is not annotated"
-        )
-    return frozenset(index for mention in mentions for index in range(mention.start, mention.end))
 
 
 @lru_cache(maxsize=1 << 17)
