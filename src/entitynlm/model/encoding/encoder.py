@@ -186,7 +186,7 @@ class Encoder:
             types=self._number_of_type,
             entity_types=document.entity_types,
         )
-        return self._number(document, words, analysis), selection.followed_by(laid_out), originals
+        return self._number(document, words, analysis), selection + laid_out, originals
 
     def _number(self, document: Document, words: WordSequence, analysis: Analysis) -> EncodedDocument:
         tokenizer = self.tokenizer

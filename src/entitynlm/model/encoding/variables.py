@@ -7,7 +7,7 @@ step counts what it took away. The rules, with their reasons: ``docs/decisions/0
 
 from __future__ import annotations
 
-import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,34 +28,10 @@ OTHER = "other"
 """The type of entities whose type is not known, in a model with types."""
 
 
-@dataclass(frozen=True)
-class FilterCounts:
-    """How many mentions each step took away or shortened.
-
-    ``annotated`` is ``kept`` plus all that is ``…_removed``; ``truncated`` and ``cut`` count mentions that
-    stay, shorter than annotated. Counts of documents add up with ``+``.
-    """
-
-    annotated: int = 0
-    singletons_removed: int = 0
-    duplicates_removed: int = 0
-    crossing_removed: int = 0
-    nested_removed: int = 0
-    outside_removed: int = 0  # all of its words were dropped
-    truncated: int = 0  # longer than max_length
-    cut: int = 0  # by a sentence end
-    kept: int = 0
-
-    def __add__(self, other: FilterCounts) -> FilterCounts:
-        pairs = zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)
-        return FilterCounts(*(mine + yours for mine, yours in pairs))
-
-    def followed_by(self, later: FilterCounts) -> FilterCounts:
-        """The counts of two steps in a row, where the second one took in what this one kept."""
-        return dataclasses.replace(self + later, annotated=self.annotated, kept=later.kept)
-
-    def to_dict(self) -> dict[str, int]:
-        return dataclasses.asdict(self)
+FilterCounts = Counter[str]
+"""How many mentions were left out (``singletons``, ``duplicates``, ``crossing``, ``nested``, or ``outside`` of the model's words)
+and how many stay, but shorter than annotated: ``truncated`` to the longest length, or ``cut`` by a sentence end.
+"""
 
 
 # -- which mentions ------------------------------------------------------------------------------------------
@@ -77,20 +53,17 @@ def select_mentions(
     """
     if singletons not in ("keep", "drop"):
         raise ConfigError(f"singletons are 'keep' or 'drop', not {singletons!r}")
-    annotated = document.mentions
-    mentions = _drop_singletons(annotated) if singletons == "drop" else annotated
-    single = _settle_duplicates(mentions)
-    uncrossed = _settle_crossings(single)
-    outermost = _drop_nested(uncrossed)
-    counts = FilterCounts(
-        annotated=len(annotated),
-        singletons_removed=len(annotated) - len(mentions),
-        duplicates_removed=len(mentions) - len(single),
-        crossing_removed=len(single) - len(uncrossed),
-        nested_removed=len(uncrossed) - len(outermost),
-        kept=len(outermost),
-    )
-    return outermost, counts
+    mentions, counts = document.mentions, FilterCounts()
+    for name, step in (
+        ("singletons", _drop_singletons),
+        ("duplicates", _settle_duplicates),
+        ("crossing", _settle_crossings),
+        ("nested", _drop_nested),
+    ):
+        left = mentions if (name, singletons) == ("singletons", "keep") else step(mentions)
+        counts[name] = len(mentions) - len(left)
+        mentions = left
+    return mentions, counts
 
 
 def _count_spans(mentions: Sequence[Mention]) -> dict[str, int]:
@@ -170,25 +143,16 @@ class Analysis:
             raise DataError(
                 "R, E and L of an analysis are vectors of one length", found=", ".join(map(str, shapes))
             )
-        self._check_outside()
-        self._check_inside()
-        self._check_new_entities()
-
-    def _check_outside(self) -> None:
         outside = self.mention_type == 0
         _require(self.mention_type >= 0, "R is 0 or a type of mention")
         _require(outside == (self.entity == 0), "E is 0 where R is 0, and nowhere else")
         _require(self.entity >= 0, "E is 0 or the number of an entity")
         _require(self.remaining >= 1, "L is 1 or more")
         _require(~outside | (self.remaining == 1), "L is 1 outside of mentions")
-
-    def _check_inside(self) -> None:
         goes_on = self.remaining[:-1] > 1
         same = (self.mention_type[1:] == self.mention_type[:-1]) & (self.entity[1:] == self.entity[:-1])
         _require(~goes_on | (self.remaining[1:] == self.remaining[:-1] - 1), "L counts down", shift=1)
         _require(~goes_on | same, "R and E stay the same within a mention", shift=1)
-
-    def _check_new_entities(self) -> None:
         entities = self.entity[self.starts()]
         known = np.maximum.accumulate(np.concatenate([[0], entities]))[:-1]
         _require(entities <= known + 1, "new entities get the next number", what="mention")
@@ -253,46 +217,32 @@ def analyse(
     places = np.flatnonzero(words.origin >= 0)
     tokens = words.origin[places]
     ordered = sort_mentions(mentions)
-    _check_disjoint(ordered)
+    for left, right in pairwise(ordered):
+        if right.start < left.end:
+            raise DataError(f"mentions {left.span} and {right.span} overlap", hint="Use select_mentions")
     first = np.searchsorted(tokens, [m.start for m in ordered]).tolist()
     last = np.searchsorted(tokens, [m.end for m in ordered]).tolist()
     analysis = Analysis.empty(len(words))
     mention_type, entity, remaining = analysis.mention_type, analysis.entity, analysis.remaining
     numbers: dict[str, int] = {}
     originals: list[Mention] = []
-    truncated = cut = 0
+    counts = FilterCounts()
     for mention, low, high in zip(ordered, first, last, strict=True):
         if low == high:
             continue
         start, end = int(places[low]), int(places[high - 1]) + 1
         if end - start > high - low:  # there is a sentence end inside
             end = start + int(np.argmin(words.origin[start:end]))
-            cut += 1
+            counts["cut"] += 1
         if end - start > max_length:
             end = start + max_length
-            truncated += 1
+            counts["truncated"] += 1
         mention_type[start:end] = _type_of(mention, types, entity_types)
         entity[start:end] = numbers.setdefault(mention.entity, len(numbers) + 1)
         remaining[start:end] = np.arange(end - start, 0, -1)
         originals.append(mention)
-    counts = FilterCounts(
-        annotated=len(ordered),
-        outside_removed=len(ordered) - len(originals),
-        truncated=truncated,
-        cut=cut,
-        kept=len(originals),
-    )
+    counts["outside"] = len(ordered) - len(originals)
     return Analysis(mention_type, entity, remaining), tuple(originals), counts
-
-
-def _check_disjoint(mentions: Sequence[Mention]) -> None:
-    for left, right in pairwise(mentions):
-        if right.start < left.end:
-            raise DataError(
-                f"mentions {left.span} and {right.span} overlap",
-                expected="mentions of which each word belongs to one at most",
-                hint="Choose them with select_mentions",
-            )
 
 
 def _type_of(
