@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import hashlib
 import io
 import os
 import sys
@@ -88,6 +89,15 @@ def decode_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
         ) from error
     except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
         raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error
+
+
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def as_text(stream: BinaryIO) -> TextIO:

@@ -14,7 +14,7 @@ import pytest
 
 from entitynlm.interfaces.cli import main
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
-from entitynlm.text.corpora.download import hash_file
+from entitynlm.files import hash_file
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents

@@ -5,12 +5,11 @@ A folder lists the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --ch
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from entitynlm.errors import DataError, ModelError
-from entitynlm.files import write_atomically
+from entitynlm.files import hash_file, write_atomically
 from entitynlm.text.corpora.catalogue import read_manifest
 
 FOLDER = Path(__file__).resolve().parents[1] / "models"
@@ -49,7 +48,10 @@ def check_files(folder: Path) -> bool:
     except (OSError, ValueError, DataError) as error:
         raise ModelError(f"{manifest}: the list of hashes can't be read ({error})") from error
     for name, expected in files.items():
-        found = hash_file(folder / name)
+        try:
+            found = hash_file(folder / name)
+        except OSError as error:
+            raise ModelError(f"{folder / name}: a file of the model is missing; {_advise(folder)}") from error
         if found != expected:
             raise ModelError(
                 f"{folder / name}: this file is damaged or was changed (SHA-256 {found[:12]}…, expected "
@@ -70,18 +72,6 @@ def check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
                 f"{folder / name}: this file has {found:,} bytes and should have {expected:,}: it is damaged or "
                 f"was changed; {_advise(folder)}"
             )
-
-
-def hash_file(path: Path) -> str:
-    """The SHA-256 of a file of a model."""
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise ModelError(f"{path}: a file of the model is missing; {_advise(path.parent)}") from error
-    return digest.hexdigest()
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:

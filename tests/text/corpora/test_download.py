@@ -37,10 +37,8 @@ class Behaviour:
 
     files: dict[str, bytes] = field(default_factory=dict)
     cut_after: list[int] = field(default_factory=list)  # bytes of each answer before the connection is cut
-    ranges: bool = True
     failures: list[int] = field(default_factory=list)  # status codes of the first answers
-    shifted: bool = False  # the first range that is answered begins at the wrong byte
-    requests: list[tuple[str, str | None]] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -48,25 +46,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         state = self.behaviour
-        asked = self.headers.get("Range")
-        state.requests.append((self.path, asked))
+        state.requests.append(self.path)
         content = state.files.get(self.path.lstrip("/"))
         if state.failures:
             return self.send_error(state.failures.pop(0))
         if content is None:
             return self.send_error(404)
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and state.ranges else 0
-        if asked and state.ranges and start >= len(content):
-            return self.send_error(416)
-        if asked and state.shifted:
-            start, state.shifted = start + 1, False
-        body = content[start:]
-        self.send_response(206 if asked and state.ranges else 200)
-        if asked and state.ranges:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        self.send_header("Content-Length", str(len(body)))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
+        self.wfile.write(content[: state.cut_after.pop(0)] if state.cut_after else content)
         return None
 
     def log_message(self, format: str, *args: object) -> None:
@@ -120,7 +109,7 @@ def test_a_file_is_fetched_and_checked(server: tuple[Behaviour, str], tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_cut_connection_is_continued_from_the_byte_where_it_was_cut(
+def test_a_file_whose_connection_is_cut_is_fetched_again(
     server: tuple[Behaviour, str], tmp_path: Path
 ) -> None:
     behaviour, url = server
@@ -129,43 +118,18 @@ def test_a_cut_connection_is_continued_from_the_byte_where_it_was_cut(
     behaviour.cut_after = [1000, 2000]
     download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), pause=no_pause)
     assert (tmp_path / "a.bin").read_bytes() == content
-    assert [asked for _, asked in behaviour.requests] == [None, "bytes=1000-", "bytes=3000-"]
+    assert len(behaviour.requests) == 3
 
 
-def test_a_later_call_goes_on_from_what_an_earlier_one_kept(
+def test_nothing_is_left_of_a_file_that_could_not_be_fetched(
     server: tuple[Behaviour, str], tmp_path: Path
 ) -> None:
     behaviour, url = server
-    content = b"0123456789" * 100
-    behaviour.files = {"a.bin": content}
+    behaviour.files = {"a.bin": b"0123456789" * 100}
     behaviour.cut_after = [300]
-    with pytest.raises(DataError, match="300 bytes are kept; the same command goes on from there"):
+    with pytest.raises(DataError, match="the download failed 1 times"):
         download_file(url + "a.bin", tmp_path / "a.bin", attempts=1, pause=no_pause)
-    assert not (tmp_path / "a.bin").exists()
-    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), attempts=1)
-    assert (tmp_path / "a.bin").read_bytes() == content
-    assert behaviour.requests[-1] == ("/a.bin", "bytes=300-")
-
-
-def test_a_server_without_ranges_makes_us_begin_again(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    content = b"abc" * 500
-    behaviour.files = {"a.bin": content}
-    behaviour.cut_after = [700]
-    behaviour.ranges = False
-    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), pause=no_pause)
-    assert (tmp_path / "a.bin").read_bytes() == content
-    assert len(behaviour.requests) == 2
-
-
-def test_a_wrong_range_is_not_taken(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    behaviour.files = {"a.bin": b"abcdef" * 100}
-    behaviour.cut_after = [60]
-    behaviour.shifted = True
-    download_file(url + "a.bin", tmp_path / "a.bin", pause=no_pause)
-    assert (tmp_path / "a.bin").read_bytes() == b"abcdef" * 100
-    assert [asked for _, asked in behaviour.requests] == [None, "bytes=60-", None]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_hash_is_refused_and_nothing_is_left(server: tuple[Behaviour, str], tmp_path: Path) -> None:
@@ -174,23 +138,6 @@ def test_a_wrong_hash_is_refused_and_nothing_is_left(server: tuple[Behaviour, st
     with pytest.raises(DataError, match=r"not what this package knows.*found 'SHA-256 .*expected SHA-256"):
         download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_stale_part_does_not_spoil_a_good_file(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    behaviour.files = {"a.txt": b"hello world"}
-    (tmp_path / "a.txt.part").write_bytes(b"HELLO")
-    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello world"))
-    assert (tmp_path / "a.txt").read_bytes() == b"hello world"
-    assert [asked for _, asked in behaviour.requests] == ["bytes=5-", None]
-
-
-def test_a_part_that_is_too_long_is_thrown_away(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    behaviour.files = {"a.txt": b"hello"}
-    (tmp_path / "a.txt.part").write_bytes(b"hello and much more")
-    download_file(url + "a.txt", tmp_path / "a.txt", sha256=digest(b"hello"), pause=no_pause)
-    assert (tmp_path / "a.txt").read_bytes() == b"hello"
 
 
 def test_a_missing_file_is_said_at_once_with_what_to_do(
@@ -250,7 +197,7 @@ def test_a_second_try_fetches_only_what_is_missing(
     behaviour.files["texts/bert.conll"] = bert
     behaviour.requests.clear()
     get_corpus(offer, tmp_path / "tiny", url=url)
-    assert "/texts/anna.conll" not in [path for path, _ in behaviour.requests]
+    assert "/texts/anna.conll" not in behaviour.requests
     assert list(check_corpus(offer, tmp_path / "tiny")) == []
 
 
@@ -381,9 +328,3 @@ def test_what_only_a_person_can_fetch_says_how(tmp_path: Path) -> None:
     licensed = CatalogueEntry("conll2012", "OntoNotes", 1, "LDC", "https://example.org/licence")
     with pytest.raises(ConfigError, match=r"licensed, see https://example\.org/licence"):
         get_corpus(licensed, tmp_path / "x")
-
-
-def test_where_a_range_begins() -> None:
-    assert download._range_start("bytes 100-199/200") == 100
-    assert download._range_start(None) is None
-    assert download._range_start("bytes */200") is None

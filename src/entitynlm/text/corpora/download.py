@@ -1,15 +1,13 @@
 """Fetching corpora from their public source, a folder or an archive, each file checked by its SHA-256.
 
 A corpus is assembled in a hidden folder beside its target and renamed when the last file is checked, so a folder of that name
-is always complete. Files fetched before a failure stay there for the next try, and a file that was cut off is continued where
-the server allows it (``Range``).
+is always complete. Files fetched before a failure stay there for the next try.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import http.client
 import shutil
 import tarfile
@@ -26,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import hash_file
 from entitynlm.text.corpora.catalogue import CatalogueEntry
 from entitynlm.text.corpora.splits import find_split_list
 
@@ -216,34 +215,32 @@ def download_file(
     attempts: int = ATTEMPTS,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Fetch ``url`` to ``path``, which exists only once it is complete and right.
-
-    When the connection fails for good, ``path.part`` keeps what was fetched, and a later call continues it. A wrong hash is
-    fatal, except that a file continued from an earlier call is fetched anew once.
-    """
+    """Fetch ``url`` to ``path``, which exists only once it is complete and right."""
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise ConfigError(f"only http and https addresses can be fetched, not {url!r}")
     part = path.with_name(path.name + ".part")
-    continued = part.is_file() and part.stat().st_size > 0
-    _fetch_whole(url, part, attempts=attempts, pause=pause)
-    if sha256 is not None and hash_file(part) != sha256 and continued:
-        part.unlink()
-        _fetch_whole(url, part, attempts=attempts, pause=pause)
-    if sha256 is not None:
-        verify_file(part, sha256, origin=url)
-    part.replace(path)
+    try:
+        _fetch(url, part, attempts=attempts, pause=pause)
+        if sha256 is not None:
+            verify_file(part, sha256, origin=url)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def _fetch_whole(url: str, part: Path, *, attempts: int, pause: Callable[[float], None]) -> None:
+def _fetch(url: str, path: Path, *, attempts: int, pause: Callable[[float], None]) -> None:
+    request = urllib.request.Request(url, headers={"User-Agent": "entitynlm"})
     for attempt in range(1, attempts + 1):
         try:
-            _fetch_once(url, part)
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("wb") as stream:
+                while chunk := _receive(response):
+                    stream.write(chunk)
+                if response.length:  # bytes that were promised and did not come
+                    raise http.client.IncompleteRead(b"", response.length)
             return
         except urllib.error.HTTPError as error:
             error.close()
-            if error.code == 416 and part.is_file():
-                part.unlink()  # it is as long as the file, or longer: begin again
-            elif error.code < 500 and error.code != 429:
+            if error.code < 500 and error.code != 429:
                 raise DataError(
                     f"the server answers {error.code} {error.reason}",
                     path=url,
@@ -254,32 +251,11 @@ def _fetch_whole(url: str, part: Path, *, attempts: int, pause: Callable[[float]
             reason = error
         if attempt < attempts:
             pause(0.5 * 2**attempt)
-    size = part.stat().st_size if part.is_file() else 0
-    kept = f"{size:,} bytes are kept; the same command goes on from there"
     raise DataError(
         f"the download failed {attempts} times, at last with {reason}",
         path=url,
-        hint=kept if size else "Is there a connection? --from takes a copy that you have",
+        hint="Is there a connection? --from takes a copy that you have",
     ) from reason
-
-
-def _fetch_once(url: str, part: Path) -> None:
-    have = part.stat().st_size if part.is_file() else 0
-    headers = {"User-Agent": "entitynlm", **({"Range": f"bytes={have}-"} if have else {})}
-    request = urllib.request.Request(url, headers=headers)
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
-        goes_on = response.status == 206
-        if goes_on and _range_start(response.headers.get("Content-Range")) != have:
-            part.unlink()
-            raise http.client.HTTPException("the server sent another part of the file than was asked for")
-        with part.open("ab" if goes_on else "wb") as stream:
-            received = 0
-            while chunk := _receive(response):
-                stream.write(chunk)
-                received += len(chunk)
-        promised = response.headers.get("Content-Length")
-        if promised is not None and received < int(promised):
-            raise http.client.IncompleteRead(b"", int(promised) - received)
 
 
 def _receive(response: IO[bytes]) -> bytes:
@@ -288,21 +264,6 @@ def _receive(response: IO[bytes]) -> bytes:
         return response.read(CHUNK)
     except OSError as error:
         raise ConnectionError(str(error)) from error
-
-
-def _range_start(header: str | None) -> int | None:
-    """The first byte of ``Content-Range: bytes 100-199/200``."""
-    words = (header or "").removeprefix("bytes ").split("-")
-    return int(words[0]) if words[0].isdigit() else None
-
-
-def hash_file(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def verify_file(path: Path, expected: str, *, origin: str) -> None:

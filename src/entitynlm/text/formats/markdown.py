@@ -138,14 +138,9 @@ def _add_block(view: View, work: str, block: _Block, labels: set[str]) -> None:
     view.copy_view(lines, text, at, len(text))
 
 
-def _find_lines(work: str) -> list[Span]:
-    front = FRONT_MATTER.match(work)
-    start = front.end() if front else 0
-    return [line.span(1) for line in LINE.finditer(work, start)]
-
-
 def _find_blocks(work: str) -> Iterator[_Block]:
-    lines = _find_lines(work)
+    front = FRONT_MATTER.match(work)
+    lines = [line.span(1) for line in LINE.finditer(work, front.end() if front else 0)]
     number = 0
     block = _Block()
     while number < len(lines):
@@ -166,8 +161,7 @@ def _find_blocks(work: str) -> Iterator[_Block]:
             content = bare.rstrip() if bare != bare.rstrip() or not bare else content
             apart = [_Block([(start + heading.end(), start + heading.end() + len(content))])]
         elif "|" in line and _is_table_rule(work, lines, following):
-            rows, following = _take_table(work, lines, number)
-            apart = rows
+            apart, following = _take_table(work, lines, number)
         elif definition := DEFINITION.match(line):
             footnote = definition[1].startswith("^")
             apart = [_Block([(start + definition.end(), end)])] if footnote else []

@@ -92,15 +92,17 @@ def read_documents(
     if format:
         form, named = parse_format(format)
         options = {**named, **options}
-    stream: BinaryIO = open_binary(path)
+    stream: io.BufferedReader[Any] = io.BufferedReader(cast(io.RawIOBase, open_binary(path)), SAMPLE_BYTES)
     try:
-        sample, rest = _take_sample(stream, name)
-        form = form or recognise_format(name, sample)
+        form = form or recognise_format(name, stream.peek(SAMPLE_BYTES))
         _check_options(form, options)
+    except (OSError, EOFError, zlib.error) as error:
+        _close(stream, name)
+        raise DataError(f"reading failed ({error})", path=name) from error
     except BaseException:
         _close(stream, name)
         raise
-    return _stream(form, Source(name, rest, on_oddity, options), stream)
+    return _stream(form, Source(name, stream, on_oddity, options), stream)
 
 
 def _check_options(form: Format, options: Mapping[str, Any]) -> None:
@@ -109,40 +111,18 @@ def _check_options(form: Format, options: Mapping[str, Any]) -> None:
         raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
 
 
-def _close(stream: BinaryIO, name: str) -> None:
-    if name != STANDARD:
+def _close(stream: io.BufferedReader[Any], name: str) -> None:
+    if name == STANDARD:
+        stream.detach()
+    else:
         stream.close()
 
 
-def _stream(form: Format, source: Source, stream: BinaryIO) -> Iterator[Document]:
+def _stream(form: Format, source: Source, stream: io.BufferedReader[Any]) -> Iterator[Document]:
     try:
         yield from form.read(source)
     finally:
         _close(stream, source.path)
-
-
-class _Rejoined(io.RawIOBase):
-    """A sample that was read ahead, followed by the rest of its stream (standard input can't seek)."""
-
-    def __init__(self, sample: bytes, rest: BinaryIO) -> None:
-        self._sample = io.BytesIO(sample)
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._sample.read(len(buffer)) or self._rest.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def _take_sample(stream: BinaryIO, path: str) -> tuple[bytes, BinaryIO]:
-    try:
-        sample = stream.read(SAMPLE_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"reading failed ({error})", path=path) from error
-    return sample, cast(BinaryIO, io.BufferedReader(_Rejoined(sample, stream), SAMPLE_BYTES))
 
 
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:

@@ -61,27 +61,19 @@ class TextBuilder:
 
     def add(self, surface: str, misc: dict[str, str], words: Sequence[str] = ()) -> None:
         """Add a word, or a multiword token with its words."""
-        before = " " if self._gap is None else self._gap
-        self._gap = None
-        before = self._read_misc(misc, before if self.offsets else "")
-        self._pieces.append(before)
-        start = self._position + len(before)
-        self._pieces.append(surface)
-        self._position = start + len(surface)
-        if words:
-            self.offsets.extend((start + a, start + b) for a, b in split_surface(surface, words))
+        if self.offsets:
+            before = " " if self._gap is None else self._gap
         else:
-            self.offsets.append((start, self._position))
-
-    def _read_misc(self, misc: dict[str, str], before: str) -> str:
+            before = unescape_misc(misc.get("SpacesBefore", ""))
+        self._gap = "" if misc.get("SpaceAfter") == "No" else None
         if "SpacesAfter" in misc:
             self._gap = unescape_misc(misc["SpacesAfter"])
-        elif misc.get("SpaceAfter") == "No":
-            self._gap = ""
-        if "SpacesBefore" in misc and not self.offsets:
-            before = unescape_misc(misc["SpacesBefore"])
         self.known = self.known or not TEXT_KEYS.isdisjoint(misc)
-        return before
+        start = self._position + len(before)
+        self._pieces += [before, surface]
+        self._position = start + len(surface)
+        spans = split_surface(surface, words) if words else [(0, len(surface))]
+        self.offsets += [(start + a, start + b) for a, b in spans]
 
     def sentence_text(self) -> str:
         """The text since the start of the sentence, with single spaces, as ``# text`` has it."""
