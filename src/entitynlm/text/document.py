@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 
 from entitynlm.errors import DataError
@@ -116,8 +117,9 @@ class Document:
         expected = 0
         for start, end in self.sentences:
             if start != expected or end <= start:
-                message = f"sentence ({start}, {end}) should start at token {expected} and not be empty"
-                raise self._fail(message)
+                raise self._fail(
+                    f"sentence ({start}, {end}) should start at token {expected} and not be empty"
+                )
             expected = end
         if expected != len(self.tokens):
             raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
@@ -130,17 +132,11 @@ class Document:
                 raise self._fail(f"mention {mention.span} has no entity")
             if mention.head is not None and not mention.start <= mention.head < mention.end:
                 raise self._fail(f"the head {mention.head} of mention {mention.span} lies outside of it")
-            if mention.parts:
-                self._check_parts(mention)
-
-    def _check_parts(self, mention: Mention) -> None:
-        ends = [mention.start - 1]
-        for start, end in mention.parts:
-            if start <= ends[-1] or end <= start:
+            edges = [edge for part in mention.parts for edge in part]
+            if any(edge >= following for edge, following in pairwise(edges)):
                 raise self._fail(f"the parts {mention.parts} of a mention are not apart and in order")
-            ends.append(end)
-        if mention.parts[0][0] != mention.start or ends[-1] != mention.end:
-            raise self._fail(f"the parts {mention.parts} do not span {mention.span}")
+            if edges and (edges[0], edges[-1]) != mention.span:
+                raise self._fail(f"the parts {mention.parts} do not span {mention.span}")
 
     def _check_offsets(self) -> None:
         if self.offsets is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -128,6 +128,12 @@ def segment_whitespace(text: str) -> Segmentation:
     return Segmentation(tuple(text[start:end] for start, end in offsets), tuple(offsets), tuple(sentences))
 
 
+def find_spans(sentences: Iterable[Sequence[object]]) -> tuple[Span, ...]:
+    """The spans of sentences that follow each other; empty ones are skipped."""
+    edges = accumulate(map(len, sentences), initial=0)
+    return tuple((start, end) for start, end in pairwise(edges) if start < end)
+
+
 def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
     """The offsets of the words in the text; ``None`` unless they are all of it, in order, apart from white space."""
     offsets: list[Span] = []
@@ -145,6 +151,12 @@ def join_words(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     """A text of these words with a space between them, and their offsets in it."""
     ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
     return " ".join(words), tuple((before + 1, end) for before, end in pairwise(ends))
+
+
+def place_words(words: Sequence[str], text: str | None) -> tuple[str, tuple[Span, ...]]:
+    """The text with the offsets of its words; where they are not all of it, the words joined by spaces."""
+    offsets = None if text is None else find_words(words, text)
+    return join_words(words) if text is None or offsets is None else (text, offsets)
 
 
 def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | None, bool]:

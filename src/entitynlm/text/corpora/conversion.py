@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,10 @@ from typing import Literal
 
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Report, ignore
+from entitynlm.text.formats.base import ENDINGS, Report, ignore, strip_endings
 from entitynlm.text.formats.registry import get_format, read_documents, write_documents
 
 Layout = Literal["merged", "folders"]
-
-_ENDINGS = (
-    ".gz", "_gold_conll", "_auto_conll", ".conllu", ".conll", ".txt.drs", ".drs", ".jsonlines", ".jsonl", ".json",
-    ".ann", ".spacy", ".xml", ".txt", ".md",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,8 @@ def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None
         suffix = ".v4_gold_conll" if to == "conll2012" else form.suffix
         base = Path(os.path.commonpath([path.parent for path in files]))
         for path in files:
-            stem = path.relative_to(base).with_name(_strip_endings(path.name))
+            name = strip_endings(path.name, (*ENDINGS, "_gold_conll", "_auto_conll"))
+            stem = path.relative_to(base).with_name(re.sub(r"(?<=.)\.v\d+$", "", name))
             target = folder if form.write_folder else folder / f"{stem}{suffix}"
             steps.append(Step(split, (path,), target))
     return steps
@@ -68,12 +65,3 @@ def run_step(step: Step, *, to: str, format: str | None = None, on_oddity: Repor
 
     write_documents(documents(), step.target, to)
     return count
-
-
-def _strip_endings(name: str) -> str:
-    """``cctv_0001.v4_gold_conll`` → ``cctv_0001``, ``bath_001.txt.drs`` → ``bath_001``."""
-    for ending in _ENDINGS:
-        if name.endswith(ending) and name != ending:
-            name = name[: -len(ending)]
-    stem, dot, version = name.rpartition(".")
-    return stem if dot and version[:1] == "v" and version[1:].isdigit() else name

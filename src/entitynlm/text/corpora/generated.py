@@ -1,8 +1,4 @@
-"""The generated corpus of stories, written in splits, counted, and checked to be hard enough.
-
-The folder has ``train.jsonl``, ``dev.jsonl``, ``test.jsonl`` and ``corpus.json``, which says that the corpus is generated and
-with what seed; ``open_corpus`` reads it.
-"""
+"""The generated corpus of stories, written in splits (with a ``corpus.json``), counted, and checked to be hard enough."""
 
 from __future__ import annotations
 

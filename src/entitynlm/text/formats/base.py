@@ -27,6 +27,13 @@ ENDINGS = (
 )  # fmt: skip
 
 
+def strip_endings(name: str, endings: Sequence[str] = ENDINGS) -> str:
+    """A file's name without its endings: ``bath_001.txt.drs`` → ``bath_001``."""
+    for ending in endings:
+        name = name.removesuffix(ending) or name
+    return name
+
+
 @dataclass(frozen=True)
 class Oddity:
     """An irregularity that did not stop the reader, and what the reader did about it."""
@@ -121,10 +128,7 @@ class Source:
     @property
     def stem(self) -> str:
         """The file's name without its endings, as a document id for formats that have none."""
-        name = Path(self.path).name
-        for ending in ENDINGS:
-            if name.endswith(ending) and name != ending:
-                name = name[: -len(ending)]
+        name = strip_endings(Path(self.path).name)
         return name if name not in ("", "-") else "document"
 
 

@@ -6,7 +6,6 @@ entity* that cross; :func:`assign_layers` finds those, so that the writers can g
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from entitynlm.text.document import Span
@@ -57,17 +56,15 @@ class OddityCounter:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._kinds: dict[str, tuple[int, str | None]] = {}  # first line and what was found there
-        self._counts: Counter[str] = Counter()
+        self._seen: dict[str, tuple[int, int, str | None]] = {}  # count, first line, what was found there
 
     def add(self, kind: str, line: int, found: str | None = None) -> None:
-        self._kinds.setdefault(kind, (line, found))
-        self._counts[kind] += 1
+        count, first_line, example = self._seen.get(kind, (0, line, found))
+        self._seen[kind] = (count + 1, first_line, example)
 
     def send(self) -> None:
-        for kind, (line, found) in self._kinds.items():
+        for kind, (count, line, found) in self._seen.items():
             example = f": {found!r}" if found is not None else ""
-            times = f" ({self._counts[kind]} times in this document)" if self._counts[kind] > 1 else ""
+            times = f" ({count} times in this document)" if count > 1 else ""
             self._source.report(kind + example + times, line)
-        self._kinds.clear()
-        self._counts.clear()
+        self._seen.clear()

@@ -111,7 +111,6 @@ class _Table:
     :param first: for each row, the index in ``ends`` of its first field; ``last``: of its last one.
     """
 
-    data: bytes
     codes: NDArray[np.uint8]
     ends: Positions
     first: Positions
@@ -121,8 +120,7 @@ class _Table:
 
 def _find_fields(data: bytes) -> _Table:
     """Find all fields at once; none may be empty, and the rows of a sentence must have the same width."""
-    data += b"\n"
-    codes = np.frombuffer(data, dtype=np.uint8)
+    codes = np.frombuffer(data + b"\n", dtype=np.uint8)
     ends = np.flatnonzero(codes <= BLANK)
     kinds = codes[ends]
     breaks = kinds == NEWLINE
@@ -138,21 +136,13 @@ def _find_fields(data: bytes) -> _Table:
     before = np.cumsum(filled)[blank].tolist()  # rows before each blank line
     first, last = first[filled], last[filled]
     sentences = tuple((start, end) for start, end in pairwise([0, *before, len(last)]) if start < end)
-    _check_widths(last - first + 1, sentences)
-    return _Table(data, codes, ends, first, last, sentences)
-
-
-def _check_widths(widths: Positions, sentences: Sequence[Span]) -> None:
-    if not len(widths):
-        return
-    narrow, wide = widths.min(), widths.max()
-    if narrow <= FIRST_COLUMN:
+    widths = last - first + 1
+    if len(widths) and widths.min() <= FIRST_COLUMN:
         raise _Irregular
-    if narrow < wide:
-        opening = np.array([start for start, _ in sentences])
-        wanted = np.repeat(widths[opening], np.diff(opening, append=len(widths)))
-        if not np.array_equal(widths, wanted):
-            raise _Irregular
+    changes = np.flatnonzero(np.diff(widths)) + 1
+    if len(changes) and not np.isin(changes, [start for start, _ in sentences]).all():
+        raise _Irregular
+    return _Table(codes, ends, first, last, sentences)
 
 
 def _cut_out(table: _Table, fields: Positions) -> bytes:

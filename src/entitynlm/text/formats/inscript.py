@@ -12,7 +12,7 @@ from itertools import groupby
 
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.segmentation import find_words, join_words
+from entitynlm.text.segmentation import place_words
 
 NOTHING = "O"
 COLUMNS = ("verb_head", "verb", "pos", "label")
@@ -132,7 +132,7 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
             indices = list(words)
             if label is not None:
                 mentions.append(Mention(indices[0], indices[-1] + 1, label))
-        text, places = _place_words(sentence)
+        text, places = place_words(sentence.words, sentence.text)
         offsets += [(length + a, length + b) for a, b in places]
         texts.append(text)
         length += len(text) + 1
@@ -150,13 +150,6 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
         columns={column: tuple(row[index] for row in rows) for index, column in enumerate(COLUMNS)},
         meta={"scenario": scenario[1]} if scenario else {},
     )
-
-
-def _place_words(sentence: _Sentence) -> tuple[str, tuple[Span, ...]]:
-    """The sentence's text and where its words stand: in ``#text=`` if all are there in order, else joined."""
-    if sentence.text is not None and (places := find_words(sentence.words, sentence.text)) is not None:
-        return sentence.text, places
-    return join_words(sentence.words)
 
 
 FORMAT = Format(

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.segmentation import find_words, join_words
+from entitynlm.text.segmentation import find_spans, place_words
 
 STORIES = ("story", "script", "document")
 LINE = "@line"  # our own attribute of every element, a name that XML does not allow
@@ -112,33 +112,30 @@ def _make_document(story: Element, content: str, name: str, source: Source) -> D
     if not tokens:
         source.report(f"story {name!r} has no words and was left out")
         return None
-    positions: dict[str, int] = {}
-    spans: list[Span] = []
-    for number, sentence in enumerate(sentences, start=1):
-        start = spans[-1][1] if spans else 0
-        spans.append((start, start + len(sentence)))
-        for index, token in enumerate(sentence):
-            positions[token.get("id") or f"{number}-{index + 1}"] = start + index
+    keys = (
+        token.get("id") or f"{number}-{index}"
+        for number, sentence in enumerate(sentences, start=1)
+        for index, token in enumerate(sentence, start=1)
+    )
+    positions = {key: position for position, key in enumerate(keys)}
     mentions, types = _find_mentions(story, positions, source)
     words = [_get_word(token) for token in tokens]
-    offsets = find_words(words, content)
-    text, offsets = (content, offsets) if offsets is not None else join_words(words)
+    text, offsets = place_words(words, content)
     scenario = re.fullmatch(r"([^\W\d]+(?:_[^\W\d]+)*?)_\d+(?:#\d+)?", name)
     columns = {
-        "pos": [_get_value(token, "pos", "type", "value") for token in tokens],
-        "lemma": [_get_value(token, "lemma", "type", "value") for token in tokens],
-        "deprel": [_get_value(token, "dep", "type", "value") for token in tokens],
+        name: tuple(_get_value(token, tag, "type", "value") for token in tokens)
+        for name, tag in (("pos", "pos"), ("lemma", "lemma"), ("deprel", "dep"))
     }
     heads = [_get_value(token, "dep", "head") for token in tokens]
     return Document(
         id=name,
         tokens=tuple(words),
-        sentences=tuple(spans),
+        sentences=find_spans(sentences),
         mentions=mentions,
         entity_types=types,
         text=text,
         offsets=offsets,
-        columns={name: tuple(values) for name, values in columns.items() if any(values)},
+        columns={name: values for name, values in columns.items() if any(values)},
         heads=tuple(positions.get(head or "", -1) for head in heads) if any(heads) else None,
         meta={"scenario": scenario[1]} if scenario else {},
     )

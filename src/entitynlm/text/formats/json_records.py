@@ -5,11 +5,12 @@ The object is what e2e-coref reads and writes; what that lacks stands under the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.segmentation import find_spans
 
 OURS = "entitynlm"
 VERSION = 1
@@ -171,14 +172,3 @@ def take_spans(value: object, what: str) -> list[Span]:
 
 def take_clusters(value: object, what: str) -> list[list[Span]]:
     return [take_spans(spans, what) for spans in take(value, list, what)]
-
-
-def find_spans(sentences: Iterable[Sequence[object]]) -> tuple[Span, ...]:
-    """The spans of sentences that follow each other; empty ones are skipped."""
-    spans: list[Span] = []
-    start = 0
-    for sentence in sentences:
-        if sentence:
-            spans.append((start, start + len(sentence)))
-            start += len(sentence)
-    return tuple(spans)

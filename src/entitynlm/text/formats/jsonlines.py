@@ -18,7 +18,6 @@ from entitynlm.text.formats.base import Format, Source
 from entitynlm.text.formats.json_records import (
     OURS,
     JsonObject,
-    find_spans,
     make_record,
     restore_document,
     take,
@@ -26,7 +25,7 @@ from entitynlm.text.formats.json_records import (
     take_sentences,
     take_values,
 )
-from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text
+from entitynlm.text.segmentation import align_span, find_spans, find_words, join_words, segment_text
 
 Complain = Callable[[str], None]
 Locate = Callable[[int, int], Span | None]  # the words of a span in the file

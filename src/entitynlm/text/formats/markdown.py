@@ -142,7 +142,7 @@ def _find_blocks(work: str) -> Iterator[_Block]:
     front = FRONT_MATTER.match(work)
     lines = [line.span(1) for line in LINE.finditer(work, front.end() if front else 0)]
     number = 0
-    block = _Block()
+    block, in_item = _Block(), False
     while number < len(lines):
         start, end = lines[number]
         if quote := QUOTE.match(work, start, end):
@@ -167,25 +167,19 @@ def _find_blocks(work: str) -> Iterator[_Block]:
             apart = [_Block([(start + definition.end(), end)])] if footnote else []
         if apart is not None:
             yield from (each for each in (block, *apart) if each.ranges)
-            block = _Block()
+            block, in_item = _Block(), False
         else:
             item = ITEM.match(line)
-            if item and (item[1] in (None, "1") or not block.ranges or _is_item(work, block)):
+            if item and (item[1] in (None, "1") or not block.ranges or in_item):
                 if block.ranges:
                     yield block
-                block = _Block([(start + item.end(), end)] if item.end() < len(line) else [])
+                in_item = item.end() < len(line)
+                block = _Block([(start + item.end(), end)] if in_item else [])
             else:
                 block.ranges.append((start, end))
         number = following
     if block.ranges:
         yield block
-
-
-def _is_item(work: str, block: _Block) -> bool:
-    """Whether a block began as a list item: its content begins behind a mark, not at its line's beginning."""
-    start = block.ranges[0][0]
-    line_start = work.rfind("\n", 0, start) + 1
-    return bool(ITEM.match(work, line_start, start))
 
 
 def _take_code(work: str, lines: list[Span], number: int, fence: str) -> tuple[_Block, int]:
