@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from entitynlm.files import hash_file
 from entitynlm.interfaces.cli import main
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
-from entitynlm.files import hash_file
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents

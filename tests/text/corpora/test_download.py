@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CatalogueEntry
 from entitynlm.text.corpora.download import check_corpus, download_file, get_corpus
 
