@@ -15,7 +15,6 @@ from scipy import stats
 from entitynlm.errors import ConfigError
 
 TRIALS = 10_000
-BLOCK = 1_000
 TOLERANCE = 1e-12
 
 
@@ -37,41 +36,29 @@ class PairedComparison:
     permutation: float
 
 
-def bootstrap_mean(
-    values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS, seed: int = 0
-) -> Interval:
+def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS) -> Interval:
     """The interval of a mean, by drawing clusters with replacement."""
     sums, counts = _add_up(np.asarray(values, dtype=float), clusters)
-    rng = np.random.default_rng(seed)
-    means = []
-    for start in range(0, trials, BLOCK):
-        drawn = rng.integers(len(sums), size=(min(BLOCK, trials - start), len(sums)))
-        means.append(sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return Interval(float(low), float(high))
+    drawn = np.random.default_rng(0).integers(len(sums), size=(trials, len(sums)))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    return Interval(*np.quantile(means, [0.025, 0.975]).tolist())
 
 
 def compare_paired(
-    first: Sequence[float],
-    second: Sequence[float],
-    clusters: Sequence[str],
-    *,
-    trials: int = TRIALS,
-    seed: int = 0,
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS
 ) -> PairedComparison:
     """Compare two systems' values for the same items."""
     if len(first) != len(second):
         raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
     change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
     sums, _ = _add_up(change, clusters)
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for start in range(0, trials, BLOCK):
-        signs = rng.choice((-1.0, 1.0), size=(min(BLOCK, trials - start), len(sums)))
-        extreme += int((np.abs(signs @ sums) >= abs(sums.sum()) - TOLERANCE).sum())
-    same = bool(np.all(change == change[0]))
-    p_value = (1.0 if change[0] == 0 else 0.0) if same else float(stats.ttest_1samp(change, 0.0).pvalue)
-    interval = bootstrap_mean(change.tolist(), clusters, trials=trials, seed=seed)
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(trials, len(sums)))
+    extreme = int((np.abs(signs @ sums) >= abs(sums.sum()) - TOLERANCE).sum())
+    if np.all(change == change[0]):  # the t-test is not defined
+        p_value = float(change[0] == 0)
+    else:
+        p_value = float(stats.ttest_1samp(change, 0.0).pvalue)
+    interval = bootstrap_mean(change.tolist(), clusters, trials=trials)
     return PairedComparison(float(change.mean()), interval, p_value, (extreme + 1) / (trials + 1))
 
 

@@ -24,19 +24,19 @@ NEGLECTED = 0.002
 MOST_WAYS = 48
 """… unless there would be more of them than these."""
 
-PAIRS_AT_ONCE = 4_096
+WORDS_AT_ONCE = 256
 NUMBERS_AT_ONCE = 2**22
 
 
 class _Ways(NamedTuple):
-    """The ways to go on at one word: (n,) positions, rows, log-probabilities and places; (n, d) e_current; (n, 3) copy counts."""
+    """The n ways to go on at one word, which has a row in the tables."""
 
-    positions: np.ndarray
-    rows: np.ndarray
-    log_weights: FloatArray
-    places: np.ndarray
-    vectors: np.ndarray
-    copies: np.ndarray
+    position: int
+    row: int
+    log_probs: FloatArray  # (n,)
+    places: np.ndarray  # (n,)
+    vectors: np.ndarray  # (n, d) e_current
+    copies: np.ndarray  # (n, 3); (0, 3) without copying
 
 
 class ExpectedWords:
@@ -48,108 +48,71 @@ class ExpectedWords:
         self.log_probs = np.full(len(x), np.nan)
         self._waiting: list[_Ways] = []  # all of them in the same tables
         self._tables: WordTables | None = None
-        self._count = 0
-        types, lengths = np.meshgrid(
-            np.arange(network.config.mention_types + 1),
-            np.arange(1, network.config.mention_positions + 1),
-            indexing="ij",
-        )
+        config = network.config
+        self._lengths = max(1, config.mention_positions)  # that are told apart
+        types, lengths = np.indices((config.mention_types + 1, self._lengths))
         first = np.ones(types.shape, dtype=bool)
-        self._first_places = find_mention_positions(
-            network.config, types, lengths, first
-        )  # (1 + K, positions)
+        self._first_places = find_mention_positions(config, types, lengths + 1, first)  # (1 + K, lengths)
 
-    def expect(self, expected: Expectation, position: int) -> None:
+    def expect(self, expected: Expectation) -> None:
         """A word at which R is free."""
-        weights, places, owners = self._list_ways(expected)
-        order = np.argsort(-weights, kind="stable")[:MOST_WAYS]
-        reached = np.cumsum(weights[order])
-        kept = order[: 1 + int(np.searchsorted(reached, 1 - NEGLECTED))]
+        probs, places, owners = self._list_ways(expected)
+        order = np.argsort(-probs, kind="stable")[:MOST_WAYS]
+        kept = order[: 1 + int(np.searchsorted(np.cumsum(probs[order]), 1 - NEGLECTED))]
         owners = owners[kept]
         vectors = expected.gather_vectors(np.maximum(owners - 1, 0))
         vectors[owners == 0] = expected.state.e_current
         entities = np.where(owners <= expected.known, owners, 0)  # new entities have nothing to copy
-        log_weights = np.log(weights[kept] / weights[kept].sum())
-        self._add(
-            expected.state,
-            expected.tables,
-            expected.at,
-            position,
-            log_weights,
-            places[kept],
-            vectors,
-            entities,
-        )
+        log_probs = np.log(probs[kept] / probs[kept].sum())
+        self._add(expected.state, expected.tables, expected.at, log_probs, places[kept], vectors, entities)
 
-    def expect_within(self, state: StoryState, tables: WordTables, at: int, position: int) -> None:
+    def expect_within(self, state: StoryState, tables: WordTables, at: int) -> None:
         """A word inside a mention, where only the word itself is open."""
-        remaining = np.array([state.history.remaining])
-        place = find_mention_positions(
-            self.network.config, np.array([state.open_type]), remaining, np.array([False])
-        )
+        mention = np.array([state.open_type]), np.array([state.history.remaining]), np.array([False])
+        place = find_mention_positions(self.network.config, *mention)
         entities = np.array([state.history.current])
-        self._add(state, tables, at, position, np.zeros(1), place, state.e_current[None].copy(), entities)
+        self._add(state, tables, at, np.zeros(1), place, state.e_current[None].copy(), entities)
 
     def _list_ways(self, expected: Expectation) -> tuple[FloatArray, np.ndarray, np.ndarray]:
         """Probability, mention position and owner of each way: no mention (owner 0), or a mention of candidate 1, 2, …"""
-        several = self.network.config.mention_positions
         probs = np.exp(expected.log_probs)
         likely = np.argsort(-probs, kind="stable")[:MOST_WAYS]
         enough = np.searchsorted(np.cumsum(probs[likely]), probs.sum() - NEGLECTED / 2)
         likely = likely[: 1 + int(enough)]
-        none = np.zeros(1, dtype=np.int64)
-        no_mention = np.exp(expected.log_types[:1])
-        if not several:
-            owners = np.concatenate([none, 1 + likely])
-            return np.concatenate([no_mention, probs[likely]]), np.zeros_like(owners), owners
-        lengths = np.exp(expected.log_lengths(likely))
-        grouped = lengths[:, :several].copy()
-        grouped[:, several - 1] = lengths[:, several - 1 :].sum(axis=1)
+        by_length = probs[likely, None]
+        if self.network.config.mention_positions:
+            lengths = np.exp(expected.log_lengths(likely))
+            longest = lengths[:, self._lengths - 1 :].sum(axis=1, keepdims=True)
+            by_length = by_length * np.hstack([lengths[:, : self._lengths - 1], longest])
         return (
-            np.concatenate([no_mention, (probs[likely, None] * grouped).reshape(-1)]),
-            np.concatenate([none, self._first_places[expected.types[likely]].reshape(-1)]),
-            np.concatenate([none, np.repeat(1 + likely, several)]),
+            np.append(np.exp(expected.log_types[0]), by_length),
+            np.append(0, self._first_places[expected.types[likely]]),
+            np.append(0, np.repeat(1 + likely, self._lengths)),
         )
 
     def _add(
-        self,
-        state: StoryState,
-        tables: WordTables,
-        at: int,
-        position: int,
-        log_weights: FloatArray,
-        places: np.ndarray,
-        vectors: np.ndarray,
-        entities: np.ndarray,
-    ) -> None:
-        copies = np.zeros((0, 3), dtype=np.int64)
+        self, state: StoryState, tables: WordTables, at: int,
+        log_probs: FloatArray, places: np.ndarray, vectors: np.ndarray, entities: np.ndarray,
+    ) -> None:  # fmt: skip
+        if tables is not self._tables or len(self._waiting) >= WORDS_AT_ONCE:
+            self.finish()
+            self._tables = tables
+        position, copies = state.history.position, np.zeros((0, 3), dtype=np.int64)
         if self.network.config.copying:
             copies = state.count_copies(int(self.x[position]), entities.tolist())
-        if tables is not self._tables:
-            self._flush()
-            self._tables = tables
-        positions, rows = np.full(len(log_weights), position), np.full(len(log_weights), at)
-        self._waiting.append(_Ways(positions, rows, log_weights, places, vectors, copies))
-        self._count += len(log_weights)
-        if self._count >= PAIRS_AT_ONCE:
-            self._flush()
+        self._waiting.append(_Ways(position, at, log_probs, places, vectors, copies))
 
     def finish(self) -> FloatArray:
-        """(T,) log p of every word that was asked for."""
-        self._flush()
+        """Score what was collected: (T,) log p of every word that was asked for."""
+        if self._waiting and self._tables is not None:
+            positions, rows, *columns = zip(*self._waiting, strict=True)
+            sizes = [len(ways.places) for ways in self._waiting]
+            log_probs, places, vectors, copies = map(np.concatenate, columns)
+            pairs = np.repeat(rows, sizes), vectors, places, copies if self.network.config.copying else None
+            log_probs = log_probs + score_words(self.network, self._tables, *pairs)
+            self.log_probs[list(positions)] = np.logaddexp.reduceat(log_probs, np.cumsum([0, *sizes[:-1]]))
+            self._waiting.clear()
         return self.log_probs
-
-    def _flush(self) -> None:
-        """Score what was collected."""
-        if not self._waiting or self._tables is None:
-            return
-        ways = _Ways(*(np.concatenate(column) for column in zip(*self._waiting, strict=True)))
-        copies = ways.copies if self.network.config.copying else None
-        scores = score_words(self.network, self._tables, ways.rows, ways.vectors, ways.places, copies)
-        starts = np.flatnonzero(np.diff(ways.positions, prepend=-1))
-        self.log_probs[ways.positions[starts]] = np.logaddexp.reduceat(ways.log_weights + scores, starts)
-        self._waiting.clear()
-        self._count = 0
 
 
 @torch.no_grad()
