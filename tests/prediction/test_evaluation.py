@@ -14,8 +14,7 @@ from entitynlm.experiments.paper import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
 from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import NEW, Chooser
-from entitynlm.prediction.ensemble import join_rows
-from entitynlm.prediction.evaluation import compare_rows, describe_table, measure_row
+from entitynlm.prediction.evaluation import compare_rows, describe_table, join_rows, measure_row
 from entitynlm.prediction.network.predictor import PredictorConfig, load_config
 from entitynlm.prediction.network.training import PredictorTraining
 from entitynlm.prediction.slots import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,16 @@ from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.agreement import HumanChooser, measure_agreement
-from entitynlm.prediction.choices import AlwaysNew, Chooser
-from entitynlm.prediction.ensemble import CachedChooser, Ensemble, choose_weight, join_rows
-from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows, describe_table, measure_row
-from entitynlm.prediction.loglinear import ModiFeatures, extract_shallow, fit_chooser
+from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
+from entitynlm.prediction.evaluation import (
+    PAPER,
+    PredictionRow,
+    compare_rows,
+    describe_table,
+    join_rows,
+    measure_row,
+)
+from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
 from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.predictor import (
     CONFIG_FILE,
@@ -83,7 +89,8 @@ class TrainingStories:
     def fit(self, name: str) -> Chooser:
         """A log-linear baseline: shallow or modi."""
         self.progress.message(f"{name}: fitting it to the training stories")
-        return fit_chooser(extract_shallow if name == "shallow" else ModiFeatures(self.counts), self.slots)
+        extract = extract_shallow if name == "shallow" else partial(extract_modi, self.counts)
+        return fit_chooser(extract, self.slots)
 
 
 def _list_slots(stories: Sequence[Document], limit: int | None = None) -> TrainingSlots:

@@ -11,7 +11,7 @@ from typing import Any
 from entitynlm.errors import ConfigError
 from entitynlm.prediction.agreement import measure_agreement
 from entitynlm.prediction.bootstrap import Interval, PairedComparison, bootstrap_mean, compare_paired
-from entitynlm.prediction.choices import Answer, Chooser, find_entities
+from entitynlm.prediction.choices import Answer, Chooser, find_entities, mix
 from entitynlm.prediction.contexts import PRONOUNS
 from entitynlm.prediction.slots import SlottedStory
 from entitynlm.progress import SILENT, Progress, track
@@ -79,6 +79,17 @@ def measure_row(
     for slotted in track(progress, name, stories):
         choices = chooser.choose(slotted.story, slotted.positions)
         answers += [Answer(slotted, *pair) for pair in zip(slotted.slots, choices, strict=True)]
+    return PredictionRow(name, tuple(answers))
+
+
+def join_rows(name: str, rows: Sequence[PredictionRow]) -> PredictionRow:
+    """The geometric mean of rows over the same slots, such as those of one network trained with several seeds."""
+    if not rows:
+        raise ConfigError("there are no rows to be joined")
+    answers = []
+    for given in zip(*(row.answers for row in rows), strict=True):
+        choice = mix([answer.choice for answer in given], [1.0] * len(given))
+        answers.append(Answer(given[0].story, given[0].slot, choice))
     return PredictionRow(name, tuple(answers))
 
 

@@ -88,23 +88,13 @@ def extract_shallow(story: Document, contexts: Sequence[Context]) -> list[np.nda
     return [extract_shallow_features(context) for context in contexts]
 
 
-class ModiFeatures:
+def extract_modi(counts: ContextCounts, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
     """Shallow features, selectional preferences, fit of participant types, and predicate schemas."""
-
-    def __init__(self, counts: ContextCounts) -> None:
-        self.counts = counts
-
-    def __call__(self, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
-        return [
-            self._extract(context, *slot.log_probs[1:3, :, MODI_LEVELS])
-            for context, slot in zip(contexts, self.counts.measure(story, contexts), strict=True)
-        ]
-
-    @staticmethod
-    def _extract(context: Context, known_types: np.ndarray, types: np.ndarray) -> np.ndarray:
+    found = []
+    for context, slot in zip(contexts, counts.measure(story, contexts), strict=True):
         shallow = extract_shallow_features(context)
-        is_new = shallow[:, -1:]
-        fits = np.hstack([known_types, types]) / 3
+        fits = np.hstack([*slot.log_probs[1:3, :, MODI_LEVELS]]) / 3
         pronouns = [candidate.heads[-1] in PRONOUNS for candidate in context.candidates]
         is_pronoun = np.array([*pronouns, False], dtype=np.float32)[:, None]
-        return np.hstack([shallow, is_pronoun, fits, fits * is_new])
+        found.append(np.hstack([shallow, is_pronoun, fits, fits * shallow[:, -1:]]))
+    return found

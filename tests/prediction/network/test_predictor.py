@@ -1,23 +1,16 @@
-"""The predictor: trained, stored, and read in its former format."""
+"""The predictor: trained, and stored."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.torch import load_file, save_file
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.prediction.network.network import FORMER_WEIGHTS
 from entitynlm.prediction.network.predictor import (
     CONFIG_FILE,
-    FORMER_FILES,
-    FORMER_SETTINGS,
-    WEIGHTS,
     EntityPredictor,
     PredictorConfig,
     load_config,
@@ -66,30 +59,9 @@ def test_a_predictor_is_stored_and_read_back(predictor: EntityPredictor, tmp_pat
         EntityPredictor.load(tmp_path / "nowhere")
 
 
-def test_the_former_format_is_read(predictor: EntityPredictor, tmp_path: Path) -> None:
-    predictor.save(tmp_path)
-    settings = {new: old for old, new in FORMER_SETTINGS.items()}
-    layers = {new: old for old, new in FORMER_WEIGHTS.items()}
-    values = json.loads(gzip.decompress((tmp_path / CONFIG_FILE).read_bytes()))
-    config = values["notes"]["config"]
-    config["learning"] = {settings.get(k, k): v for k, v in config["learning"].items()} | {"smoothing": 0.0}
-    values["format"] = 2
-    values["notes"]["config"] = {settings.get(k, k): v for k, v in config.items()}
-    (tmp_path / FORMER_FILES[CONFIG_FILE]).write_bytes(gzip.compress(json.dumps(values).encode()))
-    weights = load_file(tmp_path / WEIGHTS)
-    former = {".".join([layers.get(p, p) for p in name.split(".")]): w for name, w in weights.items()}
-    assert former.keys() != weights.keys()
-    save_file(former, tmp_path / FORMER_FILES[WEIGHTS])
-    for name in FORMER_FILES:
-        (tmp_path / name).unlink()
-    again = EntityPredictor.load(tmp_path)
-    assert_same_choices(predictor, again)
-    assert again.notes == predictor.notes
-
-
-def test_configurations_are_read_with_their_former_names(tmp_path: Path) -> None:
+def test_configurations_are_read(tmp_path: Path) -> None:
     path = tmp_path / "ours.toml"
-    path.write_text("judge = 8\n[learning]\nrate = 0.1\nmemory = 0.5\nsmoothing = 0.0\n")
+    path.write_text("scorer = 8\n[learning]\nlearning_rate = 0.1\nema_decay = 0.5\n")
     learning = PredictorTraining(learning_rate=0.1, ema_decay=0.5)
     assert load_config(path) == replace(PredictorConfig(), scorer=8, learning=learning)
     path.write_text("size = 8\n")

@@ -10,7 +10,6 @@ recurrence: only slots are computed, so that a training takes a minute.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,16 +17,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.model.batch.entity_choice import segment_log_softmax
-from entitynlm.prediction.network.inputs import NEAREST, NOTHING, RECENT, SPECIAL_WORDS, UNKNOWN, SlotBatch
+from entitynlm.prediction.network.inputs import (
+    FEATURES,
+    NEAREST,
+    NOTHING,
+    RECENT,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    SlotBatch,
+)
 
-FORMER_WEIGHTS = {
-    "kind": "type_embedding",
-    "present": "present_types",
-    "expect": "encoder",
-    "judge": "scorer",
-    "direct": "linear",
-}
-"""Layers that had other names in format 2 of stored predictors."""
 EMBEDDING, TYPE_EMBEDDING = 50, 24
 """The sizes of word embeddings (as in the packaged GloVe) and of embeddings of types and scenarios."""
 
@@ -48,7 +47,7 @@ class PredictionNetwork(nn.Module):
     scale: Tensor
 
     def __init__(
-        self, *, words: int, types: int, scenarios: int, features: int,
+        self, *, words: int, types: int, scenarios: int,
         hidden: int, match: int, scorer: int, dropout: float, word_dropout: float,
     ) -> None:  # fmt: skip
         super().__init__()
@@ -67,12 +66,11 @@ class PredictionNetwork(nn.Module):
         self.to_words = nn.Linear(hidden, words)
         self.to_outcomes = nn.Linear(hidden, 2 * types)
         self.scorer = nn.Sequential(
-            nn.Linear(features + 2 * match + 5, scorer), nn.ReLU(), nn.Dropout(dropout), nn.Linear(scorer, 1)
+            nn.Linear(FEATURES + 2 * match + 5, scorer), nn.ReLU(), nn.Dropout(dropout), nn.Linear(scorer, 1)
         )
-        self.linear = nn.Linear(features, 1)
-        self.register_buffer("mean", torch.zeros(features))
-        self.register_buffer("scale", torch.ones(features))
-        self.register_load_state_dict_pre_hook(_rename_weights)
+        self.linear = nn.Linear(FEATURES, 1)
+        self.register_buffer("mean", torch.zeros(FEATURES))
+        self.register_buffer("scale", torch.ones(FEATURES))
 
     def forward(self, slots: SlotBatch) -> PredictorOutput:
         sizes = np.diff(slots.bounds)
@@ -99,12 +97,12 @@ class PredictionNetwork(nn.Module):
         recent = _tensor(slots.recent)
         exists = (recent >= 0)[:, :, None]
         rows = recent.clamp_min(0)
-        averages = [self._average(slots.sentence), self._average(slots.past)]
         return torch.cat(
             [
                 self.embedding(self._hide(slots.nearest)).flatten(1),
                 self.embedding(self._hide(slots.verbs)).flatten(1),
-                *averages,
+                self._average(slots.sentence),
+                self._average(slots.past),
                 (vectors[rows][:, :, 1] * exists).flatten(1),
                 self.scenario(_tensor(slots.scenario)),
                 (types[rows] * exists).flatten(1),
@@ -125,10 +123,8 @@ class PredictionNetwork(nn.Module):
     ) -> Tensor:  # fmt: skip
         """(P, 5) how likely the side tasks hold the candidate's types and words, and a new entity, to be next."""
         known, new = outcomes.exp().split(self.types, dim=-1)
-        absent = (new * (1 - present).clamp_min(0)).sum(-1)[owners][
-            :, None
-        ]  # new, of a type that no candidate has
-        any_new = new.sum(-1)[owners][:, None]
+        absent = (new * (1 - present).clamp_min(0)).sum(-1, keepdim=True)[owners]  # of no candidate's type
+        any_new = new.sum(-1, keepdim=True)[owners]
         mentioned = (known[owners] * type_probs).sum(-1, keepdim=True)
         any_age = ((known + new)[owners] * type_probs).sum(-1, keepdim=True)
         types = torch.where(is_new, torch.cat([absent, any_new], -1), torch.cat([mentioned, any_age], -1))
@@ -146,10 +142,3 @@ class PredictionNetwork(nn.Module):
 
 def _tensor(values: np.ndarray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(values))
-
-
-def _rename_weights(module: nn.Module, weights: dict[str, Any], *others: Any) -> None:
-    for name in list(weights):
-        layer, _, rest = name.partition(".")
-        if layer in FORMER_WEIGHTS:
-            weights[f"{FORMER_WEIGHTS[layer]}.{rest}"] = weights.pop(name)

