@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.special import softmax
 
 from entitynlm.prediction.slots import Slot, SlottedStory
 from entitynlm.text.document import Document
@@ -74,10 +75,9 @@ class Answer:
 
 def make_choice(entities: Sequence[str], scores: np.ndarray) -> Choice:
     """Softmax over scores (candidates + 1,), the last of which is that of a new entity."""
-    exponentials = np.exp(scores - scores.max())
-    probabilities = exponentials / exponentials.sum()
+    probabilities = softmax(scores)
     names = (*entities, NEW)
-    return Choice(names, tuple(map(float, probabilities)), names[int(probabilities.argmax())])
+    return Choice(names, tuple(probabilities.tolist()), names[int(probabilities.argmax())])
 
 
 def find_entities(story: Document, position: int) -> tuple[str, ...]:

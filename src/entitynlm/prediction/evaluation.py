@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -66,11 +66,7 @@ class PredictionRow:
 
 
 def measure_row(
-    name: str,
-    chooser: Chooser,
-    stories: Sequence[SlottedStory],
-    *,
-    progress: Progress = SILENT,
+    name: str, chooser: Chooser, stories: Sequence[SlottedStory], *, progress: Progress = SILENT
 ) -> PredictionRow:
     """Ask one model at every slot."""
     answers: list[Answer] = []
@@ -114,24 +110,19 @@ def describe_table(rows: Sequence[PredictionRow]) -> dict[str, Any]:
 
 def break_down(answers: Sequence[Answer]) -> dict[str, dict[str, dict[str, Any]]]:
     """Accuracy (percent) and number of slots, by newness, distance, number of candidates, scenario and form of the mention."""
-    right: dict[str, Counter[str]] = defaultdict(Counter)
-    total: dict[str, Counter[str]] = defaultdict(Counter)
+    groups: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for answer in answers:
         for name, value in _classify_slot(answer).items():
-            right[name][value] += answer.is_right
-            total[name][value] += 1
-
-    def rank(name: str, value: str) -> tuple[int, str]:
-        """Buckets in their own order, all else by name."""
-        order = list(BUCKETS.get(name, {}).values())
-        return (order.index(value) if value in order else len(order), value)
-
+            groups[name][value].append(answer.is_right)
+    order = [bucket for buckets in BUCKETS.values() for bucket in buckets.values()]
     return {
         name: {
-            value: {"accuracy": round(100 * right[name][value] / counts[value], 2), "slots": counts[value]}
-            for value in sorted(counts, key=lambda value: rank(name, value))
+            value: {"accuracy": round(100 * sum(right) / len(right), 2), "slots": len(right)}
+            for value, right in sorted(
+                values.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 99, item[0])
+            )
         }
-        for name, counts in total.items()
+        for name, values in groups.items()
     }
 
 

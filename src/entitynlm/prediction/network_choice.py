@@ -15,7 +15,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import read_along
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.text.document import Document, Mention
@@ -35,21 +35,18 @@ class NetworkChooser:
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
         """One choice per position; see ``Chooser``."""
-        encoded, _, originals = self.encoder.encode_with_report(story)
-        starts = {mention.start for mention in originals}
-        known = self._choose_all(encoded, originals) if starts & set(positions) else {}
-        return [known[p] if p in known else self._choose_one(story, p) for p in positions]
+        starts = {mention.start for mention in story.mentions}
+        known = self._choose_all(story) if starts & set(positions) else {}
+        for position in {*positions} - {*known}:  # no mention starts there: cut the story and let one begin
+            known[position] = self._choose_all(cut_story(story, position))[position]
+        return [known[position] for position in positions]
 
-    def _choose_one(self, story: Document, position: int) -> Choice:
-        """Where no mention is annotated (at the end of a text, say): cut the story there and let one begin."""
-        encoded, _, originals = self.encoder.encode_with_report(cut_story(story, position))
-        return self._choose_all(encoded, originals)[position]
-
-    def _choose_all(self, encoded: EncodedDocument, originals: Sequence[Mention]) -> dict[int, Choice]:
+    def _choose_all(self, story: Document) -> dict[int, Choice]:
         """The choices at all mentions of a story, by their first tokens.
 
         A model with types draws the type first; it is not given, so it is summed over.
         """
+        encoded, _, originals = self.encoder.encode_with_report(story)
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}
         mentions = iter(originals)
@@ -67,16 +64,12 @@ class NetworkChooser:
 
 def cut_story(story: Document, position: int) -> Document:
     """The words before a position, the mentions that ended there, and a mention of somebody unknown at the end."""
-    closed = position >= len(story) and story.tokens[-1:] and story.tokens[-1] in {".", "!", "?"}
-    sentences = [(a, min(b, position)) for a, b in story.sentences if a < position]
-    continues = sentences and (
-        (position < len(story) and story.sentence_of[position] == len(sentences) - 1)
-        or (position >= len(story) and not closed)
-    )
-    if continues:
-        sentences[-1] = (sentences[-1][0], position + 1)
+    if position < len(story):
+        opens = position == story.sentences[story.sentence_of[position]][0]
     else:
-        sentences.append((position, position + 1))
+        opens = not story.tokens or story.tokens[-1] in {".", "!", "?"}
+    sentences = [(start, end) for start, end in story.sentences if start < position]
+    sentences.append((position if opens else sentences.pop()[0], position + 1))
     mentions = [m for m in story.mentions if m.end <= position]
     return Document(
         story.id,

@@ -9,7 +9,7 @@ the shortest key, and the counts that a training story brought itself are subtra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from typing import Any
@@ -45,7 +45,8 @@ TEMPLATES = {
     prefix: [(prefix + letter, fields.split()) for letter, fields in zip(ascii_lowercase, keys, strict=False)]
     for prefix, keys in {"": CANDIDATE_KEYS, "N": NEW_KEYS, "A": ABSENT_KEYS}.items()
 }
-PRIORS = {"": 0.05, "N": 0.3, "A": 0.01}
+PRIORS = {"a": 0.05, "Na": 0.3, "Aa": 0.01}
+"""By the name of the shortest key."""
 RATES, ABSENT = len(CANDIDATE_KEYS), len(ABSENT_KEYS)
 WIDTH = RATES + 2 * ABSENT
 STRENGTH = 3.0
@@ -59,14 +60,6 @@ FEWEST_OF_TYPE = 3
 def make_keys(prefix: str, descriptors: Descriptors) -> list[Key]:
     """The keys of a candidate (""), of a new entity ("N") or of an absent type ("A"), the shortest first."""
     return [(name, *[descriptors[field] for field in fields]) for name, fields in TEMPLATES[prefix]]
-
-
-@dataclass(frozen=True)
-class _SlotKeys:
-    """The keys at one slot: a list per candidate and one for "new"; and a list per absent type."""
-
-    present: list[list[Key]]
-    absent: dict[str, list[Key]]
 
 
 @dataclass
@@ -109,24 +102,24 @@ class CandidateRates:
     def _count(self, story: Document, positions: Sequence[int], found: _Counts) -> None:
         """Add the slots of an annotated story to some counts."""
         contexts = extract_contexts(story, positions)
-        counted = self.context_counts.measure(story, contexts)
-        for context, keys in zip(contexts, self._make_keys(contexts, counted), strict=True):
+        for context, slot in zip(contexts, self.context_counts.measure(story, contexts), strict=True):
+            present, absent = self._make_keys(context, slot)
             answer = context.find_answer(story)
             is_new = answer == len(context.candidates)
             new_type = story.entity_types.get(context.find_mention(story).entity) if is_new else None
-            for row, names in enumerate(keys.present):
-                found.add(names, row == answer)
-            for name, names in keys.absent.items():
-                found.add(names, name == new_type)
+            for row, keys in enumerate(present):
+                found.add(keys, row == answer)
+            for name, keys in absent.items():
+                found.add(keys, name == new_type)
 
-    def _make_keys(self, contexts: Sequence[Context], counted: Sequence[CountedSlot]) -> Iterator[_SlotKeys]:
-        for context, slot in zip(contexts, counted, strict=True):
-            descriptors = slot.descriptors
-            pairs = zip(context.candidates, slot.types, strict=True)
-            present = [make_keys("", {**descriptors, **describe_candidate(context, *pair)}) for pair in pairs]
-            missing = [t for t in self.inventory.get(descriptors["scenario"], ()) if t not in slot.types]
-            absent = {name: make_keys("A", {**descriptors, "type": name}) for name in missing}
-            yield _SlotKeys([*present, make_keys("N", descriptors)], absent)
+    def _make_keys(self, context: Context, slot: CountedSlot) -> tuple[list[list[Key]], dict[str, list[Key]]]:
+        """The keys of each candidate and of "new", and those of each absent type."""
+        descriptors = slot.descriptors
+        pairs = zip(context.candidates, slot.types, strict=True)
+        present = [make_keys("", {**descriptors, **describe_candidate(context, *pair)}) for pair in pairs]
+        missing = [t for t in self.inventory.get(descriptors["scenario"], ()) if t not in slot.types]
+        absent = {name: make_keys("A", {**descriptors, "type": name}) for name in missing}
+        return [*present, make_keys("N", descriptors)], absent
 
     def measure(
         self, story: Document, contexts: Sequence[Context], counted: Sequence[CountedSlot]
@@ -135,24 +128,22 @@ class CandidateRates:
         own = _Counts()
         if story.id in self._stories and self._stories[story.id][0] is story:
             self._count(*self._stories[story.id], own)
-        return [self._measure(keys, own) for keys in self._make_keys(contexts, counted)]
-
-    def _measure(self, keys: _SlotKeys, own: _Counts) -> np.ndarray:
-        found = np.zeros((len(keys.present), WIDTH), dtype=np.float32)
-        *candidates, new = keys.present
-        rates = [*(self._estimate(names, "", own) for names in candidates), self._estimate(new, "N", own)]
-        found[:, :RATES] = rates
-        found[:, :RATES] = np.log(found[:, :RATES] + 1e-4)
-        absent = np.array([self._estimate(names, "A", own) for names in keys.absent.values()])
-        absent = absent.reshape(-1, ABSENT)
-        found[-1, RATES:-ABSENT] = np.log(absent.sum(axis=0) + 1e-3)
-        found[:, -ABSENT:] = np.log(absent.max(axis=0, initial=0.0) + 1e-3)
+        found = []
+        for context, slot in zip(contexts, counted, strict=True):
+            present, absent = self._make_keys(context, slot)
+            rates = np.array([self._estimate(keys, own) for keys in present], dtype=np.float32)
+            introduced = np.array([self._estimate(keys, own) for keys in absent.values()]).reshape(-1, ABSENT)
+            features = np.zeros((len(present), WIDTH), dtype=np.float32)
+            features[:, :RATES] = np.log(rates + 1e-4)
+            features[-1, RATES:-ABSENT] = np.log(introduced.sum(axis=0) + 1e-3)
+            features[:, -ABSENT:] = np.log(introduced.max(axis=0, initial=0.0) + 1e-3)
+            found.append(features)
         return found
 
-    def _estimate(self, keys: Sequence[Key], prefix: str, own: _Counts) -> list[float]:
+    def _estimate(self, keys: Sequence[Key], own: _Counts) -> list[float]:
         """The rate of each key, the first one's smoothed by a prior and the others' by the first one's."""
         found: list[float] = []
-        prior = PRIORS[prefix]
+        prior = PRIORS[keys[0][0]]
         for key in keys:
             available = self.counts.available.get(key, 0) - own.available.get(key, 0)
             chosen = self.counts.chosen.get(key, 0) - own.chosen.get(key, 0)

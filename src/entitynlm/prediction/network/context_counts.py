@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from entitynlm.prediction.contexts import Context, extract_contexts, stem
 from entitynlm.prediction.network.descriptors import (
@@ -118,9 +119,8 @@ class ContextCounts:
         for mention, context in zip(story.mentions, contexts, strict=True):
             outcome = self.find_outcome(story, mention.entity, is_new=mention.entity not in seen)
             seen.add(mention.entity)
-            keys = (
-                make_keys(describe_context(context, scenario, self.verbs)) if mention.start in counted else []
-            )
+            descriptors = describe_context(context, scenario, self.verbs)
+            keys = make_keys(descriptors) if mention.start in counted else []
             yield keys, scenario, stem(story.tokens[mention.end - 1]), outcome
 
     def find_outcome(self, story: Document, entity: str, *, is_new: bool) -> int:
@@ -150,16 +150,14 @@ class ContextCounts:
         any_type = known + new
         absent = np.prod(1 - type_probs, axis=0)
         shared = type_probs / type_probs.sum(axis=0).clip(1)
-        normalised = (
-            np.vstack([shared @ known.T, new @ absent]),
-            np.vstack([shared @ any_type.T, any_type @ absent]),
-        )
-        tables = (
+        tables = [
             words,
             np.vstack([type_probs @ known.T, new.sum(axis=1)]),
             np.vstack([type_probs @ any_type.T, any_type @ absent]),
-            *(table / table.sum(axis=0).clip(1e-9) for table in normalised),
-        )
+            np.vstack([shared @ known.T, new @ absent]),
+            np.vstack([shared @ any_type.T, any_type @ absent]),
+        ]
+        tables[3:] = [table / table.sum(axis=0).clip(1e-9) for table in tables[3:]]
         logs = np.stack([np.log(table + SMALLEST).astype(np.float32) for table in tables])
         return CountedSlot(logs, type_probs, names, descriptors)
 
@@ -177,28 +175,22 @@ class ContextCounts:
             outcomes[level] = (counts + STRENGTH * below) / (total + STRENGTH)
             every, mine = self.tables.words.get(key, none), own.words.get(key, none)
             counts = np.array([every[head] - mine[head] for head in heads], dtype=np.float64)
-            fewest = words[parent] if parent >= 0 else 1 / self._vocabulary_size
-            words[level] = (counts + STRENGTH * fewest) / (float(total) + STRENGTH)
+            fewer = words[parent] if parent >= 0 else 1 / (len(self.tables.words["",]) + 1)
+            words[level] = (counts + STRENGTH * fewer) / (float(total) + STRENGTH)
         shown = words[SHOWN]
         column = {head: number for number, head in enumerate(heads)}
         rows = [shown[:, [column[h] for h in dict.fromkeys(c.heads)]].sum(axis=1) for c in context.candidates]
         return outcomes[SHOWN], np.array([*rows, 1 - shown.sum(axis=1)]).clip(0, 1)
 
-    @property
-    def _vocabulary_size(self) -> int:
-        return len(self.tables.words["",]) + 1
-
     def _infer_types(self, context: Context, scenario: str, own: _Tables) -> np.ndarray:
         """(candidates, types) by naive Bayes: each different head word of a candidate is evidence."""
         if not context.candidates:
             return np.zeros((0, len(self.types)), dtype=np.float32)
-        evidence = (
-            [self._infer_type(head, scenario, own) for head in dict.fromkeys(candidate.heads)]
+        evidence = [
+            sum(self._infer_type(head, scenario, own) for head in dict.fromkeys(candidate.heads))
             for candidate in context.candidates
-        )
-        logs = np.stack([sum(values, start=np.float32(0)) for values in evidence])
-        exponentials = np.exp(logs - logs.max(axis=1, keepdims=True))
-        found: np.ndarray = exponentials / exponentials.sum(axis=1, keepdims=True)
+        ]
+        found: np.ndarray = softmax(evidence, axis=1)
         return found
 
     def _infer_type(self, head: str, scenario: str, own: _Tables) -> np.ndarray:

@@ -97,12 +97,12 @@ class PredictionNetwork(nn.Module):
         recent = _tensor(slots.recent)
         exists = (recent >= 0)[:, :, None]
         rows = recent.clamp_min(0)
+        averages = [self._average(slots.sentence), self._average(slots.past)]
         return torch.cat(
             [
                 self.embedding(self._hide(slots.nearest)).flatten(1),
                 self.embedding(self._hide(slots.verbs)).flatten(1),
-                self._average(slots.sentence),
-                self._average(slots.past),
+                *averages,
                 (vectors[rows][:, :, 1] * exists).flatten(1),
                 self.scenario(_tensor(slots.scenario)),
                 (types[rows] * exists).flatten(1),
