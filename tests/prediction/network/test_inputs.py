@@ -37,7 +37,7 @@ def test_slots_are_selected_and_joined_without_mixing_their_pairs() -> None:
     for name in ("nearest", "recent", "bounds", "features", "heads", "type_probs", "answers", "outcomes"):
         np.testing.assert_array_equal(getattr(again, name), getattr(parts[1], name))
     back = joined.select(np.array([9, 2]))
-    assert back.answers[1] - back.bounds[1] == parts[0].answers[2] - parts[0].bounds[2]
+    assert back.true_pairs[1] - back.bounds[1] == parts[0].true_pairs[2] - parts[0].bounds[2]
 
 
 @pytest.mark.slow

@@ -34,11 +34,11 @@ class SlotBatch:
 
     :param nearest: (M, NEAREST) words before, the nearest first.  :param verbs: (M, 3) verb, verb before that, link.
     :param sentence: (M, SENTENCE) and :param past: (M, PAST) words before, padded with nothing.
-    :param scenario: (M,).  :param recent: (M, RECENT) pairs of the latest mentioned candidates, -1 for none.
-    :param bounds: (M + 1,) the pairs of each slot.  :param features: (P, F).
+    :param scenario: (M,).  :param recent: (M, RECENT) numbers of the latest mentioned candidates, -1 for none.
+    :param sizes: (M,) the number of each slot's pairs.  :param features: (P, F).
     :param heads: (P, 2) the candidate's latest head word, and its latest one that is no pronoun.
     :param type_probs: (P, types) of the candidate; zeros for a new entity.
-    :param answers: (M,) the true pair, :param words: (M,) the head word, :param outcomes: (M,) type and newness; zeros where
+    :param answers: (M,) the true candidate, :param words: (M,) the head word, :param outcomes: (M,) type and newness; zeros where
         nothing is learned.
     """
 
@@ -48,7 +48,7 @@ class SlotBatch:
     past: np.ndarray
     scenario: np.ndarray
     recent: np.ndarray
-    bounds: np.ndarray
+    sizes: np.ndarray
     features: np.ndarray
     heads: np.ndarray
     type_probs: np.ndarray
@@ -59,37 +59,33 @@ class SlotBatch:
     def __len__(self) -> int:
         return len(self.scenario)
 
+    @property
+    def bounds(self) -> np.ndarray:
+        """(M + 1,) the first pair of each slot, and P."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @property
+    def true_pairs(self) -> np.ndarray:
+        """(M,) the pair that is the answer at each slot."""
+        return self.bounds[:-1] + self.answers
+
     def select(self, chosen: np.ndarray) -> SlotBatch:
         """Some of the slots, in the order given."""
-        starts, sizes = self.bounds[chosen], np.diff(self.bounds)[chosen]
-        bounds = np.concatenate([[0], np.cumsum(sizes)])
-        shift = bounds[:-1] - starts
-        rows = np.arange(bounds[-1]) - np.repeat(shift, sizes)
-        values = {
-            f.name: getattr(self, f.name)[rows if f.name in PAIR_FIELDS else chosen]
-            for f in fields(self)
-            if f.name != "bounds"
-        }
-        return _shift(values, shift, bounds)
-
-
-def _shift(values: dict[str, np.ndarray], shift: np.ndarray, bounds: np.ndarray) -> SlotBatch:
-    """A batch whose numbers of pairs are moved, slot by slot."""
-    recent = values.pop("recent")
-    answers = values.pop("answers") + shift
-    return SlotBatch(
-        **values, recent=np.where(recent < 0, -1, recent + shift[:, None]), answers=answers, bounds=bounds
-    )
+        bounds = self.bounds
+        pairs = np.concatenate([np.arange(bounds[slot], bounds[slot + 1]) for slot in chosen])
+        return SlotBatch(
+            **{
+                field.name: getattr(self, field.name)[pairs if field.name in PAIR_FIELDS else chosen]
+                for field in fields(self)
+            }
+        )
 
 
 def join_batches(parts: Sequence[SlotBatch]) -> SlotBatch:
     """The slots of many stories as one."""
-    names = [f.name for f in fields(SlotBatch) if f.name != "bounds"]
-    values = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    sizes = np.concatenate([np.diff(part.bounds) for part in parts])
-    firsts = np.concatenate([[0], np.cumsum([part.bounds[-1] for part in parts])])[:-1]
-    shift = np.repeat(firsts, [len(part) for part in parts])
-    return _shift(values, shift, np.concatenate([[0], np.cumsum(sizes)]))
+    return SlotBatch(
+        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SlotBatch))
+    )
 
 
 class FeatureExtractor:
@@ -116,16 +112,11 @@ class FeatureExtractor:
         contexts = extract_contexts(story, positions)
         counted = self.counts.measure(story, contexts)
         rates = self.rates.measure(story, contexts, counted)
-        bounds = np.cumsum([0, *(len(context.candidates) + 1 for context in contexts)])
         features = [
             np.hstack([extract_features(context), *slot.log_probs, rate]).astype(np.float32)
             for context, slot, rate in zip(contexts, counted, rates, strict=True)
         ]
         new_type = np.zeros((1, len(self.counts.types)), dtype=np.float32)
-        recent = np.full((len(contexts), RECENT), -1, dtype=np.int64)
-        for row, context in enumerate(contexts):
-            latest = context.by_recency[:RECENT]
-            recent[row, : len(latest)] = bounds[row] + np.array(latest, dtype=np.int64)
         answers = [self._find_answer(story, c) if with_answers else (0, 0, 0) for c in contexts]
         columns = np.array(answers, dtype=np.int64).T
         scenarios = {name: number for number, name in enumerate(self.counts.scenarios.names)}
@@ -135,14 +126,12 @@ class FeatureExtractor:
             np.array([self._pad(c.before[::-1], SENTENCE, NOTHING) for c in contexts]),
             np.array([self._pad(c.past[::-1], PAST, NOTHING) for c in contexts]),
             np.array([scenarios.get(slot.descriptors["scenario"], 0) for slot in counted], dtype=np.int64),
-            recent,
-            bounds,
+            np.array([[*c.by_recency, *[-1] * RECENT][:RECENT] for c in contexts], dtype=np.int64),
+            np.array([len(rows) for rows in features]),
             np.concatenate(features),
             np.array([pair for context in contexts for pair in self._find_heads(context)], dtype=np.int64),
             np.concatenate([part for slot in counted for part in (slot.type_probs, new_type)]),
-            bounds[:-1] + columns[0],
-            columns[1],
-            columns[2],
+            *columns,
         )
         return batch, contexts
 

@@ -73,11 +73,10 @@ class PredictionNetwork(nn.Module):
         self.register_buffer("scale", torch.ones(FEATURES))
 
     def forward(self, slots: SlotBatch) -> PredictorOutput:
-        sizes = np.diff(slots.bounds)
-        owners = _tensor(np.repeat(np.arange(len(sizes)), sizes))
+        owners = _tensor(np.repeat(np.arange(len(slots)), slots.sizes))
         type_probs, heads = _tensor(slots.type_probs), _tensor(slots.heads)
         vectors, types = self.embedding(heads), self.type_embedding(type_probs)
-        present = type_probs.new_zeros(len(sizes), self.types).index_add_(0, owners, type_probs)
+        present = type_probs.new_zeros(len(slots), self.types).index_add_(0, owners, type_probs)
         h = self.encoder(self._embed(slots, vectors, types, present))
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
@@ -90,13 +89,13 @@ class PredictionNetwork(nn.Module):
         given = torch.cat([features, query * key, torch.where(is_new, query, query * 0), expected], dim=-1)
         given = given * F.dropout(given.new_ones(1, given.shape[1]), self.dropout / 2, self.training)
         scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * key).sum(-1)
-        return PredictorOutput(segment_log_softmax(scores, owners, len(sizes)), words, outcomes)
+        return PredictorOutput(segment_log_softmax(scores, owners, len(slots)), words, outcomes)
 
     def _embed(self, slots: SlotBatch, vectors: Tensor, types: Tensor, present: Tensor) -> Tensor:
         """(M, all inputs of the encoder)."""
         recent = _tensor(slots.recent)
         exists = (recent >= 0)[:, :, None]
-        rows = recent.clamp_min(0)
+        rows = recent.clamp_min(0) + _tensor(slots.bounds[:-1, None])
         averages = [self._average(slots.sentence), self._average(slots.past)]
         return torch.cat(
             [

@@ -95,7 +95,7 @@ def train_network(
 
 def measure_loss(output: PredictorOutput, slots: SlotBatch, config: PredictorTraining) -> Tensor:
     """The loss per mention, with the side tasks."""
-    entity = -output.log_probs[torch.from_numpy(slots.answers)].mean()
+    entity = -output.log_probs[torch.from_numpy(slots.true_pairs)].mean()
     word = -output.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
     outcome = -output.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
     return entity + config.word_weight * word + config.type_weight * outcome
@@ -106,5 +106,5 @@ def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
     """Accuracy and loss per mention."""
     log_probs = network.eval()(slots).log_probs.numpy()
     highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
-    own = log_probs[slots.answers]
+    own = log_probs[slots.true_pairs]
     return float((own >= highest).mean()), float(-own.mean())
