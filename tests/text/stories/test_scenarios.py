@@ -13,11 +13,9 @@ from entitynlm.text.stories.cast import StoryCast
 from entitynlm.text.stories.sampling import make_random
 from entitynlm.text.stories.scenarios import load_detours, load_reactions, load_scenarios
 from entitynlm.text.stories.script import (
-    Again,
     AnyOrder,
     Detour,
     Either,
-    Maybe,
     Pick,
     Reaction,
     Scenario,
@@ -77,9 +75,7 @@ def read_text(text: str, folder: Path) -> Scenario:
 def walk(steps: Steps) -> Iterator[StoryEvent | Pick | Reaction | Detour]:
     """All steps of a script that hold no others."""
     for step in steps:
-        if isinstance(step, Maybe | Again):
-            yield from walk(step.steps)
-        elif isinstance(step, Either):
+        if isinstance(step, Either):
             for _, alternative in step.alternatives:
                 yield from walk(alternative)
         elif isinstance(step, AnyOrder):
@@ -182,14 +178,20 @@ def test_every_step_and_field_is_read(tmp_path: Path) -> None:
     assert isinstance(run, StoryEvent)
     assert (run.sets, run.gains, run.learns) == ((("holder", "thief"),), (("hat", "flat"),), ("seen",))
     assert isinstance(fact, When)
-    (again,) = fact.otherwise
-    assert isinstance(again, Again)
-    assert (fact.fact, len(fact.steps), again.probability, again.most) == ("seen", 1, 0.5, 2)
+    (once,) = fact.otherwise
+    assert isinstance(once, Either)
+    ((sure, (first, more)),) = once.alternatives
+    assert isinstance(more, Either)
+    (chance, (twice,)), (_, nothing) = more.alternatives
+    assert isinstance(twice, Either)
+    assert (fact.fact, len(fact.steps), sure, chance, nothing) == ("seen", 1, 1.0, 0.5, ())
+    assert twice.alternatives == ((1.0, (first,)),)
     assert isinstance(unless, When)
     (maybe,) = unless.otherwise
-    assert isinstance(maybe, Maybe)
-    assert isinstance(maybe.steps[0], AnyOrder)
-    assert (unless.steps, maybe.probability, len(maybe.steps[0].parts)) == ((), 0.25, 2)
+    assert isinstance(maybe, Either)
+    (probability, (in_any_order,)), (_, left_out) = maybe.alternatives
+    assert isinstance(in_any_order, AnyOrder)
+    assert (unless.steps, left_out, probability, len(in_any_order.parts)) == ((), (), 0.25, 2)
     assert isinstance(reaction, Reaction)
     assert (reaction.probability, reaction.people, reaction.things) == (0.5, ("man",), ("hat", "hats"))
 

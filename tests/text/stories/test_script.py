@@ -9,20 +9,20 @@ import pytest
 from entitynlm.text.stories.sampling import choose, choose_weighted, make_random
 from entitynlm.text.stories.scenarios import load_detours, load_reactions, load_scenarios
 from entitynlm.text.stories.script import (
-    Again,
     AnyOrder,
     Detour,
     Either,
-    Maybe,
     Pick,
     Reaction,
     Scenario,
     ScriptState,
     StoryEvent,
     When,
+    again,
     branch,
     draw_event,
     enumerate_events,
+    maybe,
 )
 
 A, B, C = StoryEvent(("{a} ran .",)), StoryEvent(("{b} ran .",)), StoryEvent(("{c} ran .",))
@@ -37,7 +37,7 @@ def list_next(state: ScriptState) -> dict[StoryEvent, float]:
 
 
 def test_a_step_that_may_be_left_out_shares_with_what_follows() -> None:
-    assert list_next(ScriptState((Maybe(0.3, (A,)), Maybe(0.5, (B,)), C), {})) == pytest.approx(
+    assert list_next(ScriptState((maybe(0.3, (A,)), maybe(0.5, (B,)), C), {})) == pytest.approx(
         {A: 0.3, B: 0.35, C: 0.35}
     )
 
@@ -62,7 +62,7 @@ def test_parts_in_any_order_all_happen_once() -> None:
 
 
 def test_repetition_ends_at_its_limit() -> None:
-    state = ScriptState((Again(0.4, 2, (A,)), B), {})
+    state = ScriptState((again(0.4, 2, (A,)), B), {})
     assert list_next(state) == {A: 1.0}
     (_, state), *_ = branch(state, ())
     state = state.pass_event(())

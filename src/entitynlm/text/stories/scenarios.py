@@ -17,11 +17,9 @@ from entitynlm.files import decode_lines, open_binary
 from entitynlm.text.stories.cast import Role
 from entitynlm.text.stories.lexicon import RESOURCES, look_up
 from entitynlm.text.stories.script import (
-    Again,
     AnyOrder,
     Detour,
     Either,
-    Maybe,
     Pick,
     Reaction,
     Scenario,
@@ -29,6 +27,8 @@ from entitynlm.text.stories.script import (
     Steps,
     StoryEvent,
     When,
+    again,
+    maybe,
 )
 from entitynlm.text.stories.templates import SLOT, compile_event
 
@@ -287,10 +287,10 @@ class _ScriptReader:
             case ["steps"]:
                 return self.read_steps(line.children)
             case ["maybe", probability]:
-                return (Maybe(line.parse_probability(probability), self.read_steps(line.children)),)
+                return (maybe(line.parse_probability(probability), self.read_steps(line.children)),)
             case ["again", probability, "most", most] if most.isdecimal():
                 chance = line.parse_probability(probability)
-                return (Again(chance, int(most), self.read_steps(line.children)),)
+                return (again(chance, int(most), self.read_steps(line.children)),)
             case ["either", *weights]:
                 return (self.read_either(line, weights),)
             case ["any", "order"]:

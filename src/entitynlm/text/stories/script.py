@@ -48,28 +48,22 @@ class Either:
     alternatives: tuple[tuple[float, Steps], ...]
 
 
+def maybe(probability: float, steps: Steps) -> Either:
+    """The steps happen with this probability."""
+    return Either(((probability, steps), (1 - probability, ())))
+
+
+def again(probability: float, most: int, steps: Steps) -> Either:
+    """The steps happen once, then again with this probability each time, ``most`` times altogether."""
+    more = (maybe(probability, (again(probability, most - 1, steps),)),) if most > 1 else ()
+    return Either(((1.0, (*steps, *more)),))
+
+
 @dataclass(frozen=True, eq=False)
 class AnyOrder:
     """All parts happen, in any order."""
 
     parts: tuple[Steps, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Maybe:
-    """The steps happen with this probability."""
-
-    probability: float
-    steps: Steps
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """The steps happen once, then again with this probability each time, ``most`` times altogether."""
-
-    probability: float
-    most: int
-    steps: Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +104,7 @@ class Detour:
     where: str
 
 
-Step: TypeAlias = StoryEvent | Maybe | Either | AnyOrder | Again | Pick | When | Detour | Reaction
+Step: TypeAlias = StoryEvent | Either | AnyOrder | Pick | When | Detour | Reaction
 Steps: TypeAlias = tuple[Step, ...]
 
 
@@ -177,17 +171,14 @@ Branches: TypeAlias = list[tuple[float, ScriptState]]
 def branch(state: ScriptState, library: tuple[Scene, ...]) -> Branches:
     """The ways on from a state whose next step is no event, with their probabilities."""
     step = state.agenda[0]
-    if isinstance(step, Maybe):
-        return [(step.probability, state.go_on(*step.steps)), (1 - step.probability, state.go_on())]
     if isinstance(step, Either):
         return [(weight, state.go_on(*steps)) for weight, steps in step.alternatives]
     if isinstance(step, AnyOrder):
-        return _branch_any_order(state, step)
-    if isinstance(step, Again):
-        if step.most <= 1:
-            return [(1.0, state.go_on(*step.steps))]
-        more = Maybe(step.probability, (Again(step.probability, step.most - 1, step.steps),))
-        return [(1.0, state.go_on(*step.steps, more))]
+        ways = []
+        for index, part in enumerate(step.parts):
+            others = step.parts[:index] + step.parts[index + 1 :]
+            ways.append(state.go_on(*part, *([AnyOrder(others)] if others else [])))
+        return [(1 / len(ways), way) for way in ways]
     if isinstance(step, Pick):
         barred = [state.resolve(role) for role in step.but]
         roles = [role for role in map(state.resolve, step.among) if role not in barred]
@@ -201,16 +192,6 @@ def branch(state: ScriptState, library: tuple[Scene, ...]) -> Branches:
     if isinstance(step, Reaction):
         return _share(step.probability, _react(state, step), state)
     raise AssertionError("an event has no branches")
-
-
-def _branch_any_order(state: ScriptState, step: AnyOrder) -> Branches:
-    if len(step.parts) == 1:
-        return [(1.0, state.go_on(*step.parts[0]))]
-    branches = []
-    for index, part in enumerate(step.parts):
-        others = AnyOrder(step.parts[:index] + step.parts[index + 1 :])
-        branches.append((1 / len(step.parts), state.go_on(*part, others)))
-    return branches
 
 
 def _react(state: ScriptState, step: Reaction) -> list[ScriptState]:
