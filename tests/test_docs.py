@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import inspect
 import io
 import json
@@ -177,3 +178,24 @@ def test_modules_that_decisions_name_exist() -> None:
             assert (ROOT / name).exists() or (ROOT / "src" / "entitynlm" / name).exists(), (
                 f"{path.name} names {name}"
             )
+
+
+@pytest.mark.parametrize("path", [*DOCS, ROOT / "README.md"], ids=lambda path: path.stem)
+def test_imports_in_the_docs_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for module, names in re.findall(r"^ *from (entitynlm[\w.]*) import (.+)$", text, flags=re.MULTILINE):
+        found = importlib.import_module(module)
+        assert [name for name in names.split(", ") if not hasattr(found, name)] == [], (
+            f"{path.name}: {module}"
+        )
+
+
+@pytest.mark.parametrize("path", [*DOCS, ROOT / "README.md"], ids=lambda path: path.stem)
+def test_files_named_in_the_docs_exist(path: Path) -> None:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if "of commit" in line:  # what was there once
+            continue
+        for name in re.findall(
+            r"\b((?:src|tests|configs|scripts|benchmarks)/[\w/-]+\.(?:py|toml|sh))\b", line
+        ):
+            assert (ROOT / name).exists(), f"{path.name}: {name}"
