@@ -43,6 +43,7 @@ from support.enumeration import (
     weigh_analyses,
 )
 from support.small_networks import CLASSES, WORDS, make_network, make_words
+from test_architecture_page import list_names
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -71,6 +72,14 @@ def test_files_named_in_the_recipes_exist() -> None:
     made = ("my_format", "my_baseline", "my_backbone", "longest")
     missing = {path for path in named if not (ROOT / path).exists()}
     assert len(named) > 15 and all(any(name in path for name in made) for path in missing)
+
+
+def test_names_are_in_the_files_given_with_them() -> None:
+    """As in "`PARTS` (`src/entitynlm/training/settings.py`)" or "`VERBS` in `…`"."""
+    text = " ".join(CONTRIBUTING.split())
+    pairs = re.findall(r"`([A-Za-z_.]+)` (?:\(|in |of )`((?:src|tests)/[\w/]+\.py)`", text)
+    assert len(pairs) >= 9
+    assert [(name, file) for name, file in pairs if name not in list_names(ROOT / file)] == []
 
 
 # -- a format --------------------------------------------------------------------------------------------------------------
