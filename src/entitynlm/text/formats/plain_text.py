@@ -6,7 +6,6 @@ Markdown is read without its syntax, but ``text`` is the file as it is, and offs
 from __future__ import annotations
 
 import codecs
-import dataclasses
 from collections.abc import Iterable, Iterator
 
 from entitynlm.errors import ConfigError
@@ -29,19 +28,21 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     """One document, or several parts of a very long text; a text without words is none and is reported."""
-    markdown = _is_markdown(source)
+    choice = source.choose("markdown", ("auto", "yes", "no"))
+    by_name = source.path.removesuffix(".gz").lower().endswith(MARKDOWN)
+    markdown = choice == "yes" or (choice == "auto" and by_name)
     count = 0
     length = 0
     for number, text, is_last in _cut_parts(_check_characters(source), _choose_part_size(source)):
         name = source.stem if is_last and number == 1 else f"{source.stem}#{number}"
-        document = _make_document(text, name, markdown)
-        if name != source.stem:
-            meta = {"part": str(number), "text_start": str(length)}
-            document = dataclasses.replace(document, meta=meta)
+        meta = {} if name == source.stem else {"part": str(number), "text_start": str(length)}
+        view = strip_markdown(text) if markdown else None
+        cut = segment_text(view.text if view else text)
+        offsets = tuple(view.locate(start, end) for start, end in cut.offsets) if view else cut.offsets
         length += len(text)
-        if document.tokens:
+        if cut.tokens:
             count += 1
-            yield document
+            yield Document(name, cut.tokens, cut.sentences, text=text, offsets=offsets, meta=meta)
     if not count:
         source.report("the file has no words in it" if length else "the file is empty")
 
@@ -51,19 +52,6 @@ def _choose_part_size(source: Source) -> int:
     if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) >= SMALLEST_PART):
         raise ConfigError(f"option part_size={given} makes no sense; give a number from {SMALLEST_PART} on")
     return int(given)
-
-
-def _is_markdown(source: Source) -> bool:
-    choice = source.choose("markdown", ("auto", "yes", "no"))
-    by_name = source.path.removesuffix(".gz").lower().endswith(MARKDOWN)
-    return choice == "yes" or (choice == "auto" and by_name)
-
-
-def _make_document(text: str, name: str, markdown: bool) -> Document:
-    view = strip_markdown(text) if markdown else None
-    cut = segment_text(text if view is None else view.text)
-    offsets = cut.offsets if view is None else tuple(view.locate(start, end) for start, end in cut.offsets)
-    return Document(name, cut.tokens, cut.sentences, text=text, offsets=offsets)
 
 
 def _check_characters(source: Source) -> Iterator[str]:

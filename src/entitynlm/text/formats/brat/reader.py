@@ -22,7 +22,7 @@ from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, Annotation, annotate, choose_text
 from entitynlm.text.formats.json_records import restore_document, take
-from entitynlm.text.segmentation import align_span, segment_text, segment_whitespace
+from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
     rb"(T\d+\t\S+ \d+ \d+[;\t]|R\d+\t\S+ \S+:[TE]\d+ |\*\t\S+ T\d+ |[AM]\d+\t\S+ [TER]\d+|#\d+\tA)"
@@ -83,8 +83,11 @@ def read(source: Source) -> Iterator[Document]:
             names = ", ".join(f"{n!r} ({count})" for n, count in sorted(Counter(n for n, _ in named).items()))
             source.report(f"no relation was read as coreference; there are {names}, see the option relations")
         text = max(texts, key=lambda text: sum(_agrees(each, text) for each in found.values()))
-        document = _cut_text(source, text, how, found)
-        words = _SegmentedText(document, text, document.offsets or (), {})
+        cut = segment_whitespace(text)
+        if how == "text" or (how == "auto" and not _is_tokenised(cut, found)):
+            cut = segment_text(text)
+        document = Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+        words = _SegmentedText(document, text, cut.offsets, {})
     for each in found.values():
         _check_surface(each, words.text, source)
     with source.naming():
@@ -136,21 +139,13 @@ def _check_surface(each: TextBound, text: str, source: Source) -> None:
         source.report(f"{each.key} says {each.surface[:40]!r} where the text has {shown!r}", each.line)
 
 
-def _cut_text(source: Source, text: str, how: str, found: Mapping[str, TextBound]) -> Document:
-    cut = segment_whitespace(text)
-    if how == "text" or (how == "auto" and not _is_tokenised(cut.offsets, cut.tokens, found)):
-        cut = segment_text(text)
-    return Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
-
-
-def _is_tokenised(offsets: Sequence[Span], words: Sequence[str], found: Mapping[str, TextBound]) -> bool:
-    starts, ends = {start for start, _ in offsets}, {end for _, end in offsets}
-    ranges = [range_ for each in found.values() for range_ in each.ranges]
-    if any(start not in starts or end not in ends for start, end in ranges):
+def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
+    """Whether annotations begin and end at white space and punctuation mostly stands alone."""
+    starts, ends = {start for start, _ in cut.offsets}, {end for _, end in cut.offsets}
+    if any(start not in starts or end not in ends for each in found.values() for start, end in each.ranges):
         return False
-    alone = sum(word in ".,;:!?" for word in words)
-    attached = sum(len(word) > 1 and word[-1] in ",;:!?" for word in words)
-    return alone > attached
+    attached = sum(len(word) > 1 and word[-1] in ",;:!?" for word in cut.tokens)
+    return sum(word in ".,;:!?" for word in cut.tokens) > attached
 
 
 def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:

@@ -97,10 +97,6 @@ def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
         yield first, comments, rows
 
 
-def _parse_misc(misc: str) -> dict[str, str]:
-    return {key: value for key, _, value in (item.partition("=") for item in misc.split("|"))}
-
-
 @dataclass
 class _Group:
     """A multiword token whose words are being read."""
@@ -175,7 +171,7 @@ class _ConlluBuilder:
             if len(fields) != 10:
                 fields = self._mend_row(fields, number, line)
             word_id, form, lemma, upos, xpos, feats, head, deprel, _, misc = fields
-            items = _parse_misc(misc) if misc != "_" else {}
+            items = dict(item.partition("=")[::2] for item in misc.split("|")) if misc != "_" else {}
             if not _WORD.match(word_id):
                 self._read_special(word_id, form, items, number, line)
                 continue
@@ -188,7 +184,11 @@ class _ConlluBuilder:
             self._words_before.append(len(self._tokens))
             self._fields.append((lemma, upos, xpos, feats, deprel))
             self._place_word(form, items, ids[-1])
-            self._read_items(items, number)
+            if "Entity" in items:
+                self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
+            for name, values in self._extra.items():
+                if name in items:
+                    values[len(self._tokens) - 1] = unescape_misc(items[name])
         self._close_group()
         self._read_heads(ids, heads, start, rows[0][0])
 
@@ -216,13 +216,6 @@ class _ConlluBuilder:
         else:
             expected = "a word id such as 3, 3-4 or 3.1 in the first of ten columns"
             raise self._source.error(NOT_A_ROW, number, found=line, expected=expected)
-
-    def _read_items(self, items: dict[str, str], number: int) -> None:
-        if "Entity" in items:
-            self._entities.read_cell(items["Entity"], len(self._words_before) - 2, number)
-        for name, values in self._extra.items():
-            if name in items:
-                values[len(self._tokens) - 1] = unescape_misc(items[name])
 
     def _place_word(self, form: str, items: dict[str, str], word_id: int) -> None:
         """Put the latest word into the text, or into the multiword token that it belongs to."""

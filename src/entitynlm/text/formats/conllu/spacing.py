@@ -125,16 +125,11 @@ def describe_text(document: Document, forms: Sequence[str]) -> TextNotes | None:
             gap = text[end : offsets[token + 1][0]]
             if token in sentence_ends and "\n" in gap:
                 notes.paragraphs.add(token + 1)
-            items.extend(_describe_gap(gap, PARAGRAPH if token + 1 in notes.paragraphs else " "))
+            if gap != (PARAGRAPH if token + 1 in notes.paragraphs else " "):
+                items.append(f"SpacesAfter={escape_misc(gap)}" if gap else "SpaceAfter=No")
     for first, end in document.sentences:
         notes.sentence_texts.append(" ".join(text[offsets[first][0] : offsets[end - 1][1]].split()))
     return notes
-
-
-def _describe_gap(gap: str, default: str) -> list[str]:
-    if gap == default:
-        return []
-    return [f"SpacesAfter={escape_misc(gap)}"] if gap else ["SpaceAfter=No"]
 
 
 def _find_groups(document: Document, forms: Sequence[str]) -> dict[int, Multiword]:

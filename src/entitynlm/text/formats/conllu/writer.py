@@ -39,7 +39,8 @@ def _render(document: Document) -> Iterator[str]:
                 place = f"{token - start + 1}-{group.end - start}"
                 yield f"{place}\t{group.surface}\t_\t_\t_\t_\t_\t_\t_\t{together}\n"
             *before, deprel = (column[token] for column in fields)
-            head = _find_head(document, token, start, end)
+            above = document.heads[token] if document.heads is not None else None
+            head = "_" if above is None else str(above - start + 1) if start <= above < end else "0"
             row = (str(token - start + 1), forms[token], *before, head, deprel, "_", misc[token])
             yield "\t".join(row) + "\n"
         yield "\n"
@@ -85,13 +86,6 @@ def _fits_comments(document: Document, name: str) -> bool:
 def _quote(name: str) -> str:
     """The name of a column as a key in MISC."""
     return escape(name).replace("=", "%3D")
-
-
-def _find_head(document: Document, token: int, start: int, end: int) -> str:
-    if document.heads is None:
-        return "_"
-    head = document.heads[token]
-    return str(head - start + 1) if start <= head < end else "0"
 
 
 def _make_misc(
