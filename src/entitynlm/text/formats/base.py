@@ -96,17 +96,9 @@ class Source:
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))
 
-    def error(
-        self,
-        message: str,
-        line: int | None = None,
-        *,
-        found: str | None = None,
-        expected: str | None = None,
-        hint: str | None = None,
-    ) -> DataError:
-        """An error about this file, to be raised by the reader."""
-        return DataError(message, path=self.path, line=line, found=found, expected=expected, hint=hint)
+    def error(self, message: str, line: int | None = None, **details: str | None) -> DataError:
+        """An error about this file, to be raised by the reader; details are ``found``, ``expected`` and ``hint``."""
+        return DataError(message, path=self.path, line=line, **details)
 
     @contextlib.contextmanager
     def naming(self, line: int | None = None) -> Iterator[None]:

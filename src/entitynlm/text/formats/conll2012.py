@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import IO, Any
 
@@ -23,6 +24,7 @@ _SAME_ENTITY = re.compile(r"#\s*entity\s+(\S+)\s*=\s*(\S+)\s*$")
 BRACKET = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)")
 _BLANKS = re.compile(r"[ \t]+")
 
+Labels = tuple[str, ...]
 _PLAIN_NUMBER = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 HINT = "Is the file really in CoNLL-2012 format?"
 
@@ -138,6 +140,17 @@ def _drop_stray_tabs(rows: list[list[str]]) -> None:
         width -= 1
 
 
+@lru_cache(maxsize=1 << 16)
+def parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
+    """Labels of one-word mentions, of those that open, and of those that close."""
+    found = BRACKET.findall(cell)
+    return (
+        tuple(single.strip() for single, _, _ in found if single.strip()),
+        tuple(opened.strip() for _, opened, _ in found if opened),
+        tuple(closed.strip() for _, _, closed in found if closed),
+    )
+
+
 class _PartBuilder:
     """Collects one document (a part); ``rows`` holds the sentence that is being read.
 
@@ -202,15 +215,12 @@ class _PartBuilder:
 
     def _read_brackets(self, cell: str, token: int, line: int) -> None:
         """One cell, as the official scorer reads it: what opens here is opened before anything is closed."""
-        closing: list[str] = []
-        for single, opened, closed in BRACKET.findall(cell):
-            if single:
-                self._add_mention(token, token + 1, single)
-            elif opened:
-                self._open.setdefault(opened.strip(), []).append((token, line))
-            else:
-                closing.append(closed.strip())
-        for label in closing:
+        singles, opened, closed = parse_cell(cell)
+        for label in singles:
+            self._add_mention(token, token + 1, label)
+        for label in opened:
+            self._open.setdefault(label, []).append((token, line))
+        for label in closed:
             if stack := self._open.get(label):
                 self._add_mention(stack.pop()[0], token + 1, label)
             else:

@@ -10,7 +10,6 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.conll2012 import BEGIN, BRACKET, END, FIRST_COLUMN, make_id, parse_header
+from entitynlm.text.formats.conll2012 import BEGIN, END, FIRST_COLUMN, make_id, parse_cell, parse_header
 
-Labels = tuple[str, ...]
 Positions = NDArray[np.intp]
 NEWLINE, TAB, BLANK = b"\n\t "
 NO_MENTION = np.frombuffer(b"-_*", dtype=np.uint8)
@@ -172,23 +170,12 @@ def _cut_cells(table: _Table) -> Iterable[tuple[int, str]]:
     return zip(words.tolist(), _cut_out(table, table.last[words]).decode().split("\n"), strict=False)
 
 
-@lru_cache(maxsize=1 << 16)
-def _parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
-    """Labels of one-word mentions, of those that open, and of those that close."""
-    found = BRACKET.findall(cell)
-    return (
-        tuple(single.strip() for single, _, _ in found if single.strip()),
-        tuple(opened.strip() for _, opened, _ in found if opened),
-        tuple(closed.strip() for _, _, closed in found if closed),
-    )
-
-
 def _find_chains(cells: Iterable[tuple[int, str]]) -> dict[str, list[Span]]:
     """Mentions from the coreference column; the brackets that open at a word are opened before any is closed."""
     chains: dict[str, list[Span]] = {}
     stacks: dict[str, list[int]] = {}
     for token, cell in cells:
-        singles, opened, closed = _parse_cell(cell)
+        singles, opened, closed = parse_cell(cell)
         for label in singles:
             chains.setdefault(label, []).append((token, token + 1))
         for label in opened:

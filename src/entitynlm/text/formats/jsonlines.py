@@ -69,20 +69,17 @@ def _parse(line: str) -> JsonObject:
         if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
             record = json.loads(HALF_CHARACTER.sub("\ufffd", json.dumps(record, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"this line is not valid JSON ({error})",
-            found=line.strip()[:60],
-            expected="one whole JSON object per line",
-            hint="A file that is one array or is spread over lines can be turned by: jq -c '.[]?' or jq -c .",
-        ) from error
-    if not isinstance(record, dict):
-        raise DataError(
-            "this line is not a JSON object",
-            found=line.strip()[:60],
-            expected='an object such as {"doc_key": …, "sentences": …, "clusters": …}',
-            hint="A file that is one array can be turned into lines by: jq -c '.[]'",
-        )
-    return record
+        problem = f"this line is not valid JSON ({error})"
+    else:
+        if isinstance(record, dict):
+            return record
+        problem = "this line is not a JSON object"
+    raise DataError(
+        problem,
+        found=line.strip()[:60],
+        expected='one whole JSON object per line, such as {"doc_key": …, "sentences": …, "clusters": …}',
+        hint="A file that is one array or is spread over lines can be turned by: jq -c '.[]?' or jq -c .",
+    )
 
 
 def _read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
