@@ -26,28 +26,13 @@ REQUIRED_MARGIN = 15.0
 """Points of accuracy that each baseline has to stay under the reader who knows the script."""
 
 
-def guess_always_new(before: Sequence[str]) -> str:
-    """Always a new entity."""
-    return NEW
-
-
-def guess_most_recent(before: Sequence[str]) -> str:
-    """The entity of the mention before."""
-    return before[-1] if before else NEW
-
-
-def guess_most_frequent(before: Sequence[str]) -> str:
-    """The entity with most mentions so far, of several the one mentioned last."""
-    last = {entity: position for position, entity in enumerate(before)}
-    return max(last, key=lambda entity: (before.count(entity), last[entity]), default=NEW)
-
-
 KNOWING = "knows the script"
 BASELINES: Mapping[str, Callable[[Sequence[str]], str]] = {
-    "always new": guess_always_new,
-    "most recent": guess_most_recent,
-    "most frequent": guess_most_frequent,
+    "always new": lambda before: NEW,
+    "most recent": lambda before: before[-1] if before else NEW,
+    "most frequent": lambda before: max(reversed(before), key=before.count, default=NEW),
 }
+"""What each baseline guesses from the entities of the mentions before; of several that are as frequent, the latest."""
 
 
 def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
@@ -129,26 +114,6 @@ class SlotGuess:
         return max(self.probabilities, key=lambda role: self.probabilities[role]) == self.truth
 
 
-@dataclass(frozen=True, slots=True)
-class _PossibleSentence:
-    probability: float
-    state: ScriptState
-    template: Template
-
-    def role_at(self, index: int) -> str | None:
-        """The role that is mentioned at this place of the wording, if one is."""
-        items = self.template.items
-        item = items[index] if index < len(items) else None
-        return self.state.resolve(item.role) if isinstance(item, TemplateSlot) else None
-
-    def agrees(self, plan: SentencePlan, index: int) -> bool:
-        """Whether the same word or role stands at this place as in a sentence."""
-        item, other = self.template.items[index], plan.template.items[index]
-        if isinstance(item, TemplateSlot) or isinstance(other, TemplateSlot):
-            return isinstance(other, TemplateSlot) and self.role_at(index) == plan.state.resolve(other.role)
-        return item.form == other.form
-
-
 def predict_by_script(plan: StoryPlan) -> Iterator[SlotGuess]:
     """The guesses of the reader who knows the scripts, slot by slot."""
     seen: set[str] = set()
@@ -160,31 +125,39 @@ def predict_by_script(plan: StoryPlan) -> Iterator[SlotGuess]:
 
 
 def _predict_sentence(plan: SentencePlan, seen: set[str]) -> Iterator[SlotGuess]:
+    own = _list_items(plan.state, plan.template)
     possible = list(_enumerate_sentences(plan))
-    places = [i for i, item in enumerate(plan.template.items) if isinstance(item, TemplateSlot)]
-    start = 0
-    for place, truth in zip(places, plan.slots, strict=True):
+    for place, (is_slot, truth) in enumerate(own):
+        if not is_slot:
+            continue
         possible = [
-            sentence
-            for sentence in possible
-            if sentence.role_at(place) and all(sentence.agrees(plan, index) for index in range(start, place))
+            (probability, items)
+            for probability, items in possible
+            if items[:place] == own[:place] and len(items) > place and items[place][0]
         ]
         sums: dict[str, float] = defaultdict(float)
-        for sentence in possible:
-            role = sentence.role_at(place)
-            sums[role if role in seen else NEW] += sentence.probability
+        for probability, items in possible:
+            role = items[place][1]
+            sums[role if role in seen else NEW] += probability
         total = sum(sums.values())
         probabilities = {role: value / total for role, value in sums.items()}
         yield SlotGuess(probabilities, truth if truth in seen else NEW)
         seen.add(truth)
-        start = place
 
 
-def _enumerate_sentences(plan: SentencePlan) -> Iterator[_PossibleSentence]:
-    """All sentences that could come, given the script and whether a linking phrase was read."""
+def _enumerate_sentences(plan: SentencePlan) -> Iterator[tuple[float, list[tuple[bool, str]]]]:
+    """All sentences that could come, given the script and whether a linking phrase was read, with probabilities."""
     for probability, state in enumerate_events(plan.before, load_detours()):
         for weight, template in compile_event(state.event):
             link = weigh_link(state.event, template)
             share = link if plan.linked else 1 - link
             if share > 0:
-                yield _PossibleSentence(probability * weight * share, state, template)
+                yield probability * weight * share, _list_items(state, template)
+
+
+def _list_items(state: ScriptState, template: Template) -> list[tuple[bool, str]]:
+    """What stands in a sentence: slots (True) with their roles, and words."""
+    return [
+        (True, state.resolve(item.role)) if isinstance(item, TemplateSlot) else (False, item.form)
+        for item in template.items
+    ]

@@ -34,14 +34,10 @@ def list_words(section: str, table: str = "") -> tuple[str, ...]:
     return tuple(values.split() if isinstance(values, str) else values)
 
 
+@cache
 def has_word(word: str, section: str, table: str = "") -> bool:
     """Whether a section has this entry."""
-    return word in _entries(section, table)
-
-
-@cache
-def _entries(section: str, table: str) -> frozenset[str]:
-    return frozenset(list_words(section, table))
+    return word in list_words(section, table)
 
 
 def look_up_noun(form: str) -> Word:

@@ -162,7 +162,10 @@ class _ClauseParser:
         elif tag in VERB_TAGS:
             self.read_verb(position)
         elif tag in ADJECTIVE_TAGS:
-            self.read_adjective(item)
+            if self.copula:
+                self.set_predicate(item)
+            else:
+                self.add(item, "xcomp")
         elif tag in ("RB", "WRB", "RP"):
             self.read_adverb(position)
         elif tag == "UH":
@@ -337,12 +340,6 @@ class _ClauseParser:
         if self.tag_at(after) == "IN":
             return self.is_nominal(after + 1)
         return self.tag_at(after) in ADJECTIVE_TAGS or (self.is_nominal(after) and self.tag_at(after) != "EX")
-
-    def read_adjective(self, item: int) -> None:
-        if self.copula:
-            self.set_predicate(item)
-        else:
-            self.add(item, "xcomp")
 
     def read_adverb(self, position: int) -> None:
         item = self.units[position]
