@@ -117,7 +117,7 @@ def _count_rivals(discourse: Discourse, participant: Participant, last: LastMent
     for key, other in discourse.mentions.items():
         if other.sentence < earliest or key == participant.role.key:
             continue
-        rival = discourse.cast.members[key]
+        rival = discourse.cast[key]
         if find_person(rival) == person and not rival.narrator and rival.role.type != "time":
             rivals += 1
             fresher += other.order > last.order
