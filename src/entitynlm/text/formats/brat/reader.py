@@ -20,8 +20,15 @@ from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, Annotation, annotate, choose_text
-from entitynlm.text.formats.json_records import restore_document, take
+from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text
+from entitynlm.text.formats.json_records import (
+    OURS,
+    JsonObject,
+    restore_document,
+    restore_mention,
+    take,
+    take_spans,
+)
 from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
@@ -54,12 +61,12 @@ Link = tuple[str, ...]
 
 @dataclass
 class _SegmentedText:
-    """The words of a text without its mentions, and the annotations that our writer made of the document."""
+    """A document without its mentions, the offsets of its words, and what our writer kept of each mention."""
 
     document: Document
     text: str
     offsets: Sequence[Span]
-    written: dict[str, Annotation]
+    written: dict[str, JsonObject]
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -149,20 +156,29 @@ def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
 
 
 def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
-    """The document that our writer kept, if it is there and the text is still the same."""
+    """What our writer kept of the document, if it is there and the text is still the same."""
     path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
     if source.path == STANDARD or not path.is_file():
         return None
     try:
-        document = restore_document(take(json.loads(path.read_text("utf-8")), dict, "record"), source.report)
+        record = take(json.loads(path.read_text("utf-8")), dict, "record")
+        extras = take(record.get(OURS), dict, OURS)
+        text = next((text for text in texts if hash_text(text) == extras.get("hash")), None)
+        if text is None:
+            source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
+            return None
+        if extras.get("text_is_file"):
+            extras["text"] = text
+        document = restore_document(record, source.report)
+        places = take_spans(extras.get("places"), "places")
+        if len(places) != len(document):
+            raise DataError(f"{len(places)} places for {len(document)} words")
+        details = take(extras.get("annotations"), dict, "annotations")
+        written = {key: take(each, dict, key) for key, each in details.items()}
+        return _SegmentedText(document, text, places, written)
     except (OSError, ValueError, RecursionError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
         return None
-    text, offsets = choose_text(document)
-    if text not in texts:
-        source.report(f"the text was changed since {path.name} was written; it is cut into words anew")
-        return None
-    return _SegmentedText(document, text, offsets, annotate(document, text, offsets))
 
 
 def _add_mentions(
@@ -170,11 +186,14 @@ def _add_mentions(
 ) -> Document:
     mentions: dict[str, Mention] = {}
     for key, each in found.items():
-        known, *written = words.written.get(key, (None,))
-        name = known.entity if known else each.chain or key
-        if known and written == [each.label, each.ranges]:
-            mentions[key] = known
-            each.type = words.document.entity_types.get(name)
+        known = words.written.get(key, {})
+        name = take(known.get("entity", each.chain or key), str, "entity")
+        if known.get("label") == each.label and known.get("ranges") == [
+            list(range_) for range_ in each.ranges
+        ]:
+            (span,) = take_spans([known.get("span")], "span")
+            mentions[key] = restore_mention(span, name, known)
+            each.type = None if known.get("type") is None else take(known["type"], str, "type")
         elif parts := _find_parts(each, words.offsets, source):
             split = tuple(parts) if len(parts) > 1 else ()
             attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()

@@ -1,6 +1,6 @@
 """The writer of brat collections: ``name.txt``, ``name.ann``, brat's settings, and ``name.tokens``.
 
-The last is the document as JSON, with all that brat has no place for; brat ignores it, the reader restores the document by it.
+The last is JSON with what brat has no place for; brat ignores it, and by it the reader restores what was not edited in brat.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ import json
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterable
-from itertools import count, groupby
+from itertools import count
 from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import write_atomically
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.json_records import make_record
+from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
 from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
@@ -33,9 +34,6 @@ Coref\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive
 
 [attributes]
 """
-
-Annotation = tuple[Mention, str, tuple[Span, ...]]
-"""A mention with its label and its ranges of characters."""
 
 
 def write_folder(documents: Iterable[Document], folder: Path) -> None:
@@ -71,46 +69,57 @@ def _write(path: Path, text: str) -> None:
         stream.write(text)
 
 
+def hash_text(text: str) -> int:
+    """A checksum by which the reader knows whether the text was changed since."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
 def _write_document(document: Document, base: Path) -> set[str]:
     """Write the three files of a document and give the labels that were used."""
-    text, offsets = choose_text(document)
-    annotations = annotate(document, text, offsets)
+    text, offsets = _choose_text(document)
     lines: list[str] = []
-    for _, group in groupby(annotations.items(), key=lambda item: item[1][0].entity):
-        keys = []
-        for key, (_, label, ranges) in group:
+    described: dict[str, JsonObject] = {}
+    for entity in document.entities:
+        first = len(described) + 1
+        for key, mention in enumerate(entity.mentions, start=first):
+            label = dict(mention.attributes).get("label") or entity.type or UNTYPED
+            label = re.sub(r"[^A-Za-z0-9_-]", "_", label)
+            ranges = _find_ranges(mention, text, offsets)
             spelled = ";".join(f"{start} {end}" for start, end in ranges)
             surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
-            lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
-            keys.append(key)
-        if len(keys) > 1:
-            lines.append(f"*\tCoref {' '.join(keys)}\n")
+            lines.append(f"T{key}\t{label} {spelled}\t{surface}\n")
+            described[f"T{key}"] = {
+                "label": label,
+                "ranges": [list(each) for each in ranges],
+                "span": list(mention.span),
+                "entity": entity.id,
+                **({} if entity.type is None else {"type": entity.type}),
+                **describe_mention(mention),
+            }
+        if len(entity.mentions) > 1:
+            lines.append(f"*\tCoref {' '.join(f'T{key}' for key in range(first, len(described) + 1))}\n")
+    record = make_record(document.with_mentions(()))
+    record[OURS] |= {
+        "hash": hash_text(text),
+        "places": [list(offset) for offset in offsets],
+        "annotations": described,
+        "text_is_file": document.text == text,
+    }
+    if document.text == text:
+        del record[OURS]["text"]
     _write(base.with_name(base.name + ".txt"), text)
     _write(base.with_name(base.name + ".ann"), "".join(lines))
-    record = json.dumps(make_record(document), ensure_ascii=False)
-    _write(base.with_name(base.name + SIDECAR), record + "\n")
-    return {label for _, label, _ in annotations.values()}
+    _write(base.with_name(base.name + SIDECAR), json.dumps(record, ensure_ascii=False) + "\n")
+    return {each["label"] for each in described.values()}
 
 
-def choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
+def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:
     """The raw text where every word has a place in it, else the words with spaces, a sentence a line."""
     if document.text is not None and document.offsets and all(start < end for start, end in document.offsets):
         return document.text, document.offsets
     words = [re.sub(r"\s", " ", token) for token in document.tokens]
     text = "".join(" ".join(words[start:end]) + "\n" for start, end in document.sentences)
     return text, join_words(words)[1]
-
-
-def annotate(document: Document, text: str, offsets: tuple[Span, ...]) -> dict[str, Annotation]:
-    """The ``T`` lines of a document by their keys, entity by entity."""
-    annotations: dict[str, Annotation] = {}
-    for entity in document.entities:
-        for mention in entity.mentions:
-            label = dict(mention.attributes).get("label") or entity.type or UNTYPED
-            ranges = tuple(_find_ranges(mention, text, offsets))
-            key = f"T{len(annotations) + 1}"
-            annotations[key] = (mention, re.sub(r"[^A-Za-z0-9_-]", "_", label), ranges)
-    return annotations
 
 
 def _find_ranges(mention: Mention, text: str, offsets: tuple[Span, ...]) -> list[Span]:
