@@ -362,7 +362,7 @@ def generate(
 @cache
 def read_candidates(name: str) -> tuple[tuple[Any, Any], ...]:
     """(text, antecedent scores or k-best list) of a file that brings its texts along."""
-    from entitynlm.coref.candidates.files import read_candidates as read
+    from entitynlm.coref.candidates.kbest_lists import read_candidates as read
 
     return tuple(read(INPUTS / name))
 

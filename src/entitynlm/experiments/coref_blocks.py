@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.coref.candidates.files import Ranked
 from entitynlm.coref.candidates.kbest import K, count_candidates, find_oracle, get_decoder
-from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList
+from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList, Ranked
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems

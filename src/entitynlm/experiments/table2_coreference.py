@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from entitynlm.config import Mode
-from entitynlm.coref.candidates.files import Ranked
+from entitynlm.coref.candidates.kbest_lists import Ranked
 from entitynlm.coref.metrics.significance import TRIALS
 from entitynlm.coref.ranker.learning import train_ranker
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker

@@ -16,8 +16,12 @@ from entitynlm.coref.candidates.antecedents import (
     read_antecedent_scores,
     write_antecedent_scores,
 )
-from entitynlm.coref.candidates.files import read_candidates
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering, write_kbest_lists
+from entitynlm.coref.candidates.kbest_lists import (
+    KBestList,
+    ScoredClustering,
+    read_candidates,
+    write_kbest_lists,
+)
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 

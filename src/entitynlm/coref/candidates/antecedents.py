@@ -55,11 +55,7 @@ class AntecedentScores:
     @property
     def best_scores(self) -> NDArray[np.float64]:
         """The score of each mention's chosen antecedent; shape (mentions,)."""
-        chosen = np.zeros(len(self.mentions))
-        anaphors = self.anaphors
-        hits = self.antecedents == self.best[anaphors]
-        chosen[anaphors[hits]] = self.scores[hits]
-        return chosen
+        return self.scores[self.antecedents == self.best[self.anaphors]]
 
 
 def make_antecedent_scores(
@@ -87,17 +83,16 @@ def read_antecedent_scores(
         yield parse_scores(line)
 
 
-def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path, *, digits: int = 4) -> None:
-    """Write a file of antecedent scores rounded to ``digits`` decimals."""
-    write_lines((_to_row(item, digits) for item in items), path)
+def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path) -> None:
+    """Write a file of antecedent scores rounded to four decimals."""
 
+    def to_row(item: AntecedentScores) -> dict[str, Any]:
+        pairs = list(zip(item.antecedents.tolist(), np.round(item.scores, 4).tolist(), strict=True))
+        candidates = [pairs[start:end] for start, end in pairwise(item.offsets.tolist())]
+        mentions, best = item.mentions, item.best.tolist()
+        return {"doc_id": item.doc_id, "mentions": mentions, "candidates": candidates, "best": best}
 
-def _to_row(item: AntecedentScores, digits: int) -> dict[str, Any]:
-    rounded = np.round(item.scores, digits).tolist()
-    pairs = list(zip(item.antecedents.tolist(), rounded, strict=True))
-    candidates = [pairs[start:end] for start, end in pairwise(item.offsets.tolist())]
-    mentions, best = item.mentions, item.best.tolist()
-    return {"doc_id": item.doc_id, "mentions": mentions, "candidates": candidates, "best": best}
+    write_lines(map(to_row, items), path)
 
 
 def parse_scores(line: Line) -> AntecedentScores:

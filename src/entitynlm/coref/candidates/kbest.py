@@ -1,12 +1,11 @@
 """k-best lists from antecedent scores: the paper's one-swap heuristic, and samples from the scores.
 
-An antecedent tree gives each mention one antecedent or none; its chains are the transitive closure.
-Different trees may say the same chains, and what a reranker wants is different chains.
+An antecedent tree gives each mention one antecedent or none; its chains are the transitive closure. Different trees may have the
+same chains, and what a reranker wants is different chains.
 
-:func:`decode_swaps` is section 5.2 of the paper: one antecedent of the one-best tree is replaced at a time,
-in the order of the score that this costs. :func:`decode_samples` draws whole trees from the distribution
-that the scores define, so that one candidate may differ in many places; its lists leave more room above the
-one-best (``docs/decisions/032``).
+:func:`decode_swaps` is section 5.2 of the paper: one antecedent of the one-best tree is replaced at a time, in the order of the
+score that this costs. :func:`decode_samples` draws whole trees from the distribution that the scores define, so that one
+candidate may differ in many places; its lists leave more room above the one-best (``docs/decisions/032``).
 """
 
 from __future__ import annotations
@@ -72,8 +71,7 @@ def decode_swaps(
         for pair in np.argsort(losses, kind="stable").tolist():
             mention, antecedent = int(anaphors[pair]), int(scores.antecedents[pair])
             if antecedent != scores.best[mention]:
-                changed = _move_branch(scores.best, labels, mention, antecedent)
-                yield total - float(losses[pair]), changed
+                yield total - float(losses[pair]), _move_branch(scores.best, labels, mention, antecedent)
 
     return _make_list(scores, _take_distinct(list_swaps(), k), k if pad else 0, singletons)
 
@@ -207,8 +205,7 @@ def _move_branch(tree: Tree, labels: Labels, mention: int, antecedent: int) -> L
         if int(tree[other]) in branch:
             branch.add(other)
     changed = labels.copy()
-    target = mention if antecedent == NO_ANTECEDENT else int(labels[antecedent])
-    changed[sorted(branch)] = target
+    changed[sorted(branch)] = mention if antecedent == NO_ANTECEDENT else labels[antecedent]
     return changed
 
 

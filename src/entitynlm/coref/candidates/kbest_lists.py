@@ -1,22 +1,25 @@
 """k-best lists: the analyses that a coreference system considers best for a document, with its scores.
 
-One JSON object a line, one line a document, the best candidate first::
+One JSON object a line, one line a document, the best candidate first; clusters are lists of half-open spans of tokens::
 
     {"doc_id": "tale", "candidates": [{"clusters": [[[0, 1], [5, 6]]], "score": 2.5}, {"clusters": [], "score": 0.0}]}
 
-``clusters`` are lists of half-open spans over the document's tokens. Any system can write this by itself; the lists that this
-package writes come from antecedent scores.
+A reranker reads such lists or antecedent scores; the fields of a line say which it is (``docs/formats.md``). Its text is the
+corpus's document of that id, or is in the line: ``"tokens": ["Anna", "sleeps"]``, and ``"sentences": [[0, 2]]`` where known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from entitynlm.coref.candidates.json_lines import Line, write_lines
-from entitynlm.text.document import Span
+from entitynlm.coref.candidates.antecedents import AntecedentScores, parse_scores
+from entitynlm.coref.candidates.json_lines import Line, read_lines, write_lines
+from entitynlm.text.document import Document, Span
 
 Clusters = tuple[tuple[Span, ...], ...]
 
@@ -43,6 +46,50 @@ class KBestList:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+
+Ranked = AntecedentScores | KBestList
+
+
+def read_candidates(
+    path: str | Path, documents: Mapping[str, Document] | None = None
+) -> Iterator[tuple[Document, Ranked]]:
+    """Stream (text, scores or list) of a file.
+
+    :param documents: the texts by id; without them every line must carry its own tokens.
+    """
+    for line in read_lines(path, documents, ("candidates",)):
+        document = _parse_text(line) if line.document is None else line.document
+        line = dataclasses.replace(line, document=document)
+        yield document, parse_scores(line) if "mentions" in line.row else parse_kbest_list(line)
+
+
+def _parse_text(line: Line) -> Document:
+    """The text that a line brings along."""
+    tokens, sentences = line.row.get("tokens"), line.row.get("sentences", [])
+    if tokens is None:
+        hint = "Name the corpus with --corpus, or give each line its tokens"
+        message = "this line has no tokens, and no corpus was given to take them from"
+        raise line.fail(message, list(line.row), hint=hint)
+    if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
+        raise line.fail("the tokens are not a list of words")
+    if not _cover(sentences, len(tokens)):
+        message = f"the sentences don't cover the {len(tokens)} tokens one after the other"
+        raise line.fail(message, sentences, "[[0, end], [end, …], …]")
+    return Document(line.doc_id, tuple(tokens), tuple((start, end) for start, end in sentences))
+
+
+def _cover(sentences: Any, size: int) -> bool:
+    """Whether these are ranges that follow each other from 0 to ``size`` (none at all means: not known)."""
+    if sentences == []:
+        return True
+    if not isinstance(sentences, list) or not all(isinstance(p, list) and len(p) == 2 for p in sentences):
+        return False
+    bounds = [bound for pair in sentences for bound in pair]
+    if not all(type(bound) is int for bound in bounds) or (bounds[0], bounds[-1]) != (0, size):
+        return False
+    follows = all(end == start for (_, end), (start, _) in pairwise(sentences))
+    return follows and all(start < end for start, end in sentences)
 
 
 def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:

@@ -28,7 +28,7 @@ def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
             chosen.append(max(sorted(pairs), key=similarity.__getitem__))
             continue
         table = [[similarity.get((i, j), 0.0) for j in columns] for i in rows]
-        found = _solve(table) if min(len(rows), len(columns)) < LARGE else _solve_large(table)
+        found = _solve(table) if min(len(rows), len(columns)) < LARGE else _solve_by_scipy(table)
         chosen += [(rows[i], columns[j]) for i, j in found if (rows[i], columns[j]) in similarity]
     return sorted(chosen)
 
@@ -91,7 +91,7 @@ def _solve(table: Sequence[Sequence[float]]) -> list[Pair]:
     return [(row, column) for column, row in enumerate(owner[:width]) if row >= 0]
 
 
-def _solve_large(table: Sequence[Sequence[float]]) -> list[Pair]:
+def _solve_by_scipy(table: Sequence[Sequence[float]]) -> list[Pair]:
     from scipy.optimize import linear_sum_assignment
 
     rows, columns = linear_sum_assignment(-np.array(table))

@@ -97,16 +97,9 @@ class CorpusCounts:
         if self.has_conll:
             figures[CONLL] = self.conll
         if per_document:
-            figures["documents"] = self._describe_documents()
+            alone = (self.take([row]) for row in range(len(self)))
+            figures["documents"] = [{"id": one.doc_ids[0], **one.to_json()} for one in alone]
         return figures
-
-    def _describe_documents(self) -> list[dict[str, object]]:
-        columns: dict[str, Sequence[object]] = {"id": self.doc_ids}
-        for name in self.by_metric:
-            columns[name] = [score.to_json() for score in self.score_documents(name)]
-        if self.has_conll:
-            columns[CONLL] = self.conll_documents
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def add_documents(counts: Floats) -> Floats:
@@ -118,7 +111,8 @@ def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
     """The metrics called ``names`` (all of them for None), or an error that lists the names there are."""
     if names is None:
         return tuple(METRICS.values())
-    wanted = list(dict.fromkeys(part for name in names for part in _expand(name)))
+    groups = {CONLL: CONLL_METRICS, "all": tuple(METRICS)}
+    wanted = list(dict.fromkeys(part for name in names for part in groups.get(name, (name,))))
     unknown = [name for name in wanted if name not in METRICS]
     if unknown:
         known = ", ".join((*METRICS, CONLL))
@@ -150,10 +144,6 @@ def score_documents(
         raise DataError(f"{len(response)} documents can't be scored against {len(key)}")
     alignments = [align_documents(*pair) for pair in zip(key, response, strict=True)]
     return count_alignments([document.id for document in key], alignments, metrics)
-
-
-def _expand(name: str) -> tuple[str, ...]:
-    return CONLL_METRICS if name == CONLL else tuple(METRICS) if name == "all" else (name,)
 
 
 def _to_score(summary: Floats) -> Score:

@@ -101,9 +101,8 @@ def read_lists(
     singletons: bool,
 ) -> Keyed:
     """Texts and k-best lists of a file; antecedent scores are decoded."""
-    from entitynlm.coref.candidates.files import read_candidates
     from entitynlm.coref.candidates.kbest import get_decoder
-    from entitynlm.coref.candidates.kbest_lists import KBestList
+    from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
     from entitynlm.text.corpora import open_corpus
 
     decode = get_decoder(method)

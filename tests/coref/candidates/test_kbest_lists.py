@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from entitynlm.coref.candidates.antecedents import AntecedentScores
-from entitynlm.coref.candidates.files import read_candidates
-from entitynlm.coref.candidates.kbest_lists import KBestList
+from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 
