@@ -12,7 +12,6 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import DETERMINERS, PRONOUNS
 
 Form = Literal["pronoun", "name", "definite", "indefinite"]
-FORMS: tuple[Form, ...] = ("pronoun", "name", "definite", "indefinite")
 
 PROPER = frozenset({"NNP", "NNPS", "PROPN"})
 TITLES = frozenset("mr mr. mrs mrs. ms ms. miss dr dr. sir lady lord king queen saint st. captain".split())
@@ -33,11 +32,8 @@ class FormReader:
         words = [token.lower() for token in tokens]
         if " ".join(words) in PRONOUNS:
             return "pronoun"
-        determiner = DETERMINERS.get(words[0])
-        if determiner == "indefinite":
-            return "indefinite"
-        if determiner is not None:
-            return "definite"
+        if words[0] in DETERMINERS:
+            return "indefinite" if DETERMINERS[words[0]] == "indefinite" else "definite"
         if any(word in POSSESSIVES for word in words[1:-1]):  # Anna's house
             return "definite"
         return "name" if any(map(self._is_proper, range(mention.start, mention.end))) else "indefinite"

@@ -144,9 +144,5 @@ def _check_antecedent(line: Line, mention: int, antecedent: Any) -> None:
     if type(antecedent) is not int or antecedent < NO_ANTECEDENT:
         raise line.fail(f"mention {mention} has an unknown mention as antecedent", antecedent)
     if antecedent >= mention:
-        raise line.fail(
-            f"mention {mention} has mention {antecedent} as antecedent, which does not come before it"
-            " (antecedents would run in a circle)",
-            antecedent,
-            f"an index below {mention}, or -1 for none",
-        )
+        message = f"mention {mention} has antecedent {antecedent}, which does not come before it (they run in a circle)"
+        raise line.fail(message, antecedent, f"an index below {mention}, or -1 for none")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,22 +67,23 @@ def read_lines(
         for number, text in decode_lines(stream, name):
             if not text.strip():
                 continue
-            line = Line(name, number, _parse_object(text, name, number, ("doc_id", *fields)))
+            line = _parse_line(text, name, number, ("doc_id", *fields))
             if line.doc_id in seen:
                 raise line.fail(f"document {line.doc_id!r} was already in line {seen[line.doc_id]}")
             seen[line.doc_id] = number
             if documents is None:
                 yield line
             elif line.doc_id in documents:
-                yield Line(name, number, line.row, documents[line.doc_id])
+                yield replace(line, document=documents[line.doc_id])
             else:
                 known = ", ".join(list(documents)[:5]) + (", …" if len(documents) > 5 else "")
-                size = len(documents)
-                message = f"document {line.doc_id!r} is not one of the {size} documents of the corpus"
+                message = (
+                    f"document {line.doc_id!r} is not one of the {len(documents)} documents of the corpus"
+                )
                 raise line.fail(message, expected=known)
 
 
-def _parse_object(text: str, path: str, number: int, fields: Sequence[str]) -> dict[str, Any]:
+def _parse_line(text: str, path: str, number: int, fields: Sequence[str]) -> Line:
     try:
         row = json.loads(text)
     except ValueError as error:
@@ -90,12 +91,11 @@ def _parse_object(text: str, path: str, number: int, fields: Sequence[str]) -> d
     if not isinstance(row, dict):
         raise DataError("this is not a JSON object", path=path, line=number, found=text[:SHOWN])
     line = Line(path, number, row)
-    for field in fields:
-        if field not in row:
-            raise line.fail(f"the field {field!r} is missing", list(row), ", ".join(fields))
+    if missing := [field for field in fields if field not in row]:
+        raise line.fail(f"the field {missing[0]!r} is missing", list(row), ", ".join(fields))
     if not isinstance(row["doc_id"], str) or not row["doc_id"]:
         raise line.fail("the doc_id is not a name", row["doc_id"])
-    return row
+    return line
 
 
 def write_lines(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:

@@ -66,15 +66,9 @@ def count_pronouns(texts: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]
 
 def _find_names(tokens: Sequence[str]) -> list[int]:
     """Words with a capital that is not that of a sentence's first word."""
-    return [
-        number
-        for number, token in enumerate(tokens)
-        if len(token) > 1
-        and token[0].isupper()
-        and token.isalpha()
-        and number
-        and tokens[number - 1] not in BREAKS
-    ]
+    words = enumerate(pairwise(tokens), start=1)
+    found = ((n, word) for n, (before, word) in words if before not in BREAKS and len(word) > 1)
+    return [number for number, word in found if word[0].isupper() and word.isalpha()]
 
 
 def learn_gender_prior(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from entitynlm.coref.linking.entity_memory import EntityMemory, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.linking.lexicon import Lexicon
+from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.errors import ModelError
 from entitynlm.model.components import StoredComponent
@@ -35,14 +36,6 @@ Chooser = Callable[[int, CandidateFeatures, np.ndarray | None], int]
 mention is looked up ahead of its turn, because it names the speaker of a quotation."""
 
 
-class EntityScores(Protocol):
-    """Log-probabilities of a mention's candidate entities along a path of links: the proposal's (``ProposalScorer``)."""
-
-    def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray: ...
-
-    def add_mention(self, number: int, entity: int) -> None: ...
-
-
 @dataclass(frozen=True)
 class UnlinkedMentions:
     """Mentions of a document, in text order, outer before inner, and what is known of them beside the document's words."""
@@ -51,7 +44,7 @@ class UnlinkedMentions:
     spans: Sequence[Span]
     types: Sequence[str | None] | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
-    proposal: EntityScores | None = None
+    proposal: ProposalScorer | None = None
 
 
 class Linker(nn.Module):

@@ -26,15 +26,15 @@ def find_speakers(document: Document, mentions: Sequence[MentionAttributes]) -> 
     for token, quote in enumerate(quotes):
         if quote:
             borders[quote] = (borders.get(quote, (token, token))[0], token)
-    starts: dict[int, int] = {}
+    starts: dict[int, tuple[int, int]] = {}  # mentions and their ends by their first tokens
     ends: dict[int, int] = {}
     for number, mention in enumerate(mentions):
         if not mention.quote:
-            starts.setdefault(mention.candidate.start, number)
+            starts.setdefault(mention.candidate.start, (number, mention.candidate.end))
             ends[mention.candidate.end] = number
     found = {}
     for quote, (start, end) in borders.items():
-        speaker = _look_after(tokens, quotes, end, starts, mentions)
+        speaker = _look_after(tokens, quotes, end, starts)
         if speaker is None:
             speaker = _look_before(tokens, quotes, start, ends)
         if speaker is not None:
@@ -43,11 +43,7 @@ def find_speakers(document: Document, mentions: Sequence[MentionAttributes]) -> 
 
 
 def _look_after(
-    tokens: Sequence[str],
-    quotes: Sequence[int],
-    end: int,
-    starts: Mapping[int, int],
-    mentions: Sequence[MentionAttributes],
+    tokens: Sequence[str], quotes: Sequence[int], end: int, starts: Mapping[int, tuple[int, int]]
 ) -> int | None:
     """The speaker in "…," said Anne, and in "…," the old man cried; ``end`` is the last token that is quoted."""
     if tokens[end] not in BEFORE_SPEAKER:
@@ -60,8 +56,8 @@ def _look_after(
         if word in SPEECH_VERBS:
             verb = True
         elif token in starts:
-            number = starts[token]
-            return number if verb or _speaks(tokens, mentions[number].candidate.end) else None
+            number, after = starts[token]
+            return number if verb or _speaks(tokens, after) else None
     return None
 
 

@@ -43,10 +43,7 @@ def summarise_counts(counts: Floats, no_recall: float = 0.0) -> Floats:
 
 def summarise_blanc(counts: Floats) -> Floats:
     """(..., 3) recall, precision and F1 from (..., 8) counts: the mean over both kinds of links, or the one kind the key has."""
-    links, non_links = (
-        summarise_counts(counts[..., :4], NO_LINKS),
-        summarise_counts(counts[..., 4:], NO_LINKS),
-    )
+    links, non_links = (summarise_counts(part, NO_LINKS) for part in (counts[..., :4], counts[..., 4:]))
     no_links, no_non_links = links[..., :1] == NO_LINKS, non_links[..., :1] == NO_LINKS
     one_kind = np.where(no_links, np.where(no_non_links, 0.0, non_links), links)
     return np.where(no_links | no_non_links, one_kind, (links + non_links) / 2)
@@ -190,9 +187,8 @@ def _count_link_sets(alignment: Alignment) -> Counts:
     chains = (*alignment.key, *alignment.response)
     size = 1 + max((mention for chain in chains for mention in chain), default=0)
     counts: list[int] = []
-    for key, response in zip(
-        _list_links(alignment.key, size), _list_links(alignment.response, size), strict=True
-    ):
+    sides = _list_links(alignment.key, size), _list_links(alignment.response, size)
+    for key, response in zip(*sides, strict=True):
         correct = np.intersect1d(key, response, assume_unique=True).size
         counts += [correct, key.size, correct, response.size]
     return tuple(counts)
@@ -203,8 +199,7 @@ def _list_links(chains: Sequence[Sequence[int]], size: int) -> tuple[NDArray[np.
     mentions = np.array([mention for chain in chains for mention in chain], dtype=np.int64)
     owners = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
     first, second = np.triu_indices(len(mentions), k=1)
-    smaller = np.minimum(mentions[first], mentions[second])
-    larger = np.maximum(mentions[first], mentions[second])
-    codes = smaller * size + larger
+    pairs = np.sort([mentions[first], mentions[second]], axis=0)
+    codes = pairs[0] * size + pairs[1]
     together = owners[first] == owners[second]
     return np.unique(codes[together]), np.unique(codes[~together])

@@ -170,14 +170,10 @@ _OPENING = re.compile(r"\(([^\s()*]+)")
 def find_by_constituents(document: Document) -> list[CandidateMention]:
     """Noun phrases of the parse column, possessive pronouns, and names inside of longer phrases."""
     tags = document.column("pos")
-    found: dict[Span, CandidateMention] = {}
-    for start, end in _list_noun_phrases(document):
-        found.setdefault((start, end), CandidateMention(start, end, guess_head(document, start, end)))
-    for token, tag in enumerate(tags):
-        if tag in ("PRP", "PRP$"):
-            found.setdefault((token, token + 1), CandidateMention(token, token + 1, token))
-    for start, end in _list_names(tags, document.sentences):
-        found.setdefault((start, end), CandidateMention(start, end, end - 1, 1))
+    phrases = [CandidateMention(*span, guess_head(document, *span)) for span in _list_noun_phrases(document)]
+    pronouns = [CandidateMention(t, t + 1, t) for t, tag in enumerate(tags) if tag in ("PRP", "PRP$")]
+    names = [CandidateMention(s, e, e - 1, variant=1) for s, e in _list_names(tags, document.sentences)]
+    found = {mention.span: mention for mention in reversed([*phrases, *pronouns, *names])}  # the first counts
     return sorted(found.values(), key=lambda mention: mention.span)
 
 
