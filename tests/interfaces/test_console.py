@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from entitynlm.interfaces.console import ProgressBars, Terminal, print_path
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.progress import track
 
 
 def test_figures_and_remarks_go_to_different_streams(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,13 +32,36 @@ def test_quiet_and_json_silence_one_stream_each(capsys: pytest.CaptureFixture[st
 
 def test_work_is_passed_through_the_progress_bars(capsys: pytest.CaptureFixture[str]) -> None:
     terminal = Terminal()
-    assert list(terminal.track([1, 2, 3], "counting")) == [1, 2, 3]
-    with terminal.progress() as bars:
-        progress = ProgressBars(bars, terminal)
-        progress.start("step", 2)
-        progress.advance("step", 2, "loss 1.5")
-        progress.finish("step")
-    assert capsys.readouterr().out == ""
+    assert list(track(terminal, "counting", [1, 2, 3])) == [1, 2, 3]
+    terminal.start("step", 2)
+    terminal.advance("step", note="half")
+    terminal.message("a message")
+    terminal.close()
+    out, err = capsys.readouterr()
+    assert out == "" and err == "a message\n"
+
+
+def test_bars_are_shown_while_their_tasks_last() -> None:
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), force_terminal=True, force_interactive=True)
+    for _ in range(2):
+        terminal.start("outer")
+        terminal.start("inner", 2)
+        terminal.advance("inner", 2)
+        terminal.finish("inner")
+        assert terminal._bars.live.is_started
+        terminal.finish("outer")
+        assert not terminal._bars.live.is_started
+    assert "outer" in terminal.err.file.getvalue()
+
+
+def test_a_stop_is_an_interrupt_at_the_next_step() -> None:
+    terminal = Terminal()
+    terminal.start("step")
+    terminal.advance("step")
+    terminal.stop_asked = True
+    with pytest.raises(KeyboardInterrupt):
+        terminal.advance("step")
 
 
 def test_paths_are_shown_relative_to_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,10 @@ def test_the_fields_of_a_group_are_options_and_the_verb_gets_the_group() -> None
 
 
 def test_help_stands_in_the_docstring() -> None:
-    text, helps = options.split_docstring("Do it.\n\n:param a: One\n    two.\n:param b: Three.\n\nExample: x")
+    def do() -> None: ...
+
+    do.__doc__ = "Do it.\n\n:param a: One\n    two.\n:param b: Three.\n\nExample: x"
+    text, helps = options.split_docstring(do)
     assert text == "Do it.\n\nExample: x"
     assert helps == {"a": "One two.", "b": "Three."}
     assert options.expand_groups(paint).__doc__ == "Paint something.\n\nMore on it.\n\nExample: paint house"

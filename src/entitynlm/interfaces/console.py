@@ -5,32 +5,33 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces.options import Colour, Json, Quiet
 
 if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to be answered
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress as Bars
 
     from entitynlm.model.pretrained import Pretrained
-
-Item = TypeVar("Item")
 
 
 @dataclass
 class Terminal:
-    """Where a verb prints, as its options say: one instance per run."""
+    """Where a verb prints and shows its progress (``entitynlm.progress.Progress``), as its options say."""
 
     json_path: Json = None
     quiet: Quiet = False
     colour: Colour = None
+
+    def __post_init__(self) -> None:
+        self.log: Path | None = None  # messages of the progress are also written here
+        self.stop_asked = False  # answered at the next step of the progress
+        self._tasks: dict[str, Any] = {}
 
     @cached_property
     def out(self) -> Console:
@@ -50,6 +51,24 @@ class Terminal:
 
         return Console(file=sys.stderr, stderr=True, quiet=self.quiet, highlight=False)
 
+    @cached_property
+    def _bars(self) -> Bars:
+        from rich import progress as bars
+
+        return bars.Progress(
+            bars.TextColumn("[progress.description]{task.description}"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TimeRemainingColumn(),
+            bars.TextColumn("{task.fields[note]}"),
+            console=self.err,
+            transient=True,
+            disable=self.quiet or not self.err.is_terminal,
+        )
+
+    # -- figures and remarks ---------------------------------------------------------------------------------------------
+
     def print(self, *things: Any, **options: Any) -> None:
         """Print for people, on standard output; nothing when ``--json -`` has claimed it."""
         self.out.print(*things, **_keep_lines(things, options))
@@ -57,6 +76,13 @@ class Terminal:
     def remark(self, *things: Any, **options: Any) -> None:
         """Print a remark on standard error; nothing with ``--quiet``."""
         self.err.print(*things, **_keep_lines(things, options))
+
+    def write_json(self, figures: Any) -> None:
+        """Write the figures as JSON where ``--json`` asked for them."""
+        if self.json_path is not None:
+            text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
+            with write_atomically(self.json_path) as stream:
+                stream.write(text + "\n")
 
     def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
         """A model, with a remark where there is something to say about its folder."""
@@ -67,87 +93,41 @@ class Terminal:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained
 
-    def write_json(self, figures: Any) -> None:
-        """Write the figures as JSON where ``--json`` asked for them."""
-        if self.json_path is None:
-            return
-        text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
-        with write_atomically(self.json_path) as stream:
-            stream.write(text + "\n")
-
-    @contextmanager
-    def progress(self) -> Iterator[Progress]:
-        """Progress bars on standard error, absent when it is not a terminal or with ``--quiet``."""
-        from rich import progress as bars
-
-        with bars.Progress(
-            bars.TextColumn("[progress.description]{task.description}"),
-            bars.BarColumn(),
-            bars.MofNCompleteColumn(),
-            bars.TimeElapsedColumn(),
-            bars.TimeRemainingColumn(),
-            bars.TextColumn("{task.fields[note]}"),
-            console=self.err,
-            transient=True,
-            disable=self.quiet or not self.err.is_terminal,
-        ) as progress:
-            yield progress
-
-    def track(self, items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:
-        """Go through ``items`` with a progress bar."""
-        with self.progress() as progress:
-            size = len(items) if total is None and isinstance(items, Sized) else total
-            task = progress.add_task(description, total=size, note="")
-            for item in items:
-                yield item
-                progress.advance(task)
-
-
-class ProgressBars:
-    """Progress in the terminal: a bar for each task, messages as remarks (and, with the time, at the end of a log file).
-
-    :param should_stop: asked at every step; a stop is an interrupt.
-    """
-
-    def __init__(
-        self,
-        bars: Progress,
-        terminal: Terminal,
-        *,
-        log: Path | None = None,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        self._bars, self._terminal, self._log, self._should_stop = bars, terminal, log, should_stop
-        self._tasks: dict[str, Any] = {}
+    # -- progress: a bar for each task while it lasts --------------------------------------------------------------------
 
     def start(self, task: str, total: int | None = None) -> None:
         self.finish(task)
+        self._bars.start()
         self._tasks[task] = self._bars.add_task(task, total=total, note="")
 
     def advance(self, task: str, amount: int = 1, note: str = "") -> None:
         self._bars.update(self._tasks[task], advance=amount, note=note)
-        if self._should_stop():
+        if self.stop_asked:
             raise KeyboardInterrupt
 
     def finish(self, task: str) -> None:
         if task in self._tasks:
             self._bars.remove_task(self._tasks.pop(task))
+            if not self._tasks:
+                self._bars.stop()
 
     def message(self, text: str) -> None:
-        self._terminal.remark(text, markup=False)
-        if self._log is not None:
-            self._log.parent.mkdir(parents=True, exist_ok=True)
-            with self._log.open("a", encoding="utf-8") as stream:
+        self.remark(text, markup=False)
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            with self.log.open("a", encoding="utf-8") as stream:
                 stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+
+    def close(self) -> None:
+        """Finish the tasks that an error has cut off."""
+        for task in list(self._tasks):
+            self.finish(task)
 
 
 def print_path(path: str | Path) -> str:
     """A path as people should see it: relative to here where that is shorter."""
-    path = Path(path)
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    here = Path.cwd()
+    return str(Path(path).relative_to(here) if Path(path).is_relative_to(here) else path)
 
 
 def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:

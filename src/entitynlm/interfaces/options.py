@@ -7,6 +7,7 @@ its fields.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import functools
@@ -22,12 +23,14 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD
+from entitynlm.model.devices import check_device, prepare_torch
+from entitynlm.model.packaged import DEFAULT, find_model, list_models
+from entitynlm.text.formats.registry import FORMATS, get_format, parse_format
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.console import Terminal
     from entitynlm.model.pretrained import Pretrained
 
-DEFAULT_MODEL = "entitynlm-en"
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -38,30 +41,35 @@ def check_writable(path: Any) -> Any:
     """The path itself if something can be written there; folders that are still missing will be made."""
     if path is None or str(path) == STANDARD:
         return path
-    place = Path(path).absolute()
+    place = whole = Path(path).absolute()
     while not place.exists():
         place = place.parent
-    wrong = "is a file, not a folder" if place != Path(path).absolute() and not place.is_dir() else None
-    if wrong is None and not os.access(place, os.W_OK):
-        wrong = "is write-protected"
-    if wrong is not None:
-        raise DataError(f"can't be written ({place} {wrong})", path=path)
+    if place != whole and not place.is_dir():
+        raise DataError(f"can't be written ({place} is a file, not a folder)", path=path)
+    if not os.access(place, os.W_OK):
+        raise DataError(f"can't be written ({place} is write-protected)", path=path)
+    return path
+
+
+def check_exists(path: Any) -> Any:
+    """The path itself if there is a file or folder; several paths if there is something at each."""
+    for one in path if isinstance(path, list) else [path]:
+        if one is not None and str(one) != STANDARD and not Path(one).exists():
+            raise DataError(
+                "there is no such file or folder", path=one, hint="Check the spelling of the path"
+            )
     return path
 
 
 def check_format(format: str | None) -> str | None:
     """The format's name itself if we read it with the options that stand behind it."""
     if format is not None:
-        from entitynlm.text.formats.registry import parse_format
-
         parse_format(format)
     return format
 
 
 def check_output_format(format: str | None) -> str | None:
     """The format's name itself if documents can be written in it."""
-    from entitynlm.text.formats.registry import FORMATS, get_format
-
     if format is not None and not get_format(format).writable:
         writable = ", ".join(name for name, form in FORMATS.items() if form.writable)
         raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
@@ -70,28 +78,12 @@ def check_output_format(format: str | None) -> str | None:
 
 def check_model(model: Any) -> Any:
     """The name itself if the package carries a model of that name, or the folder has a model in it."""
-    from entitynlm.model.packaged import find_model, list_models
-
-    if model is None or str(model) in list_models():
-        return model
-    folder = find_model(model)
-    if not (folder / "model.json").is_file():
-        raise ModelError(
-            f"{folder}: there is no model here (no model.json). Train one with: entitynlm train CORPUS --out {folder}"
-        )
+    if model is not None and str(model) not in list_models():
+        folder = find_model(model)
+        if not (folder / "model.json").is_file():
+            hint = f"Train one with: entitynlm train CORPUS --out {folder}"
+            raise ModelError(f"{folder}: there is no model here (no model.json). {hint}")
     return model
-
-
-def check_exists(path: Any) -> Any:
-    """The path itself if there is a file or folder."""
-    if path is not None and str(path) != STANDARD and not Path(path).exists():
-        raise DataError("there is no such file or folder", path=path, hint="Check the spelling of the path")
-    return path
-
-
-def check_all_exist(paths: Any) -> Any:
-    """The paths themselves if there is a file or folder at each."""
-    return [check_exists(path) for path in paths or []]
 
 
 def check_figure(path: Path) -> Path:
@@ -102,12 +94,6 @@ def check_figure(path: Path) -> Path:
     return path
 
 
-def check_device(device: str) -> str:
-    from entitynlm.model import devices
-
-    return devices.check_device(device)
-
-
 # -- options ---------------------------------------------------------------------------------------------------------------
 # A verb's own options have their help in its docstring (":param samples: Particles."); those of several verbs have it here.
 
@@ -115,22 +101,18 @@ Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
-Figure = Annotated[
-    Path, typer.Option("--out", "-o", callback=check_figure, help="The figure's file: .png, .svg or .pdf.")
-]
+_FIGURE = "The figure's file: .png, .svg or .pdf."
+Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
 
 _JSON = "Write the figures as JSON to FILE; '-' is standard output, and nothing else is printed there."
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")]
-Colour = Annotated[
-    bool | None, typer.Option("--colour/--no-colour", help="Use colours; default: only in a terminal.")
-]
+_COLOUR = "Use colours; default: only in a terminal."
+Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help=_COLOUR)]
 _DEVICE = "Where to compute: cpu, cuda, cuda:1 or mps."
 Device = Annotated[str, typer.Option("--device", callback=check_device, help=_DEVICE)]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", min=1, help="Number of CPU threads; default: as many as torch chooses."),
-]
+_THREADS = "Number of CPU threads; default: as many as torch chooses."
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help=_THREADS)]
 _SEED = "Seed of all random draws: the same seed gives the same figures."
 Seed = Annotated[int, typer.Option("--seed", help=_SEED)]
 
@@ -153,10 +135,8 @@ _MENTIONS = (
 )
 Mentions = Annotated[Literal["auto", "given", "sampled"], typer.Option("--mentions", help=_MENTIONS)]
 Samples = Annotated[int, typer.Option("--samples", min=1, help="Particles of each estimate.")]
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Independent estimates; their spread gives the standard error."),
-]
+_REPEATS = "Independent estimates; their spread gives the standard error."
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help=_REPEATS)]
 _BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
 Base = Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option("--base", help=_BASE)]
 K = Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")]
@@ -172,14 +152,12 @@ _MODEL = "A model's folder, or the name of a model that the package carries."
 class ModelOptions:
     """Which model a verb uses, and what it computes on."""
 
-    model: Annotated[str, typer.Option("--model", "-m", callback=check_model, help=_MODEL)] = DEFAULT_MODEL
+    model: Annotated[str, typer.Option("--model", "-m", callback=check_model, help=_MODEL)] = DEFAULT
     device: Device = "cpu"
     threads: Threads = None
 
     def load(self, terminal: Terminal) -> Pretrained:
         """The model, on its device. Torch is imported here and not before."""
-        from entitynlm.model.devices import prepare_torch
-
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device)
 
@@ -188,45 +166,50 @@ class ModelOptions:
 
 
 def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring."""
+    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring.
+
+    A group with a ``close`` method is closed when the verb has ended.
+    """
     hints = get_type_hints(verb, include_extras=True)
-    hints.pop("return", None)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
-    text, helps = split_docstring(inspect.cleandoc(verb.__doc__ or ""))
-    found: list[tuple[str, Any, Any]] = []
+    text, helps = split_docstring(verb)
+    parameters: list[inspect.Parameter] = []
+
+    def add(name: str, hint: Any, help: str | None, default: Any) -> None:
+        annotation = add_help(name, hint, help, default)
+        default = inspect.Parameter.empty if default is dataclasses.MISSING else default
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+
     for name, own in inspect.signature(verb).parameters.items():
         if name in groups:
             types = get_type_hints(groups[name], include_extras=True)
-            _, given = split_docstring(inspect.cleandoc(groups[name].__doc__ or ""))
+            _, given = split_docstring(groups[name])
             for field in dataclasses.fields(groups[name]):
-                hint = add_help(field.name, types[field.name], given.get(field.name), field.default)
-                missing = field.default is dataclasses.MISSING
-                found.append((field.name, hint, inspect.Parameter.empty if missing else field.default))
+                add(field.name, types[field.name], given.get(field.name), field.default)
         else:
-            hint = add_help(name, hints[name], helps.pop(name, None), own.default)
-            found.append((name, hint, own.default))
+            add(name, hints[name], helps.pop(name, None), own.default)
     assert not helps, f"{verb.__name__}: no parameter is called {', '.join(helps)}"
 
     @functools.wraps(verb)
     def call(**values: Any) -> Any:
-        for name, group in groups.items():
-            values[name] = group(
-                **{field.name: values.pop(field.name) for field in dataclasses.fields(group)}
-            )
-        return verb(**values)
+        with contextlib.ExitStack() as stack:
+            for name, group in groups.items():
+                own = {field.name: values.pop(field.name) for field in dataclasses.fields(group)}
+                values[name] = group(**own)
+                if hasattr(group, "close"):
+                    stack.callback(values[name].close)
+            return verb(**values)
 
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
-        for name, hint, default in found
-    ]
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {name: hint for name, hint, _ in found}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__doc__ = text
     return call
 
 
-def split_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The text without its ``:param name: …`` lines, and these by name."""
+def split_docstring(thing: Any) -> tuple[str, dict[str, str]]:
+    """Its docstring without the ``:param name: …`` lines, and these by name."""
+    text = inspect.cleandoc(thing.__doc__ or "")
     pattern = re.compile(r"^:param (\w+): (.*(?:\n    .*)*)\n?", re.MULTILINE)
     helps = {name: " ".join(words.split()) for name, words in pattern.findall(text)}
     return re.sub(r"\n{3,}", "\n\n", pattern.sub("", text)).strip(), helps
@@ -237,9 +220,7 @@ def add_help(name: str, hint: Any, help: str | None, default: Any) -> Any:
     if help is None:
         return hint
     plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    flag = (
-        [f"--{name.replace('_', '-')}"] if plain is bool and not default else []
-    )  # a --no-… is beside a true one
-    info = copy.copy(notes[0]) if notes else typer.Option(*flag)
+    switch = plain is bool and not default  # beside one that is true by default there is a --no-…
+    info = copy.copy(notes[0]) if notes else typer.Option(*[f"--{name.replace('_', '-')}"] * switch)
     info.help = help
     return Annotated[plain, info]

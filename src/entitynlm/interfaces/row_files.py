@@ -9,44 +9,43 @@ from __future__ import annotations
 import csv
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from entitynlm.errors import ConfigError
 from entitynlm.extras import require
 from entitynlm.files import STANDARD, write_atomically
 
-KINDS = ("tsv", "csv", "parquet", "json")
+Kind = Literal["tsv", "csv", "parquet", "json"]
 DIGITS = 6  # decimals of written figures
 
 
-def choose_kind(wanted: str | None, out: str) -> str:
+def choose_kind(wanted: Kind | None, out: str) -> Kind:
     """The kind of table asked for, or the one that the output's name tells, or TSV."""
     ending = Path(out).suffix[1:].lower()
-    kind = wanted or (ending if ending in KINDS else "tsv")
+    kind: Kind = wanted or {kind: kind for kind in get_args(Kind)}.get(ending, "tsv")
     if kind == "parquet" and out == STANDARD:
         raise ConfigError("Parquet is not for a terminal: name a file or a folder with --out")
     return kind
 
 
-def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: str) -> None:
+def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind) -> None:
     """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
     columns = [field.name for field in dataclasses.fields(row_type)]
     if kind == "parquet":
-        _write_parquet(rows, row_type, columns, path)
+        _write_parquet(list(rows), row_type, path)
         return
     with write_atomically(path) as stream:
         if kind == "json":
             records = [{name: getattr(row, name) for name in columns} for row in rows]
             json.dump(records, stream, ensure_ascii=False, indent=1, allow_nan=False)
             stream.write("\n")
-            return
-        writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
-        writer.writerow(columns)
-        for row in rows:
-            writer.writerow([show_cell(getattr(row, name)) for name in columns])
+        else:
+            writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows([show_cell(getattr(row, name)) for name in columns] for row in rows)
 
 
 def show_cell(value: Any) -> str:
@@ -60,16 +59,14 @@ def show_cell(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, str) else str(value)
 
 
-def _write_parquet(rows: Iterable[Any], row_type: type, columns: Sequence[str], path: str | Path) -> None:
+def _write_parquet(rows: list[Any], row_type: type, path: str | Path) -> None:
     arrow = require("pyarrow", extra="parquet", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing Parquet")
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
-    hints = get_type_hints(row_type)
-    schema = arrow.schema([(name, kinds[_plain_type(hints[name])]) for name in columns])
-    rows = list(rows)
-    table = arrow.table({name: [getattr(row, name) for row in rows] for name in columns}, schema=schema)
+    types = {name: kinds[_plain_type(hint)] for name, hint in get_type_hints(row_type).items()}
+    columns = {name: [getattr(row, name) for row in rows] for name in types}
     with write_atomically(path, "wb") as stream:
-        parquet.write_table(table, stream)
+        parquet.write_table(arrow.table(columns, schema=arrow.schema(types.items())), stream)
 
 
 def _plain_type(hint: Any) -> type:

@@ -21,11 +21,12 @@ from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal_plain import Source, score_without_entities
-from entitynlm.lm.surprisal_sampling import OnWords, estimate_words
+from entitynlm.lm.surprisal_sampling import estimate_words
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
@@ -150,7 +151,7 @@ def measure_surprisal(
     sentence_ends: bool = False,
     finder: Finder | None = None,
     spelling: SpellingModel | None = None,
-    on_words: OnWords | None = None,
+    progress: Progress = SILENT,
 ) -> Surprisal:
     """Surprisal of all tokens and referents of a document.
 
@@ -183,7 +184,7 @@ def measure_surprisal(
             repeats=repeats,
             seed=seed,
             readings=readings,
-            on_words=on_words,
+            progress=progress,
         )
         columns = _Columns(
             sampled.log_probs, sampled.errors, sampled.mention_expected, sampled.mention_found, None

@@ -10,7 +10,6 @@ P(x_1 … x_t): right for a sum over words, but on a novel one repeat would stan
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +29,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_mean_exp, normalise
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-
-OnWords = Callable[[int, int], None]
-"""Called with how many words are done, and how many there are."""
+from entitynlm.progress import SILENT, Progress
 
 CHUNK = 2_048  # words between two remarks about progress
 
@@ -84,7 +81,7 @@ def estimate_words(
     repeats: int = 4,
     seed: int = 0,
     readings: Readings | None = None,
-    on_words: OnWords | None = None,
+    progress: Progress = SILENT,
 ) -> WordEstimates:
     """Estimate every word's probability given the words before it; the annotation is not looked at."""
     check_networks(model, proposal)
@@ -99,6 +96,7 @@ def estimate_words(
         for child in seed_document(seed, document).spawn(repeats)
     ]
     length = len(document)
+    progress.start("words", length)
     log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))
     for chunk in (readings or Readings(document)).read_both(model, proposal, size=CHUNK):
         part = slice(chunk.start, chunk.stop)
@@ -109,8 +107,8 @@ def estimate_words(
             free, inside = particle_filter.take()
             expected[row, part] = free * starts + (1 - free)
             found[row, part] = inside
-        if on_words is not None:
-            on_words(chunk.stop, length)
+        progress.advance("words", chunk.stop - chunk.start)
+    progress.finish("words")
     conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
     log_probs = log_mean_exp(conditionals, axis=0)
     return WordEstimates(

@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,9 +15,8 @@ from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, choose_format, is_folder, name_outputs, read_inputs
-
-if TYPE_CHECKING:
-    from entitynlm.text.document import Document
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import get_format, write_documents
 
 
 def annotate(
@@ -71,15 +70,15 @@ def annotate(
     figures: list[dict[str, Any]] = []
 
     def work() -> Iterator[tuple[str, Document]]:
-        with terminal.progress() as progress:
-            task = progress.add_task("annotating", total=None, note="")
-            for path, document in documents:
-                started = time.perf_counter()
-                annotated = annotate_document(pretrained, document, wanted)
-                figures.append(summarise(path, annotated, time.perf_counter() - started))
-                note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
-                progress.update(task, advance=len(document), note=note)
-                yield path, annotated
+        terminal.start("annotating")
+        for path, document in documents:
+            started = time.perf_counter()
+            annotated = annotate_document(pretrained, document, wanted)
+            figures.append(summarise(path, annotated, time.perf_counter() - started))
+            note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
+            terminal.advance("annotating", len(document), note)
+            yield path, annotated
+        terminal.finish("annotating")
 
     if to is None:
         show(work(), terminal, sentences)
@@ -106,8 +105,6 @@ def write(
     annotated: Iterator[tuple[str, Document]], paths: list[str], out: str, to: str, terminal: Terminal
 ) -> None:
     """Write all texts into one file, or one file per text into a folder."""
-    from entitynlm.text.formats.registry import get_format, write_documents
-
     form = get_format(to)
     if out == STANDARD or not is_folder(out) or form.write_folder is not None:
         write_documents((document for _, document in annotated), out, to)

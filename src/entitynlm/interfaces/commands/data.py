@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import pick_document
+from entitynlm.progress import track
+from entitynlm.text.corpora.checks import FileReport, check_files
+from entitynlm.text.corpora.conversion import Layout, Step, plan_conversion, run_step
+from entitynlm.text.corpora.corpus import Corpus, open_corpus
+from entitynlm.text.corpora.statistics import measure_corpus
 from entitynlm.text.formats.base import Oddity
-
-if TYPE_CHECKING:
-    from entitynlm.text.corpora.conversion import Layout, Step
-    from entitynlm.text.corpora.corpus import Corpus
+from entitynlm.text.formats.registry import get_format
 
 
-class _OddityCount:
+@dataclass
+class _Oddities:
     """Counts oddities and keeps none of them: a large corpus may have millions."""
 
-    def __init__(self) -> None:
-        self.total = 0
+    path: str
+    total: int = 0
 
-    def __call__(self, oddity: Oddity) -> None:
+    def add(self, oddity: Oddity) -> None:
         self.total += 1
+
+    def remark(self, terminal: Terminal) -> None:
+        if self.total:
+            check = f"entitynlm data check {self.path}"
+            terminal.remark(f"{self.total:,} oddities on the way; `{check}` lists them", markup=False)
 
 
 def stats(*, path: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
@@ -38,26 +47,18 @@ def stats(*, path: options.Corpus, format: options.Format = None, terminal: Term
 
     Example: entitynlm data stats corpora/ontogum --json -
     """
-    from rich.markup import escape
-
     from entitynlm.interfaces.views import tabulate_statistics
-    from entitynlm.text.corpora.corpus import open_corpus
-    from entitynlm.text.corpora.statistics import measure_corpus
 
     corpus = open_corpus(path, format=format)
-    odd = _OddityCount()
-    with terminal.progress() as progress:
-        task = progress.add_task(f"reading {corpus.name}", total=None, note="documents")
-        counts = measure_corpus(corpus, on_oddity=odd, on_document=lambda document: progress.advance(task))
+    odd, task = _Oddities(path), f"reading {corpus.name}"
+    terminal.start(task)
+    counts = measure_corpus(corpus, on_oddity=odd.add, on_document=lambda _: terminal.advance(task))
+    terminal.finish(task)
     terminal.print(f"[bold]{escape(corpus.name)}[/bold] [dim](splits: {escape(corpus.rule)})[/dim]")
     terminal.print(tabulate_statistics(counts))
-    if odd.total:
-        terminal.remark(
-            f"{odd.total:,} oddities on the way; `entitynlm data check {escape(path)}` lists them"
-        )
-    terminal.write_json(
-        {"corpus": corpus.name, "splits": {split: found.as_json() for split, found in counts.items()}}
-    )
+    odd.remark(terminal)
+    splits = {split: found.as_json() for split, found in counts.items()}
+    terminal.write_json({"corpus": corpus.name, "splits": splits})
 
 
 def convert(
@@ -67,7 +68,7 @@ def convert(
     to: Annotated[str, typer.Option(callback=options.check_output_format)],
     format: options.Format = None,
     split: str | None = None,
-    layout: Literal["merged", "folders"] | None = None,
+    layout: Layout | None = None,
     terminal: Terminal,
 ) -> None:
     """Convert a file or a whole corpus into another format; splits are kept.
@@ -83,39 +84,28 @@ def convert(
       entitynlm data convert story.conllu story.jsonl --to jsonl
       entitynlm data convert corpora/ontogum out/conll --to conll2012
     """
-    from rich.markup import escape
-
-    from entitynlm.text.corpora.conversion import run_step
-    from entitynlm.text.corpora.corpus import open_corpus
-
     if target == terminal.json_path == STANDARD:
         raise ConfigError("the documents and --json can't both go to standard output")
     corpus = open_corpus(source, format=format)
-    steps = _plan(corpus, source, target, to, split, layout)
-    odd = _OddityCount()
+    odd = _Oddities(source)
     written: dict[str, int] = {}
-    for step in terminal.track(steps, f"converting {corpus.name}"):
-        count = run_step(step, to=to, format=format, on_oddity=odd)
+    steps = plan_steps(corpus, source, target, to, split, layout)
+    for step in track(terminal, f"converting {corpus.name}", steps):
+        count = run_step(step, to=to, format=format, on_oddity=odd.add)
         written[step.split] = written.get(step.split, 0) + count
     if target != STANDARD:
         total = ", ".join(f"{name} {count:,}" for name, count in written.items())
-        terminal.print(f"{escape(corpus.name)} → {to}: {total} documents in {escape(print_path(target))}")
-    if odd.total:
-        terminal.remark(
-            f"{odd.total:,} oddities on the way; `entitynlm data check {escape(source)}` lists them"
-        )
-    terminal.write_json(
-        {"corpus": corpus.name, "format": to, "path": target, "documents": written, "oddities": odd.total}
-    )
+        where = print_path(target)
+        terminal.print(f"{corpus.name} → {to}: {total} documents in {where}", markup=False)
+    odd.remark(terminal)
+    figures = {"corpus": corpus.name, "format": to, "path": target, "documents": written}
+    terminal.write_json({**figures, "oddities": odd.total})
 
 
-def _plan(
+def plan_steps(
     corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: Layout | None
 ) -> list[Step]:
     """One step for one file, a plan for a corpus; combinations that make no sense are refused."""
-    from entitynlm.text.corpora.conversion import Step, plan_conversion
-    from entitynlm.text.formats.registry import get_format
-
     looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
     one_split = split is not None or len(corpus.splits) == 1
     if split is not None or source == STANDARD or Path(source).is_file() or (one_split and looks_like_a_file):
@@ -149,49 +139,33 @@ def check(
 
     Example: entitynlm data check corpora/inscript story.conll --strict
     """
-    from entitynlm.text.corpora.checks import FileReport, check_files
-
-    files, unknown = _expand(paths, format)
-    reports: list[FileReport] = [FileReport(path, error=error) for path, error in unknown]
-    reports += terminal.track(check_files(files, format=format), "checking", total=len(files))
-    odd = sum(report.oddity_count for report in reports)
-    failed = [report for report in reports if report.error is not None]
-    listed = [oddity for report in reports for oddity in report.oddities]
-    for oddity in listed if limit == 0 else listed[:limit]:
-        terminal.print(f"odd: {oddity}", markup=False, soft_wrap=True)
-    if limit and odd > limit:
-        terminal.print(f"… and {odd - limit:,} more (--limit 0 prints them, --json FILE keeps them)")
-    for report in failed:
-        terminal.print(f"error: {report.error}", markup=False, soft_wrap=True, style="red")
-    documents = sum(report.documents for report in reports)
-    terminal.print(
-        f"{len(reports):,} files, {documents:,} documents: {odd:,} oddities, {len(failed):,} unreadable files"
-    )
-    terminal.write_json(
-        {
-            "files": len(reports),
-            "documents": documents,
-            "oddities": odd,
-            "unreadable": len(failed),
-            "reports": [report.as_json() for report in reports],
-        }
-    )
-    if failed or (strict and odd):
-        raise typer.Exit(2 if failed else 1)
-
-
-def _expand(paths: Iterable[str], format: str | None) -> tuple[list[Path], list[tuple[str, DataError]]]:
-    """The files behind the named paths, and the paths that are nothing we know."""
-    from entitynlm.text.corpora.corpus import open_corpus
-
     files: list[Path] = []
-    unknown: list[tuple[str, DataError]] = []
+    reports: list[FileReport] = []
     for path in paths:
         try:
             files += open_corpus(path, format=format).files()
         except DataError as error:
-            unknown.append((path, error))
-    return files, unknown
+            reports.append(FileReport(path, error=error))
+    reports += track(terminal, "checking", check_files(files, format=format), total=len(files))
+    odd = sum(report.oddity_count for report in reports)
+    failed = [report for report in reports if report.error is not None]
+    documents = sum(report.documents for report in reports)
+    listed = [oddity for report in reports for oddity in report.oddities]
+    for oddity in listed[: limit or None]:
+        terminal.print(f"odd: {oddity}", markup=False)
+    if limit and odd > limit:
+        terminal.print(f"… and {odd - limit:,} more (--limit 0 prints them, --json FILE keeps them)")
+    for report in failed:
+        terminal.print(f"error: {report.error}", markup=False, style="red")
+    counts = {"files": len(reports), "documents": documents, "oddities": odd, "unreadable": len(failed)}
+    terminal.print(
+        "{files:,} files, {documents:,} documents: {oddities:,} oddities, {unreadable:,} unreadable files".format(
+            **counts
+        )
+    )
+    terminal.write_json({**counts, "reports": [report.as_json() for report in reports]})
+    if failed or (strict and odd):
+        raise typer.Exit(2 if failed else 1)
 
 
 def show(
@@ -212,10 +186,8 @@ def show(
     Example: entitynlm data show corpora/stories --split dev --sentences 10
     """
     from entitynlm.interfaces.views import show_document
-    from entitynlm.text.corpora.corpus import open_corpus
 
-    corpus = open_corpus(path, format=format)
-    found = pick_document(corpus.documents(split), path, document)
+    found = pick_document(open_corpus(path, format=format).documents(split), path, document)
     terminal.print(found.id, style="bold", markup=False)
     show_document(terminal, found, sentences=sentences, sequences=sequences)
     figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-
-if TYPE_CHECKING:
-    from entitynlm.text.corpora.catalogue import CatalogueEntry
+from entitynlm.text.corpora import download
+from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
+from entitynlm.text.corpora.generated import make_stories
 
 DataFolder = Annotated[
     Path,
@@ -26,28 +27,16 @@ def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> No
 
     Example: entitynlm data list --data ~/corpora
     """
-    from rich.markup import escape
-
     from entitynlm.interfaces.views import draw_table
-    from entitynlm.text.corpora.catalogue import CATALOGUE
 
     lines, rows = [], []
     for offer in CATALOGUE.values():
         here = _describe_presence(offer, data / offer.name)
         about = f"{escape(offer.description)}\n[dim]{offer.licence}[/dim]\n[cyan]{offer.how_to_get}[/cyan]"
         lines.append((f"[bold]{offer.name}[/bold]", f"{offer.documents:,}", here, about))
-        rows.append(
-            {
-                "name": offer.name,
-                "description": offer.description,
-                "documents": offer.documents,
-                "generated": offer.generated,
-                "licence": offer.licence,
-                "home": offer.home,
-                "get": offer.how_to_get,
-                "here": here,
-            }
-        )
+        names = ("name", "description", "documents", "generated", "licence", "home")
+        facts = {name: getattr(offer, name) for name in names}
+        rows.append({**facts, "get": offer.how_to_get, "here": here})
     headings = ("corpus", "documents", "here", "what, licence and how to get it")
     terminal.print(draw_table(headings, lines, right=("documents",)))
     terminal.write_json(rows)
@@ -85,8 +74,6 @@ def get_corpus(
       entitynlm data get ontogum
       entitynlm data get stories --documents 2000 --seed 1
     """
-    from entitynlm.text.corpora.catalogue import get_entry
-
     offer = get_entry(name)
     target = out or data / name
     if offer.generated:
@@ -98,30 +85,17 @@ def get_corpus(
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
-    _fetch(terminal, offer, target, url, source)
-
-
-def _fetch(
-    terminal: Terminal, offer: CatalogueEntry, target: Path, url: str | None, source: Path | None
-) -> None:
-    from entitynlm.text.corpora import download
-
-    with terminal.progress() as progress:
-        task = progress.add_task(f"getting {offer.name}", total=len(offer.files), note="")
-        missing = download.get_corpus(
-            offer,
-            target,
-            url=url,
-            source=source,
-            on_file=lambda name: progress.update(task, advance=1, note=name),
-        )
-    count = len(offer.files) - len(missing)
-    terminal.print(f"{offer.name}: {count} files in {print_path(target)}, all with the right SHA-256")
-    for name in missing:
-        terminal.remark(f"{name} was not found; the corpus can be used without it")
-    terminal.write_json(
-        {"corpus": offer.name, "path": str(target), "files": count, "missing_optional": missing}
+    task = f"getting {name}"
+    terminal.start(task, len(offer.files))
+    missing = download.get_corpus(
+        offer, target, url=url, source=source, on_file=lambda file: terminal.advance(task, note=file)
     )
+    terminal.finish(task)
+    count = len(offer.files) - len(missing)
+    terminal.print(f"{name}: {count} files in {print_path(target)}, all with the right SHA-256")
+    for file in missing:
+        terminal.remark(f"{file} was not found; the corpus can be used without it")
+    terminal.write_json({"corpus": name, "path": str(target), "files": count, "missing_optional": missing})
 
 
 def generate_stories(
@@ -129,13 +103,11 @@ def generate_stories(
 ) -> dict[str, Any]:
     """Generate the stories, into a folder if one is given, and print what they are like."""
     from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
-    from entitynlm.text.corpora.generated import make_stories
 
-    with terminal.progress() as progress:
-        task = progress.add_task("generating stories", total=documents, note="")
-        report = make_stories(
-            documents, seed=seed, target=target, on_document=lambda story: progress.advance(task)
-        )
+    task = "generating stories"
+    terminal.start(task, documents)
+    report = make_stories(documents, seed=seed, target=target, on_document=lambda _: terminal.advance(task))
+    terminal.finish(task)
     terminal.print(title, markup=False)
     terminal.print(tabulate_statistics(report.statistics))
     terminal.print()

@@ -14,6 +14,8 @@ from entitynlm.interfaces.commands.report import measure_report
 from entitynlm.interfaces.commands.surprisal import BASES, summarise
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import read_one
+from entitynlm.progress import track
+from entitynlm.text.corpora import open_corpus
 
 
 def training(
@@ -137,15 +139,13 @@ def calibration(
 
     Example: entitynlm plot calibration ../shared/data/litbank --split dev --out calibration.svg
     """
-    from entitynlm.text.corpora import open_corpus
-
     opened = open_corpus(corpus, format=format)
     opened.files(split)  # an error here if there is no such split
     pretrained = model.load(terminal)
     from entitynlm.interfaces.figures import draw_calibration, save_figure
     from entitynlm.prediction.calibration import measure_calibration
 
-    found = measure_calibration(pretrained, terminal.track(opened.documents(split), opened.name), bins=bins)
+    found = measure_calibration(pretrained, track(terminal, opened.name, opened.documents(split)), bins=bins)
     name = f"{opened.name} {split}" if split else opened.name
     save_figure(draw_calibration(found, name), out)
     terminal.print(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,12 +17,13 @@ from entitynlm.interfaces.commands.experiment_options import (
     choose_names,
     parse_numbers,
 )
-from entitynlm.interfaces.console import ProgressBars, Terminal, print_path
+from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.devices import prepare_torch
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document
 
 if TYPE_CHECKING:
     from entitynlm.lm.marginal_curve import CurvePoint
-    from entitynlm.text.corpora.corpus import Corpus
 
 Curve = tuple[list["CurvePoint"], dict[str, float]]
 """The points, and perplexities to compare with by name."""
@@ -60,16 +62,11 @@ def marginal(
       entitynlm plot marginal runs/ontogum --corpus ../shared/data/ontogum --json curve.json --out curve.svg
       entitynlm plot marginal curve.json --out curve.pdf
     """
-    from entitynlm.text.corpora import open_corpus
-
-    sampling: dict[str, Any] = {"repeats": repeats, "seed": seed, "workers": workers}
-    if prior_share is not None:
-        sampling["prior_share"] = prior_share
-    settings: dict[str, Any] = {}
-    settings["particles"] = parse_numbers(samples, "--samples")
-    settings["methods"] = choose_names(methods, "--methods", ("particle-filter", "importance"))
-    if proposals is not None:
-        settings["proposals"] = choose_names(proposals, "--proposals", ("causal", "lookahead"))
+    curve: dict[str, Any] = {
+        "particles": parse_numbers(samples, "--samples"),
+        "methods": choose_names(methods, "--methods", ("particle-filter", "importance")),
+        "proposals": proposals and choose_names(proposals, "--proposals", ("causal", "lookahead")),
+    }
     if source.is_dir():
         options.check_model(source)
         if corpus is None:
@@ -77,7 +74,11 @@ def marginal(
         opened = open_corpus(corpus, format=format)
         opened.files(split)  # an error here if there is no such split
         prepare_torch("cpu", threads)
-        points, references = measure(source, opened, split, terminal, sampling, **settings)
+        from entitynlm.lm.evaluation import Sampling
+
+        share: dict[str, Any] = {} if prior_share is None else {"prior_share": prior_share}
+        curve["sampling"] = Sampling(repeats=repeats, seed=seed, workers=workers, **share)
+        points, references = measure(source, opened.documents(split), terminal, **curve)
     else:
         points, references = read_curve(source)
     from entitynlm.interfaces.figures import draw_marginal_curve, save_figure
@@ -92,23 +93,18 @@ def marginal(
     terminal.write_json({"points": [point.to_dict() for point in points], "references": references})
 
 
-def measure(
-    model: Path, corpus: Corpus, split: str, terminal: Terminal, sampling: dict[str, Any], **settings: Any
-) -> Curve:
+def measure(model: Path, documents: Iterable[Document], terminal: Terminal, **curve: Any) -> Curve:
     """Measure the points, and the LSTM's perplexity on the same words where the model has one."""
-    from entitynlm.lm.evaluation import Sampling
     from entitynlm.lm.marginal_curve import trace_curve
     from entitynlm.lm.perplexity import to_perplexity
     from entitynlm.lm.rnnlm import score_words
 
     pretrained = terminal.load_model(model)
-    documents = [pretrained.encoder.encode(document) for document in corpus.documents(split)]
-    with terminal.progress() as progress:
-        settings |= {"sampling": Sampling(**sampling), "progress": ProgressBars(progress, terminal)}
-        points = trace_curve(pretrained, documents, **settings)
+    encoded = [pretrained.encoder.encode(document) for document in documents]
+    points = trace_curve(pretrained, encoded, progress=terminal, **curve)
     references = {}
     if pretrained.language_model is not None:
-        scores = [score_words(pretrained.language_model, document) for document in documents]
+        scores = [score_words(pretrained.language_model, document) for document in encoded]
         references["RNNLM"] = to_perplexity(sum(float(s.sum()) for s in scores), sum(map(len, scores)))
     return points, references
 

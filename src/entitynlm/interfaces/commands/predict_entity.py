@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import Files, read_inputs
-
-if TYPE_CHECKING:
-    from entitynlm.prediction.choices import Chooser
-    from entitynlm.text.document import Document
-
+from entitynlm.prediction.choices import NEW, Chooser
+from entitynlm.prediction.slots import find_all_slots
+from entitynlm.progress import track
+from entitynlm.text.document import Document
 
 HEADING = (
     "document", "sentence", "token", "word", "entity", "is_new", "best", "probability", "surprisal", "entropy",
@@ -50,7 +49,7 @@ def predict_entity(
     summary: list[dict[str, Any]] = []
     with write_atomically(out) as stream:
         stream.write("\t".join(HEADING) + "\n")
-        for _, document in terminal.track(documents, "predicting"):
+        for _, document in track(terminal, "predicting", documents):
             lines, figures = predict_mentions(document, chooser)
             stream.writelines("\t".join(map(str, line)) + "\n" for line in lines)
             summary.append(figures)
@@ -73,9 +72,6 @@ def load_chooser(model: options.ModelOptions, terminal: Terminal, *, predictor: 
 
 def predict_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
     """The lines of one document, and their means."""
-    from entitynlm.prediction.choices import NEW
-    from entitynlm.prediction.slots import find_all_slots
-
     slotted = find_all_slots(document)
     lines: list[tuple[Any, ...]] = []
     right, surprisals = 0, []

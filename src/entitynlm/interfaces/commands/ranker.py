@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from entitynlm.coref.candidates.antecedents import read_antecedent_scores, write_antecedent_scores
+from entitynlm.coref.candidates.kbest import (
+    count_candidates,
+    decode_best,
+    find_oracle,
+    get_decoder,
+    join_counts,
+)
+from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
+from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import choose_format
+from entitynlm.progress import track
+from entitynlm.text.corpora.corpus import open_corpus
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import write_documents
 
-if TYPE_CHECKING:
-    from entitynlm.coref.candidates.antecedents import AntecedentScores
-    from entitynlm.coref.ranker.model import Ranker
-    from entitynlm.text.document import Document
-
-Mentions = Annotated[
-    Literal["syntax", "learned", "given"] | None,
-    typer.Option(
-        "--mentions",
-        help="Mentions from syntax, from a learned finder, or as given; default: what the documents allow.",
-    ),
-]
+_MENTIONS = "Mentions from syntax, from a learned finder, or as given; default: what the documents allow."
+Mentions = Annotated[Literal["syntax", "learned", "given"] | None, typer.Option("--mentions", help=_MENTIONS)]
 
 
 def check_ranker(folder: Path) -> Path:
@@ -63,14 +67,14 @@ def train(
     lexicon = learn_types(_read(types, None, "train", required=False)) if types else None
     settings = RankerSettings(MentionSource(mentions) if mentions else None, epochs=epochs, seed=seed)
     losses: list[float] = []
-    with terminal.progress() as progress:
-        task = progress.add_task("training", total=epochs, note="")
 
-        def report(epoch: int, loss: float) -> None:
-            losses.append(loss)
-            progress.update(task, completed=epoch, note=f"loss {loss:,.0f}")
+    def report(epoch: int, loss: float) -> None:
+        losses.append(loss)
+        terminal.advance("training", note=f"loss {loss:,.0f}")
 
-        ranker = train_ranker(documents, settings, types=lexicon, on_epoch=report)
+    terminal.start("training", epochs)
+    ranker = train_ranker(documents, settings, types=lexicon, on_epoch=report)
+    terminal.finish("training")
     ranker.save(out)
     terminal.print(
         f"trained on {len(documents)} documents, mentions: {ranker.source.value}, "
@@ -105,18 +109,18 @@ def apply(
         raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
     to = choose_format(to, out or "-", "conll2012")
     documents = list(_read(corpus, format, split, required=True))
-    from entitynlm.coref.candidates.antecedents import write_antecedent_scores
     from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import load_ranker
-    from entitynlm.text.formats.registry import write_documents
 
     ranker = load_ranker(model)
     source = MentionSource(mentions) if mentions else None
-    found = [ranker.score(document, mentions=source) for document in terminal.track(documents, "ranking")]
+    found = [ranker.score(document, mentions=source) for document in track(terminal, "ranking", documents)]
     if scores is not None:
         write_antecedent_scores(found, scores)
     if out is not None:
-        write_documents(_link(ranker, documents, found), out, to)
+        clusters = (decode_best(item, singletons=ranker.singletons) for item in found)
+        linked = (d.with_clusters(c) for d, c in zip(documents, clusters, strict=True))
+        write_documents(linked, out, to)
     ranked = sum(map(len, found))
     terminal.remark(f"{len(documents)} documents, {ranked} mentions ranked")
     terminal.write_json({"documents": len(documents), "mentions": ranked})
@@ -141,15 +145,10 @@ def kbest(
 
     Example: entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100
     """
-    from entitynlm.coref.candidates.antecedents import read_antecedent_scores
-    from entitynlm.coref.candidates.kbest import count_candidates, find_oracle, get_decoder, join_counts
-    from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
-    from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
-
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
     decode = get_decoder(method)
     items = list(read_antecedent_scores(scores, keys))
-    lists = [decode(item, k, singletons=singletons) for item in terminal.track(items, "decoding")]
+    lists = [decode(item, k, singletons=singletons) for item in track(terminal, "decoding", items)]
     write_kbest_lists(lists, out)
     figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method}
     if keys is not None:
@@ -163,14 +162,5 @@ def kbest(
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool) -> Iterator[Document]:
-    from entitynlm.text.corpora.corpus import open_corpus
-
     corpus = open_corpus(path, format=format)
     return corpus.documents(split if required or split in corpus.splits else None)
-
-
-def _link(ranker: Ranker, documents: list[Document], found: list[AntecedentScores]) -> Iterator[Document]:
-    from entitynlm.coref.candidates.kbest import decode_best
-
-    for document, scores in zip(documents, found, strict=True):
-        yield document.with_clusters(decode_best(scores, singletons=ranker.singletons))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from entitynlm.files import write_atomically
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.surprisal import BASES, follow_words, summarise
+from entitynlm.interfaces.commands.surprisal import BASES, summarise
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import name_of, read_one
 
@@ -51,8 +51,8 @@ def report(
     pretrained = model.load(terminal)
     from entitynlm.interfaces.report.page import write_page
 
-    settings = {"samples": samples, "repeats": repeats, "seed": seed, "base": BASES[base]}
-    made = measure_report(pretrained, found, terminal, mentions=mentions, **settings)
+    settings = {"mentions": mentions, "samples": samples, "repeats": repeats, "base": BASES[base]}
+    made = measure_report(pretrained, found, terminal, seed=seed, **settings)
     page = write_page(made, title=title or name_of(file), model=Path(model.model).name)
     with write_atomically(out) as stream:
         stream.write(page)
@@ -66,6 +66,4 @@ def measure_report(pretrained: Pretrained, document: Document, terminal: Termina
     from entitynlm.interfaces.report.contents import make_report
     from entitynlm.lm.surprisal import measure_surprisal
 
-    with follow_words(terminal, document.id) as on_words:
-        tables = measure_surprisal(pretrained, document, on_words=on_words, **settings)
-    return make_report(pretrained, tables)
+    return make_report(pretrained, measure_surprisal(pretrained, document, progress=terminal, **settings))

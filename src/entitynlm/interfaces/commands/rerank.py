@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from entitynlm.coref.candidates.kbest import count_candidates, get_decoder
+from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
+from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import choose_format
+from entitynlm.progress import track
+from entitynlm.text.corpora import open_corpus
+from entitynlm.text.document import Document
+from entitynlm.text.formats.registry import write_documents
 
 if TYPE_CHECKING:
-    from entitynlm.coref.candidates.kbest_lists import KBestList
     from entitynlm.coref.reranking.combination import Combination
     from entitynlm.model.pretrained import Pretrained
-    from entitynlm.text.document import Document
-
-Keyed = list[tuple["Document", "KBestList"]]
 
 
 def rerank(
@@ -65,21 +69,35 @@ def rerank(
     if searched and (dev_kbest is None or dev_key is None):
         raise ConfigError("--dev-kbest and --dev-key belong together: candidates, and their annotation")
     to = choose_format(to, out, "conll2012")
-    make: dict[str, Any] = {"format": format, "k": k, "method": method, "singletons": singletons}
-    lists = read_lists(kbest, corpus, split, **make)
-    dev_lists = read_lists(dev_kbest, dev_key, dev_split, **make) if dev_kbest else None
-    pretrained = model.load(terminal)
-    from entitynlm.coref.reranking.combination import list_needed, score_list
-    from entitynlm.text.formats.registry import write_documents
+    decode = get_decoder(method)
 
+    def read_lists(path: str, corpus: str | None, split: str | None) -> list[tuple[Document, KBestList]]:
+        """Texts and k-best lists of a file; antecedent scores are decoded."""
+        read = None if corpus is None else open_corpus(corpus, format=format).documents(split)
+        documents = None if read is None else {document.id: document for document in read}
+        return [
+            (document, KBestList(item.doc_id, item.candidates[:k], item.mentions))
+            if isinstance(item, KBestList)
+            else (document, decode(item, k, singletons=singletons))
+            for document, item in read_candidates(path, documents)
+        ]
+
+    lists = read_lists(kbest, corpus, split)
+    dev_lists = read_lists(dev_kbest, dev_key, dev_split) if dev_kbest else None
+    pretrained = model.load(terminal)
+    from entitynlm.coref.reranking import combination as combining
+
+    conll = None
     if dev_lists is not None:
         combination, conll = search(pretrained, dev_lists, singletons, terminal)
+    elif weight is not None:
+        combination = combining.Combination({combining.BASELINE: 1.0, "P": weight})
     else:
-        combination, conll = choose_combination(weight, weights), None
+        combination = combining.load_combination(Path(weights)) if weights else combining.BY_MODEL
+    needed = combining.list_needed(combination)
     changed, documents = [], []
-    for document, item in terminal.track(lists, "reranking"):
-        scored = score_list(pretrained, document, item, list_needed(combination))
-        choice = combination.choose(scored)
+    for document, item in track(terminal, "reranking", lists):
+        choice = combination.choose(combining.score_list(pretrained, document, item, needed))
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
         documents.append(document.with_clusters(item.candidates[choice].clusters))
     write_documents(documents, out, to)
@@ -90,53 +108,15 @@ def rerank(
     terminal.write_json(figures if conll is None else {**figures, "dev_conll": conll})
 
 
-def read_lists(
-    path: str,
-    corpus: str | None,
-    split: str | None,
-    *,
-    format: str | None,
-    k: int,
-    method: str,
-    singletons: bool,
-) -> Keyed:
-    """Texts and k-best lists of a file; antecedent scores are decoded."""
-    from entitynlm.coref.candidates.kbest import get_decoder
-    from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
-    from entitynlm.text.corpora import open_corpus
-
-    decode = get_decoder(method)
-    documents = None
-    if corpus is not None:
-        documents = {d.id: d for d in open_corpus(corpus, format=format).documents(split)}
-    return [
-        (document, KBestList(item.doc_id, item.candidates[:k], item.mentions))
-        if isinstance(item, KBestList)
-        else (document, decode(item, k, singletons=singletons))
-        for document, item in read_candidates(path, documents)
-    ]
-
-
-def choose_combination(weight: float | None, weights: str | None) -> Combination:
-    """The weights that were asked for; by default log P alone."""
-    from entitynlm.coref.reranking.combination import BASELINE, BY_MODEL, Combination, load_combination
-
-    if weight is not None:
-        return Combination({BASELINE: 1.0, "P": weight})
-    return load_combination(Path(weights)) if weights is not None else BY_MODEL
-
-
 def search(
-    pretrained: Pretrained, lists: Keyed, singletons: bool, terminal: Terminal
+    pretrained: Pretrained, lists: Sequence[tuple[Document, KBestList]], singletons: bool, terminal: Terminal
 ) -> tuple[Combination, float]:
     """The weight of log P with the best CoNLL score on development documents."""
-    from entitynlm.coref.candidates.kbest import count_candidates
-    from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
     from entitynlm.coref.reranking.combination import score_list
     from entitynlm.coref.reranking.weight_search import search_weights
 
     clean = drop_repetitions if singletons else clean_key
-    tracked = terminal.track(lists, "searching the weight")
+    tracked = track(terminal, "searching the weight", lists)
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in tracked]
     counts = [count_candidates(clean(document), item.candidates) for document, item in lists]
     found = search_weights(scored, counts, ["P"])

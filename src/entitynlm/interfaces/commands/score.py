@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
+from entitynlm.coref.metrics import filters
+from entitynlm.coref.metrics.alignment import Text, align_documents
+from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_metrics, count_alignments
+from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.table import Table
-
-    from entitynlm.coref.metrics.alignment import Text
-    from entitynlm.coref.metrics.coreference import CorpusCounts
-    from entitynlm.coref.metrics.significance import Comparison
+from entitynlm.text.corpora.corpus import open_corpus
+from entitynlm.text.document import Document
+from entitynlm.text.formats.conll2012_chains import read_chains
 
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
-
-
 Where = Literal["nowhere", "key", "response", "both"]
 
 
 def check_metrics(metric: list[str] | None) -> list[str] | None:
     """The names themselves if there are such metrics."""
-    from entitynlm.coref.metrics.coreference import choose_metrics
-
     choose_metrics(metric or None)
     return metric or None
 
@@ -77,35 +73,57 @@ def score(
 
     def count(path: str) -> CorpusCounts:
         documents = _filter(_read(path, format, split), "response", drop_singletons, drop_repetitions)
-        return _count(terminal, keys, documents, metric, lenient=lenient, compare_words=not ignore_words)
+        paired = pair_documents(keys, documents, lenient=lenient, compare_words=not ignore_words)
+        alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
+        repeated = sum(alignment.repeated_in_response for alignment in alignments)
+        if repeated > REFUSED_ABOVE:
+            terminal.remark(
+                f"remark: the response has {repeated} repeated mentions, of which each counts once; "
+                f"the official scorer refuses more than {REFUSED_ABOVE}"
+            )
+        return count_alignments([document.id for document in paired[0]], alignments, metric)
 
     counts = count(response)
     figures = counts.to_json(per_document=per_document)
-    comparisons: dict[str, Comparison] = {}
-    if versus is not None:
-        from entitynlm.coref.metrics.significance import compare_systems
-
-        comparisons = compare_systems(counts, count(versus), trials=trials, seed=seed)
+    second = None if versus is None else count(versus)
+    _print_scores(terminal, counts, per_document=per_document)
+    if second is not None:
+        compared = compare_systems(counts, second, trials=trials, seed=seed)
         figures["versus"] = {
             name: {"f1": c.second, "difference": c.difference, "p_value": c.p_value}
-            for name, c in comparisons.items()
+            for name, c in compared.items()
         }
-    terminal.print(_tabulate_scores(counts))
-    if per_document:
-        terminal.print(_tabulate_documents(counts))
-    if comparisons:
-        terminal.print(_tabulate_comparisons(comparisons, trials))
+        rows = [
+            (_title(name), _cut(c.first), _cut(c.second), f"{c.difference:+.2f}", f"{c.p_value:.4f}")
+            for name, c in compared.items()
+        ]
+        title = f"second response against the first, {trials} trials"
+        _print(terminal, ("F1", "first", "second", "difference", "p"), rows, title=title)
     terminal.write_json(figures)
 
 
-def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
-    from entitynlm.text.formats.conll2012_chains import read_chains
+def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:
+    rows = [
+        (_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)) for name in counts.by_metric
+    ]
+    columns = {
+        _title(name): [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
+        for name in counts.by_metric
+    }
+    if counts.has_conll:
+        rows.append(("CoNLL", "", "", _cut(counts.conll)))
+        columns["CoNLL"] = [_cut(value) for value in counts.conll_documents]
+    title = f"{len(counts)} document{'s' if len(counts) != 1 else ''}"
+    _print(terminal, ("", "recall", "precision", "F1"), rows, title=title)
+    if per_document:
+        cells = zip(counts.doc_ids, *columns.values(), strict=True)
+        _print(terminal, ("document (F1)", *columns), cells)
 
+
+def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
     quickly = format in (None, "conll2012")
     if quickly and split is None and (found := read_chains(path)) is not None:
         return found
-    from entitynlm.text.corpora.corpus import open_corpus
-
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
     if quickly:
@@ -116,85 +134,22 @@ def _read(path: str, format: str | None, split: str | None, *, required: bool = 
 
 
 def _filter(texts: Sequence[Text], side: Where, singletons: Where, repetitions: Where) -> Sequence[Text]:
-    steps = (repetitions in (side, "both"), singletons in (side, "both"))
-    if not any(steps):
-        return texts
-    from entitynlm.coref.metrics import filters
-    from entitynlm.text.document import Document
-
-    documents = [text if isinstance(text, Document) else text.to_document() for text in texts]
-    if steps[0]:
-        documents = [filters.drop_repetitions(document) for document in documents]
-    if steps[1]:
-        documents = [filters.drop_singletons(document) for document in documents]
-    return documents
+    for where, drop in ((repetitions, filters.drop_repetitions), (singletons, filters.drop_singletons)):
+        if where in (side, "both"):
+            texts = [drop(text if isinstance(text, Document) else text.to_document()) for text in texts]
+    return texts
 
 
-def _count(
-    terminal: Terminal,
-    keys: Sequence[Text],
-    responses: Sequence[Text],
-    metrics: list[str] | None,
-    *,
-    lenient: bool,
-    compare_words: bool,
-) -> CorpusCounts:
-    from entitynlm.coref.metrics.alignment import align_documents
-    from entitynlm.coref.metrics.coreference import count_alignments
-    from entitynlm.coref.metrics.pairing import pair_documents
-
-    paired = pair_documents(keys, responses, lenient=lenient, compare_words=compare_words)
-    alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
-    repeated = sum(alignment.repeated_in_response for alignment in alignments)
-    if repeated > REFUSED_ABOVE:
-        terminal.remark(
-            f"remark: the response has {repeated} repeated mentions, of which each counts once; "
-            f"the official scorer refuses more than {REFUSED_ABOVE}"
-        )
-    return count_alignments([document.id for document in paired[0]], alignments, metrics)
-
-
-def _tabulate_scores(counts: CorpusCounts) -> Table:
-    rows = [
-        [_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)] for name in counts.by_metric
-    ]
-    if counts.has_conll:
-        rows.append(["CoNLL", "", "", _show(counts.conll)])
-    title = f"{len(counts)} document{'s' if len(counts) != 1 else ''}"
-    return _draw(("", "recall", "precision", "F1"), rows, title=title)
-
-
-def _tabulate_documents(counts: CorpusCounts) -> Table:
-    columns = {
-        _title(name): [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
-        for name in counts.by_metric
-    }
-    if counts.has_conll:
-        columns["CoNLL"] = [_show(value) for value in counts.conll_documents]
-    return _draw(("document (F1)", *columns), zip(counts.doc_ids, *columns.values(), strict=True))
-
-
-def _tabulate_comparisons(comparisons: dict[str, Comparison], trials: int) -> Table:
-    rows = [
-        [_title(name), _show(c.first), _show(c.second), f"{c.difference:+.2f}", f"{c.p_value:.4f}"]
-        for name, c in comparisons.items()
-    ]
-    title = f"second response against the first, {trials} trials"
-    return _draw(("F1", "first", "second", "difference", "p"), rows, title=title)
-
-
-def _draw(headings: Sequence[str], rows: Iterable[Sequence[str]], **layout: Any) -> Table:
+def _print(terminal: Terminal, headings: Sequence[str], rows: Iterable[Sequence[str]], **layout: Any) -> None:
     from entitynlm.interfaces.views import draw_table
 
-    return draw_table(headings, rows, right=headings[1:], header_style="bold", **layout)
+    terminal.print(draw_table(headings, rows, right=headings[1:], header_style="bold", **layout))
 
 
 def _title(metric: str) -> str:
-    from entitynlm.coref.metrics.coreference import METRICS
-
     return METRICS[metric].title if metric in METRICS else "CoNLL"
 
 
-def _show(percent: float) -> str:
+def _cut(percent: float) -> str:
     """Two decimals, cut off as the official scorer does."""
     return f"{int(percent * 100) / 100:.2f}"

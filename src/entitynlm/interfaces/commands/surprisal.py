@@ -6,7 +6,6 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,11 +16,12 @@ from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
+from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
 
 if TYPE_CHECKING:
     from entitynlm.lm.surprisal import Surprisal
-    from entitynlm.lm.surprisal_sampling import OnWords
 
+Table = Literal["tokens", "mentions"]
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 
 
@@ -30,8 +30,8 @@ def surprisal(
     files: Files = None,
     model: options.ModelOptions,
     out: options.Output = STANDARD,
-    kind: Annotated[Literal["tsv", "csv", "parquet", "json"] | None, typer.Option("--as")] = None,
-    rows: Literal["tokens", "mentions"] = "tokens",
+    kind: Annotated[Kind | None, typer.Option("--as")] = None,
+    rows: Table = "tokens",
     mentions: options.Mentions = "auto",
     samples: options.Samples = 50,
     repeats: options.Repeats = 4,
@@ -64,8 +64,6 @@ def surprisal(
       echo "Anna lost her key. She called Bob." | entitynlm surprisal
       entitynlm surprisal annotated.conllu --out annotated.csv
     """
-    from entitynlm.interfaces.row_files import choose_kind
-
     assert files is not None
     table_kind = choose_kind(kind, out)
     if out == STANDARD and terminal.json_path == STANDARD:
@@ -76,6 +74,12 @@ def surprisal(
     from entitynlm.lm.surprisal import measure_surprisal
 
     settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
+    how: dict[str, Any] = {
+        "mentions": mentions,
+        "base": BASES[base],
+        "sentence_ends": sentence_ends,
+        **settings,
+    }
     spelling = SpellingModel.of_vocabulary(pretrained.encoder.vocabulary)
     figures: list[dict[str, Any]] = []
 
@@ -83,17 +87,7 @@ def surprisal(
         """Document by document, so that no more than one is in memory unless somebody keeps it."""
         for path, document in documents:
             started = time.perf_counter()
-            with follow_words(terminal, document.id) as on_words:
-                tables = measure_surprisal(
-                    pretrained,
-                    document,
-                    mentions=mentions,
-                    base=BASES[base],
-                    sentence_ends=sentence_ends,
-                    spelling=spelling,
-                    on_words=on_words,
-                    **settings,
-                )
+            tables = measure_surprisal(pretrained, document, spelling=spelling, progress=terminal, **how)
             figures.append(summarise(path, tables, time.perf_counter() - started))
             yield path, tables
 
@@ -102,29 +96,32 @@ def surprisal(
     terminal.write_json({**heading, "documents": figures})
 
 
-@contextmanager
-def follow_words(terminal: Terminal, name: str) -> Iterator[OnWords]:
-    """A progress bar over the words of one text."""
-    with terminal.progress() as progress:
-        task = progress.add_task(name, total=None, note="words")
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
 def write_tables(
     measured: Iterator[tuple[str, Surprisal]],
     paths: list[str],
     out: str,
-    kind: str,
-    rows: Literal["tokens", "mentions"],
+    kind: Kind,
+    rows: Table,
     terminal: Terminal,
 ) -> None:
     """Write one table to standard output, or both as files, while the documents come."""
-    from entitynlm.interfaces.row_files import write_rows
     from entitynlm.lm.surprisal import MentionRow, TokenRow
+
+    def write_both(tables: Iterator[tuple[str, Surprisal]], tokens: Path, mentions: Path) -> None:
+        """Tokens as they come; mentions, of which there are fewer, afterwards."""
+        kept: list[MentionRow] = []
+
+        def pass_on() -> Iterator[TokenRow]:
+            for _, found in tables:
+                kept.extend(found.mentions)
+                yield from found.tokens
+
+        write_rows(pass_on(), TokenRow, tokens, kind)
+        write_rows(kept, MentionRow, mentions, kind)
 
     if out == STANDARD:
         row_type = TokenRow if rows == "tokens" else MentionRow
-        write_rows((row for _, tables in measured for row in getattr(tables, rows)), row_type, out, kind)
+        write_rows((row for _, found in measured for row in getattr(found, rows)), row_type, out, kind)
     elif is_folder(out):
         waiting = name_outputs(paths)
         by_file = itertools.groupby(measured, key=lambda pair: pair[0])
@@ -132,29 +129,12 @@ def write_tables(
         for path, of_file in itertools.chain(by_file, empty):
             if path in waiting:
                 start = Path(out) / waiting.pop(path)
-                tokens, mentions = (Path(f"{start}.{table}.{kind}") for table in ("tokens", "mentions"))
-                write_both((tables for _, tables in of_file), tokens, mentions, kind)
+                write_both(of_file, Path(f"{start}.tokens.{kind}"), Path(f"{start}.mentions.{kind}"))
         terminal.remark(f"wrote {2 * len(paths)} tables in {print_path(out)}", markup=False)
     else:
         beside = Path(out).with_suffix(f".mentions{Path(out).suffix}")
-        write_both((tables for _, tables in measured), Path(out), beside, kind)
+        write_both(measured, Path(out), beside)
         terminal.remark(f"wrote {print_path(out)} and {print_path(beside)}", markup=False)
-
-
-def write_both(measured: Iterator[Surprisal], tokens: Path, mentions: Path, kind: str) -> None:
-    """Tokens as they come; mentions, of which there are fewer, afterwards."""
-    from entitynlm.interfaces.row_files import write_rows
-    from entitynlm.lm.surprisal import MentionRow, TokenRow
-
-    kept: list[MentionRow] = []
-
-    def pass_on() -> Iterator[TokenRow]:
-        for tables in measured:
-            kept.extend(tables.mentions)
-            yield from tables.tokens
-
-    write_rows(pass_on(), TokenRow, tokens, kind)
-    write_rows(kept, MentionRow, mentions, kind)
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:

@@ -6,17 +6,17 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from entitynlm.config import Mode, parse_toml_value
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import ProgressBars, Terminal
+from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
-
-if TYPE_CHECKING:
-    from entitynlm.config import Mode
+from entitynlm.text.corpora import open_corpus
+from entitynlm.training.settings import load_settings
 
 
 def train(
@@ -64,16 +64,8 @@ def train(
       entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
-    from entitynlm.text.corpora import open_corpus
-    from entitynlm.training.settings import load_settings
-
-    parts = choose_parts(
-        proposal=proposal,
-        generative_only=generative_only,
-        lookahead=lookahead,
-        rnnlm=rnnlm,
-        rnnlm_only=rnnlm_only,
-    )
+    alone = {"proposal": proposal, "generative_only": generative_only, "rnnlm_only": rnnlm_only}
+    parts = choose_parts(**alone, lookahead=lookahead, rnnlm=rnnlm)
     settings = load_settings(config, parse_changes(set_ or []))
     for remark in settings.remarks:
         terminal.remark(f"remark: {remark}", markup=False)
@@ -108,9 +100,8 @@ def train(
         raise typer.Exit(130)
     figures = {part: pretrained.notes["training"][part] for part in parts}
     for part, values in figures.items():
-        terminal.print(
-            f"{part}: development loss {values['best_dev_loss']:.4f} nats per word (epoch {values['best_epoch']})"
-        )
+        best, epoch = values["best_dev_loss"], values["best_epoch"]
+        terminal.print(f"{part}: development loss {best:.4f} nats per word (epoch {epoch})")
     terminal.print(f"stored in {out}")
     terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
 
@@ -138,8 +129,6 @@ def choose_parts(
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:
     """``section.key=value`` with TOML values; what is not TOML is taken as text."""
-    from entitynlm.config import parse_toml_value
-
     parsed: dict[str, Any] = {}
     for change in changes:
         name, equals, value = change.partition("=")
@@ -150,20 +139,20 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[ProgressBars]:
+def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Terminal]:
     """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them."""
-    asked = False
 
     def ask(number: int, frame: Any) -> None:
-        nonlocal asked
-        if asked:
+        if terminal.stop_asked:
             raise KeyboardInterrupt
-        asked = True
+        terminal.stop_asked = True
         terminal.remark("stopping after this batch …")
 
-    with terminal.progress() as bars:
-        previous = signal.signal(signal.SIGINT, ask)
-        try:
-            yield ProgressBars(bars, terminal, log=log, should_stop=lambda: asked)
-        finally:
-            signal.signal(signal.SIGINT, previous)
+    previous = signal.signal(signal.SIGINT, ask)
+    terminal.log = log
+    try:
+        yield terminal
+    finally:
+        terminal.log, terminal.stop_asked = None, False
+        terminal.close()
+        signal.signal(signal.SIGINT, previous)

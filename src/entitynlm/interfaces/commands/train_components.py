@@ -9,8 +9,9 @@ import typer
 
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import ProgressBars, Terminal
+from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
+from entitynlm.text.corpora import open_corpus
 
 ALL_COMPONENTS = "types,bias,linker"
 
@@ -28,7 +29,7 @@ def train_components(
     model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
     out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     components: Annotated[str, typer.Option(callback=check_components)] = ALL_COMPONENTS,
-    plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_all_exist)] = None,
+    plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_exists)] = None,
     bias: float | None = None,
     proposal_weight: float = 0.45,
     hidden: Annotated[int, typer.Option(min=1)] = 96,
@@ -65,8 +66,6 @@ def train_components(
       entitynlm train-components my-stories --model runs/mine --plain-text my-texts
       entitynlm annotate story.txt --model runs/mine
     """
-    from entitynlm.text.corpora import open_corpus
-
     opened = open_corpus(corpus, format=format)
     train, development = list(opened.documents("train")), list(opened.documents("dev"))
     texts = (text for path in plain_text or [] for text in open_corpus(path).documents("train"))
@@ -81,11 +80,9 @@ def train_components(
         has_it = pretrained.get_component(component_type) is not None
         if name not in components.split(",") or (has_it and not again):
             continue
-        with terminal.progress() as bars:
-            progress = ProgressBars(bars, terminal)
-            component_training.train_component(
-                name, pretrained, train, development, settings, plain_texts=texts, progress=progress
-            )
+        component_training.train_component(
+            name, pretrained, train, development, settings, plain_texts=texts, progress=terminal
+        )
         save_pretrained(pretrained, folder, compact=compact)
         terminal.remark(f"{name}: stored in {folder}")
     counts = component_training.score_annotation(pretrained, development)
