@@ -49,7 +49,7 @@ def reproduce_lm(
     source: CorpusOptions,
     out: Out,
     config: Annotated[
-        list[Path] | None, typer.Option("--config", "-c", callback=options.check_all_exist)
+        list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)
     ] = None,
     set_: Set = None,
     seeds: Seeds = "1,2,3",
