@@ -8,14 +8,14 @@ import numpy as np
 
 from entitynlm.prediction.contexts import PRONOUNS, START, CandidateEntity, Context
 
-EDGES = {
-    "token": (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 50, 80),
-    "sentence": (0, 1, 2, 3, 4, 6, 9),
-    "mention": (1, 2, 3, 4, 5, 7, 10, 16),
-    "count": (1, 2, 3, 4, 6, 9, 14),
-}
-"""Lower edges of the buckets of three distances and of the number of mentions."""
-NUMBER_OF_BUCKETS = sum(map(len, EDGES.values()))
+EDGES = (
+    (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 50, 80),
+    (0, 1, 2, 3, 4, 6, 9),
+    (1, 2, 3, 4, 5, 7, 10, 16),
+    (1, 2, 3, 4, 6, 9, 14),
+)
+"""Lower edges of the buckets of the distances in tokens, sentences and mentions, and of the number of mentions."""
+NUMBER_OF_BUCKETS = sum(map(len, EDGES))
 FIRST_PERSON = frozenset("i me my mine myself we us our".split())
 THIRD_PERSON = frozenset("he him she her they them".split())
 CANDIDATE_COLUMNS = (
@@ -31,15 +31,15 @@ def extract_shallow_features(context: Context) -> np.ndarray:
     """(candidates + 1, buckets + 1): one-hot recency and frequency; the last row, a new entity, has its own column."""
     found = np.zeros((len(context.candidates) + 1, NUMBER_OF_BUCKETS + 1), dtype=np.float32)
     for row, candidate in enumerate(context.candidates):
-        values = {
-            "token": context.position - candidate.last,
-            "sentence": context.sentence - candidate.sentence,
-            "mention": context.mentions - candidate.rank,
-            "count": len(candidate.starts),
-        }
+        values = (
+            context.position - candidate.last,
+            context.sentence - candidate.sentence,
+            context.mentions - candidate.rank,
+            len(candidate.starts),
+        )
         column = 0
-        for name, edges in EDGES.items():
-            found[row, column + max(0, bisect_right(edges, values[name]) - 1)] = 1
+        for edges, value in zip(EDGES, values, strict=True):
+            found[row, column + max(0, bisect_right(edges, value) - 1)] = 1
             column += len(edges)
     found[-1, -1] = 1
     return found

@@ -49,8 +49,13 @@ def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
         guesses = [guess.right for guess in predict_by_script(_generate_again(document))]
         slots += len(guesses)
         right[KNOWING] += sum(guesses)
-        for name, hits in _count_baseline_hits(document).items():
-            right[name] += hits
+        before: list[str] = []
+        for mention in find_outermost(document):
+            if document.sentence_of[mention.start] >= FIRST_SENTENCE:
+                truth = mention.entity if mention.entity in before else NEW
+                for name, guess in BASELINES.items():
+                    right[name] += guess(before) == truth
+            before.append(mention.entity)
     accuracy = {name: 100 * hits / slots if slots else 0.0 for name, hits in right.items()}
     margin = accuracy[KNOWING] - max(accuracy[name] for name in BASELINES)
     return {
@@ -76,18 +81,6 @@ def _generate_again(document: Document) -> StoryPlan:
     if plan.document.tokens != document.tokens:
         raise DataError(f"document {document.id!r} is not story {story} of seed {seed} any more")
     return plan
-
-
-def _count_baseline_hits(document: Document) -> dict[str, int]:
-    hits = dict.fromkeys(BASELINES, 0)
-    before: list[str] = []
-    for mention in find_outermost(document):
-        if document.sentence_of[mention.start] >= FIRST_SENTENCE:
-            truth = mention.entity if mention.entity in before else NEW
-            for name, guess in BASELINES.items():
-                hits[name] += guess(before) == truth
-        before.append(mention.entity)
-    return hits
 
 
 def find_outermost(document: Document) -> list[Mention]:
