@@ -78,7 +78,7 @@ def test_features_of_the_running_example() -> None:
     index = index_document(running_example(), features)
     hot = index.pair_features[index.pair_mentions == 4]
     names = ("token", "sentence", "mention", "count")
-    bases = dict(zip(names, features.offsets.tolist(), strict=True))
+    bases = dict(zip(names, features.lookup[:, 0].tolist(), strict=True))
 
     def buckets(token: int, sentence: int, mention: int, count: int) -> list[int]:
         values = {"token": token, "sentence": sentence, "mention": mention, "count": count}
@@ -110,7 +110,7 @@ def test_the_layout_measures_any_gap_as_the_plain_way_does(gap: int) -> None:
 
 def test_feature_sets_by_name() -> None:
     assert make_feature_set("none").size == 0
-    assert make_feature_set("paper").width == 3
+    assert len(make_feature_set("paper").quantities) == 3
     assert make_feature_set("rich").size == sum(len(edges) for edges in EDGES.values())
     with pytest.raises(ConfigError, match="none, paper, rich"):
         make_feature_set("clever")

@@ -93,10 +93,10 @@ def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: b
 
 def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weight of every distance of every quantity, from the buckets that the document index uses."""
-    used = feature_set.offsets >= 0
-    table = np.zeros((len(used), feature_set.lookup.shape[1]))
+    used = feature_set.quantities
+    table = np.zeros(feature_set.lookup.shape)
     table[used] = weights[feature_set.lookup[used]]
-    return table, np.full(len(used), table.shape[1] - 1)
+    return table, np.full(len(table), feature_set.lookup.shape[1] - 1)
 
 
 class StateTable:

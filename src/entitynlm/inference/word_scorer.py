@@ -152,15 +152,16 @@ class ClassWordScorer:
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
-        softmax = network.backbone.class_factors()
-        assert softmax is not None
+        factors = network.backbone.class_factors()
+        assert factors is not None
+        softmax, weight = factors
 
         def array(tensor: Tensor) -> np.ndarray:
             return np.ascontiguousarray(tensor.detach().numpy())
 
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
-        self.weight, self.bias = array(softmax.weight), array(softmax.bias)
-        self.classes, self.slots, self.offsets = softmax.class_of, array(softmax.slot_of), softmax.offsets
+        self.weight, self.bias = array(weight), array(softmax.word_bias)
+        self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
         if network.config.mention_positions:
             self._place_vectors = array(network.position_embeddings)
         projection = network.W_e.detach().t()

@@ -40,35 +40,28 @@ QUANTITIES = ("token", "sentence", "mention", "count")  # the order in which the
 class FeatureSet:
     """Which quantities are used, and where the buckets of each lie in the one long vector f(e).
 
-    ``offsets`` (4,) is where the buckets of a quantity begin, -1 for one that is not used; ``lookup`` (4, 1 + FARTHEST) the hot
-    bucket of each value of each quantity: values beyond count as FARTHEST.
+    ``quantities`` are the numbers of those used: so many buckets are hot at once. ``lookup`` (4, 1 + FARTHEST) has the hot bucket
+    of each value of each quantity, where values beyond count as FARTHEST. ``size`` is the length of f(e).
     """
 
-    names: tuple[str, ...]
-    offsets: np.ndarray
+    quantities: np.ndarray
     lookup: np.ndarray
     size: int
-
-    @property
-    def width(self) -> int:
-        """How many buckets of f(e) are hot at once."""
-        return len(self.names)
 
 
 def make_feature_set(name: str) -> FeatureSet:
     """The feature set called ``name``."""
     if name not in SETS:
         raise ConfigError(f"there is no feature set {name!r}; choose one of {', '.join(SETS)}")
-    offsets = np.full(len(QUANTITIES), -1, dtype=np.int64)
+    quantities = np.array([QUANTITIES.index(quantity) for quantity in SETS[name]], dtype=np.int64)
     lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
-    for row, quantity in enumerate(QUANTITIES):
-        if quantity in SETS[name]:
-            offsets[row] = size
-            buckets = np.searchsorted(EDGES[quantity], np.arange(1 + FARTHEST), side="right") - 1
-            lookup[row] = size + np.maximum(buckets, 0)
-            size += len(EDGES[quantity])
-    return FeatureSet(SETS[name], offsets, lookup, size)
+    for row in quantities:
+        edges = EDGES[QUANTITIES[row]]
+        buckets = np.searchsorted(edges, np.arange(1 + FARTHEST), side="right") - 1
+        lookup[row] = size + np.maximum(buckets, 0)
+        size += len(edges)
+    return FeatureSet(quantities, lookup, size)
 
 
 def find_bucket(quantity: str, value: int) -> int:

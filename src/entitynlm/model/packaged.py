@@ -1,11 +1,11 @@
 """Model folders: found by name or path, and read only if every byte is as it was when they were saved.
 
-A folder lists the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads); ``model.json`` knows their sizes.
+A folder lists the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from entitynlm.errors import DataError, ModelError
@@ -27,15 +27,14 @@ def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
 
     A folder of that name wins over a shipped model, so that nobody's own work is ever shadowed.
     """
-    path = Path(name)
-    if path.exists() or str(name) not in list_models(folder):
-        if not path.exists() and path.name == str(name):
-            known = ", ".join(list_models(folder)) or "none"
-            raise ModelError(
-                f"{name}: there is no folder of this name, and no model of the package ({known})"
-            )
-        return path
-    return folder / path
+    path, known = Path(name), list_models(folder)
+    if not path.exists() and str(name) in known:
+        return folder / path
+    if not path.exists() and path.name == str(name):
+        raise ModelError(
+            f"{name}: there is no folder of this name, and no model of the package ({', '.join(known) or 'none'})"
+        )
+    return path
 
 
 def check_files(folder: Path) -> bool:
@@ -58,20 +57,6 @@ def check_files(folder: Path) -> bool:
                 f"{expected[:12]}…); {_advise(folder)}"
             )
     return True
-
-
-def check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
-    """Whether files have the sizes that they were saved with, so that one that was cut short is found before any is read."""
-    for name, expected in sizes.items():
-        try:
-            found = (folder / name).stat().st_size
-        except OSError as error:
-            raise ModelError(f"{folder / name}: a file of the model is missing; {_advise(folder)}") from error
-        if found != expected:
-            raise ModelError(
-                f"{folder / name}: this file has {found:,} bytes and should have {expected:,}: it is damaged or "
-                f"was changed; {_advise(folder)}"
-            )
 
 
 def write_manifest(folder: Path, names: Iterable[str]) -> None:

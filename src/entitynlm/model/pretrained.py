@@ -32,7 +32,7 @@ from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.packaged import MANIFEST, check_files, check_sizes, find_model, write_manifest
+from entitynlm.model.packaged import MANIFEST, check_files, find_model, write_manifest
 from entitynlm.model.rnnlm import LanguageModel
 
 Network = EntityNetwork | LanguageModel
@@ -127,11 +127,6 @@ class Pretrained:
             )
         self._components[component.component_name] = component
 
-    def store_components(self) -> dict[str, StoredComponent]:
-        """All components as tensors and settings, those that nobody has asked for just as they were read."""
-        built = {name: component.to_stored() for name, component in self._components.items()}
-        return {**self.stored_components, **built}
-
 
 def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
     """Write a model into its folder.
@@ -141,16 +136,21 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
     """
     folder = Path(folder)
     (folder / MANIFEST).unlink(missing_ok=True)
-    weights = {mode: _collect_weights(network, half=compact) for mode, network in pretrained.parts.items()}
+    weights = {
+        mode: {
+            name: (value.half() if compact else value).detach().cpu().contiguous()
+            for name, value in network.state_dict().items()
+        }
+        for mode, network in pretrained.parts.items()
+    }
     shared = _take_shared(weights) if compact else {}
-    components = pretrained.store_components()
+    built = {name: component.to_stored() for name, component in pretrained._components.items()}
+    components = {**pretrained.stored_components, **built}
     tensors = {name: dict(values) for name, (values, _) in components.items() if values}
-    sizes: dict[str, int] = {}
-    for name, values in {**weights, **({SHARED: shared} if shared else {}), **tensors}.items():
-        file = f"{name}.safetensors"
-        with write_atomically(folder / file, "wb") as stream:
+    files = {**weights, **({SHARED: shared} if shared else {}), **tensors}
+    for name, values in files.items():
+        with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
             stream.write(save(values))
-        sizes[file] = (folder / file).stat().st_size
     config = {
         "format": FORMAT_VERSION,
         "encoder": pretrained.encoder.to_dict(),
@@ -161,17 +161,11 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
             name: {"settings": settings, "tensors": name in tensors}
             for name, (_, settings) in components.items()
         },
-        "sizes": sizes,
         "notes": pretrained.notes,
     }
     with write_atomically(folder / CONFIG_FILE) as stream:
         json.dump(config, stream, ensure_ascii=False, indent=None if compact else 1)
-    write_manifest(folder, [CONFIG_FILE, *sizes])
-
-
-def _collect_weights(network: Network, *, half: bool) -> dict[str, torch.Tensor]:
-    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    return {name: value.half() for name, value in weights.items()} if half else weights
+    write_manifest(folder, [CONFIG_FILE, *(f"{name}.safetensors" for name in files)])
 
 
 def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
@@ -193,7 +187,15 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     """Read a model from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
     folder = find_model(folder)
     stored = read_config(folder)
-    remarks = _check_folder(folder, stored)
+    listed = check_files(folder)
+    remarks = []
+    if stored["format"] < FORMAT_VERSION:
+        remarks = [
+            f"{folder}: a model of format {stored['format']}, from before names were changed; it is read as it was meant. "
+            "Load and save it to bring it up to date"
+        ]
+    elif not listed:
+        remarks = [f"{folder}: there is no {MANIFEST}, so damage to these files would not show"]
     try:
         pretrained = Pretrained(
             Encoder.from_dict(stored["encoder"]),
@@ -213,19 +215,6 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
         load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
     return pretrained
-
-
-def _check_folder(folder: Path, config: Mapping[str, Any]) -> list[str]:
-    """Sizes and hashes of all files; what is worth a remark."""
-    sizes = config.get("sizes", {})
-    check_sizes(folder, sizes)
-    listed = check_files(folder)
-    if config["format"] < FORMAT_VERSION:
-        return [
-            f"{folder}: a model of format {config['format']}, from before names were changed; it is read as it was meant. "
-            "Load and save it to bring it up to date"
-        ]
-    return [] if listed else [f"{folder}: there is no {MANIFEST}, so damage to these files would not show"]
 
 
 FORMER_WEIGHTS = {

@@ -24,6 +24,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.softmax import ClassSoftmax
 
 Carry = Any
 """What a backbone needs to read on, for some documents at once; only the backbone looks inside. It is never changed in place."""
@@ -54,22 +55,6 @@ class HiddenStates:
     def piece_rows(self) -> list[np.ndarray]:
         """Per document, (P,) the row that each piece is predicted from."""
         return self.before if self.pieces is None else self.pieces
-
-
-@dataclass(frozen=True)
-class ClassFactors:
-    """A class-factored output layer: p(piece | u) = p(class | u) · p(piece | class, u).
-
-    Class c has the slots ``offsets[c]`` … ``offsets[c + 1]`` - 1 of ``weight`` (slots, D) and ``bias`` (slots,).
-    """
-
-    class_weight: Tensor
-    class_bias: Tensor
-    weight: Tensor
-    bias: Tensor
-    class_of: np.ndarray
-    slot_of: Tensor
-    offsets: np.ndarray
 
 
 class Backbone(nn.Module):
@@ -123,8 +108,8 @@ class Backbone(nn.Module):
         """(V, size) input vectors of pieces: word vectors, where words are pieces."""
         raise ConfigError(f"{type(self).__name__} has no vectors of words")
 
-    def class_factors(self) -> ClassFactors | None:
-        """The output layer, if it is a class-factored one: samplers have a shortcut for these."""
+    def class_factors(self) -> tuple[ClassSoftmax, Tensor] | None:
+        """The output layer and its weights (slots, D), if it is a class-factored one: samplers have a shortcut for these."""
         return None
 
     def copy_from(self, source: Backbone) -> list[str]:

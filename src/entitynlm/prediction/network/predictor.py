@@ -167,7 +167,7 @@ def use_embeddings(network: PredictionNetwork, extractor: FeatureExtractor, sour
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)
-    width = min(pretrained.width, EMBEDDING)
+    width = min(pretrained.matrix.shape[1], EMBEDDING)
     with torch.no_grad():
         network.embedding.weight.mul_(0.3)
         for row in np.flatnonzero(pretrained.found).tolist():
