@@ -21,7 +21,7 @@ from entitynlm.experiments.coref_blocks import (
     measure_block,
     measure_end_to_end,
 )
-from entitynlm.experiments.coref_folds import FoldResult, join_folds, make_folds
+from entitynlm.experiments.coref_folds import join_folds, make_folds
 from entitynlm.experiments.runner import Runner
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
@@ -75,13 +75,12 @@ def test_a_block_has_all_rows() -> None:
     told = Record()
     pretrained = make_bundle("generative", "causal")
     block = measure_block("small", splits, scores, pretrained, Reranking(k=20), progress=told)
-    names = [row.name for row in block.rows["test"]]
-    assert names == ["one best"] + [
+    assert list(block.rows["test"]) == ["one best"] + [
         f"{method}: {row}"
         for method in ("swaps", "samples")
         for row in ("P", "P + baseline", "parts of P + baseline", "P, Q + baseline", "oracle")
     ]
-    development = {row.name: row.conll for row in block.rows["dev"]}
+    development = {name: counts.conll for name, counts in block.rows["dev"].items()}
     for method in ("swaps", "samples"):
         assert development["one best"] <= development[f"{method}: P + baseline"] + 1e-9
         assert development[f"{method}: P + baseline"] <= development[f"{method}: oracle"] + 1e-9
@@ -98,7 +97,7 @@ def test_a_block_has_all_rows() -> None:
 def test_without_a_model_there_are_one_best_and_oracle() -> None:
     splits, scores = make_case()
     block = measure_block("small", splits, scores, None, Reranking(k=5, methods=("swaps",)))
-    assert [row.name for row in block.rows["dev"]] == ["one best", "swaps: oracle"]
+    assert list(block.rows["dev"]) == ["one best", "swaps: oracle"]
     assert not block.weights
 
 
@@ -106,7 +105,7 @@ def test_lists_that_are_given_stay_as_they_are() -> None:
     (split,) = make_splits({"test": [make_document("d")]}, singletons=False)
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
     block = measure_block("given", [split], {"test": lists}, make_bundle("generative"))
-    rows = {row.name: row.conll for row in block.rows["test"]}
+    rows = {name: counts.conll for name, counts in block.rows["test"].items()}
     assert rows["given: oracle"] == pytest.approx(100)
     assert rows["one best"] == 0
     assert "given: P" in rows
@@ -124,7 +123,7 @@ def test_the_model_end_to_end() -> None:
     (split,) = make_splits({"test": documents}, singletons=False)
     pretrained = make_bundle("generative", "causal", "lookahead")
     rows = measure_end_to_end(pretrained, split, samples=5)
-    assert [row.name for row in rows] == [
+    assert list(rows) == [
         "greedy, causal", "greedy, lookahead", "best sample, causal", "best sample, lookahead",
     ]  # fmt: skip
     again = [analyse(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)]
@@ -136,10 +135,10 @@ def test_the_model_end_to_end() -> None:
 def test_folds_test_every_document_once() -> None:
     documents = [make_document(str(number)) for number in range(11)]
     folds = make_folds(documents, 4)
-    assert sorted(d.id for fold in folds for d in fold.documents["test"]) == sorted(d.id for d in documents)
-    assert sorted(d.id for fold in folds for d in fold.documents["dev"]) == sorted(d.id for d in documents)
+    assert sorted(d.id for fold in folds for d in fold["test"]) == sorted(d.id for d in documents)
+    assert sorted(d.id for fold in folds for d in fold["dev"]) == sorted(d.id for d in documents)
     for fold in folds:
-        ids = [{d.id for d in part} for part in fold.documents.values()]
+        ids = [{d.id for d in part} for part in fold.values()]
         assert sum(map(len, ids)) == len(set().union(*ids)) == 11
     for count, some in ((2, documents), (12, documents)):
         with pytest.raises(ConfigError):
@@ -151,15 +150,14 @@ def test_folds_are_joined_document_by_document() -> None:
 
     results = []
     for fold in make_folds(documents, 3):
-        splits = make_splits({name: fold.documents[name] for name in ("dev", "test")}, singletons=False)
+        splits = make_splits({name: fold[name] for name in ("dev", "test")}, singletons=False)
         scores = {s.name: [make_scores(d.id, int(d.id)) for d in s.documents] for s in splits}
-        block = measure_block("fold", splits, scores, None, Reranking(k=5, methods=("swaps",)))
-        results.append(FoldResult(block, {}))
+        results.append(measure_block("fold", splits, scores, None, Reranking(k=5, methods=("swaps",))))
     joined = join_folds(results, extra=True)
     assert joined.title == "3 folds"
-    assert len(joined.rows["test"][0].counts) == 6
-    assert sorted(joined.rows["test"][0].counts.doc_ids) == sorted(d.id for d in documents)
-    assert sorted(joined.rows["dev"][0].counts.doc_ids) == sorted(d.id for d in documents)
+    assert len(joined.rows["test"]["one best"]) == 6
+    assert sorted(joined.rows["test"]["one best"].doc_ids) == sorted(d.id for d in documents)
+    assert sorted(joined.rows["dev"]["one best"].doc_ids) == sorted(d.id for d in documents)
 
 
 def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:

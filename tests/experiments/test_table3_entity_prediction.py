@@ -8,7 +8,7 @@ import pytest
 
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Runner
-from entitynlm.experiments.table3_entity_prediction import PredictionPlan, choose_rows, describe, reproduce
+from entitynlm.experiments.table3_entity_prediction import choose_rows, describe, reproduce
 from entitynlm.prediction.slots import find_similar_slots
 from entitynlm.training.settings import load_settings
 from support.small_stories import make_stories
@@ -17,8 +17,8 @@ from support.small_stories import make_stories
 def test_rows_that_do_not_change_with_the_seed_are_made_once(tmp_path: Path) -> None:
     documents = {"train": make_stories(10), "dev": make_stories(3, first=50)}
     stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
-    plan = PredictionPlan(load_settings(None), seeds=(1, 2))
-    found = reproduce(documents, stories, ["always-new", "shallow"], plan, Runner(tmp_path))
+    runner, settings = Runner(tmp_path), load_settings(None)
+    found = reproduce(documents, stories, ["always-new", "shallow"], runner, settings, seeds=(1, 2))
     assert list(found) == [1, 2]
     assert found[1][1] is found[2][1]
     result = describe(found, corpus="stories", split="test", facts={"out": "here"})

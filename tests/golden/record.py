@@ -756,7 +756,7 @@ def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
     )
     figures = run_json(
         "reproduce", "entity", "--corpus", corpus, "--out", folder, "--rows", "always-new,entitynlm,ours,ensemble",
-        "--ours-config", ours, "--seeds", "1,2", "--jobs", "1", "--threads", "1", "--set", "training.epochs=1",
+        "--ours-config", ours, "--seeds", "1,2", "--threads", "1", "--set", "training.epochs=1",
         "--set", "model.hidden_size=12", "--set", "model.embedding_size=12",
     )  # fmt: skip
     seeds = [

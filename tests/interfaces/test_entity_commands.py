@@ -66,7 +66,7 @@ def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_
     out, figures = reproduced
     again = out / "again.json"
     run(
-        "reproduce", "entity", "--corpus", corpus, "--out", out, "--threads", 1, "--jobs", 1, *TINY, "--quiet",
+        "reproduce", "entity", "--corpus", corpus, "--out", out, "--threads", 1, *TINY, "--quiet",
         "--ours-config", out / "ours.toml", "--rows", "always-new,entitynlm,ours", "--json", again,
     )  # fmt: skip
     assert isinstance(figures["rows"], dict)

@@ -17,7 +17,15 @@ from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems
 from entitynlm.coref.ranker.learning import annotates_singletons
-from entitynlm.coref.reranking.combination import BY_MODEL, Combination, ScoredList, list_networks, score_list
+from entitynlm.coref.reranking.combination import (
+    BASELINE,
+    BY_MODEL,
+    Combination,
+    ScoredList,
+    find_feature,
+    list_networks,
+    score_list,
+)
 from entitynlm.coref.reranking.weight_search import SearchResult, search_weights
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
@@ -25,7 +33,7 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document
 
-DEVELOPMENT = "dev"
+DEVELOPMENT, TESTED = "dev", "test"
 GIVEN = "given"  # the method of lists that somebody else made
 SAMPLES = 100
 PROPOSALS = ("causal", "lookahead")
@@ -68,25 +76,32 @@ def make_splits(
     ]
 
 
-@dataclass(frozen=True)
-class SystemScores:
-    """What every metric counted in the answers of one system."""
+Rows = Mapping[str, CorpusCounts]
+"""By the name of a system, what every metric counted in its answers."""
 
-    name: str
+
+@dataclass(frozen=True, eq=False)
+class CountedList:
+    """The candidates of a document without their clusters: how they were scored, and what they are worth.
+
+    :param parts: by network, (k, 4) log-probabilities, and the baseline's (k, 1) score.
+    :param counts: of every metric, a row for each candidate.
+    """
+
+    parts: Mapping[str, np.ndarray]
     counts: CorpusCounts
 
-    @property
-    def conll(self) -> float:
-        return self.counts.conll
+    def __len__(self) -> int:
+        return len(self.counts)
 
-    def to_dict(self) -> dict[str, Any]:
-        counts = {name: values.tolist() for name, values in self.counts.by_metric.items()}
-        return {"name": self.name, "documents": list(self.counts.doc_ids), "counts": counts}
+    def feature(self, name: str) -> np.ndarray:
+        return find_feature(self.parts, name)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> SystemScores:
-        by_metric = {name: np.array(rows, dtype=np.float64) for name, rows in values["counts"].items()}
-        return cls(values["name"], CorpusCounts(tuple(values["documents"]), by_metric))
+    def count(cls, key: Document, scored: ScoredList) -> CountedList:
+        """What is kept of a list."""
+        parts = {BASELINE: scored.feature(BASELINE)[:, None], **scored.parts}
+        return cls(parts, count_candidates(key, scored.kbest.candidates, None))
 
 
 @dataclass(frozen=True)
@@ -94,29 +109,30 @@ class Block:
     """One baseline and the systems that rerank its candidates; rows by split, the baseline first.
 
     :param weights: by the name of a combination, what the search on development documents has found.
-    :param scored: by method and split, the candidates with their scores.
+    :param lists: by the method of making candidates, those of each tested document, where they were to be kept.
     """
 
     title: str
-    rows: Mapping[str, Sequence[SystemScores]]
+    rows: Mapping[str, Rows]
     weights: Mapping[str, SearchResult] = field(default_factory=dict)
-    scored: Mapping[str, Mapping[str, Sequence[ScoredList]]] = field(default_factory=dict, repr=False)
+    lists: Mapping[str, Sequence[CountedList]] = field(default_factory=dict, repr=False)
 
     def describe(self, *, trials: int = TRIALS, seed: int = 0) -> dict[str, Any]:
         """Figures of every row, its weights, and its difference from the block's first row with the p-value."""
         splits = {}
         for split, rows in self.rows.items():
+            first = next(iter(rows.values()))
             described = []
-            for row in rows:
-                entry: dict[str, Any] = {"name": row.name, **row.counts.to_json()}
-                if row is not rows[0]:
-                    compared = compare_systems(rows[0].counts, row.counts, trials=trials, seed=seed)
+            for name, counts in rows.items():
+                entry: dict[str, Any] = {"name": name, **counts.to_json()}
+                if counts is not first:
+                    compared = compare_systems(first, counts, trials=trials, seed=seed)
                     entry["versus_first"] = {
-                        name: {"difference": c.difference, "p_value": c.p_value}
-                        for name, c in compared.items()
+                        metric: {"difference": c.difference, "p_value": c.p_value}
+                        for metric, c in compared.items()
                     }
                 described.append(entry)
-            splits[split] = {"documents": len(rows[0].counts), "rows": described}
+            splits[split] = {"documents": len(first), "rows": described}
         return {"title": self.title, "splits": splits, "combinations": self.describe_weights()}
 
     def describe_weights(self) -> dict[str, Any]:
@@ -126,20 +142,48 @@ class Block:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the candidates, with counts instead of scores: so that folds can be joined, and differences tested."""
-        rows = {split: [row.to_dict() for row in found] for split, found in self.rows.items()}
-        return {"title": self.title, "rows": rows, "weights": self.describe_weights()}
+        """Counts instead of scores: so that folds can be joined, and differences tested."""
+        rows = {
+            split: {name: _dump_counts(counts) for name, counts in found.items()}
+            for split, found in self.rows.items()
+        }
+        lists = {
+            method: [{"parts": _dump(item.parts), "counts": _dump_counts(item.counts)} for item in found]
+            for method, found in self.lists.items()
+        }
+        return {"title": self.title, "rows": rows, "weights": self.describe_weights(), "lists": lists}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Block:
         rows = {
-            split: [SystemScores.from_dict(row) for row in found] for split, found in values["rows"].items()
+            split: {name: _load_counts(counts) for name, counts in found.items()}
+            for split, found in values["rows"].items()
         }
         weights = {
             name: SearchResult(Combination(found["weights"]), found["dev_conll"], found["tried"])
             for name, found in values["weights"].items()
         }
-        return cls(values["title"], rows, weights)
+        lists = {
+            method: [CountedList(_load(item["parts"]), _load_counts(item["counts"])) for item in found]
+            for method, found in values["lists"].items()
+        }
+        return cls(values["title"], rows, weights, lists)
+
+
+def _dump(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in arrays.items()}
+
+
+def _load(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.array(rows, dtype=np.float64) for name, rows in values.items()}
+
+
+def _dump_counts(counts: CorpusCounts) -> dict[str, Any]:
+    return {"documents": list(counts.doc_ids), "counts": _dump(counts.by_metric)}
+
+
+def _load_counts(values: Mapping[str, Any]) -> CorpusCounts:
+    return CorpusCounts(tuple(values["documents"]), _load(values["counts"]))
 
 
 @dataclass(frozen=True)
@@ -162,6 +206,7 @@ def measure_block(
     pretrained: Pretrained | None,
     options: Reranking | None = None,
     *,
+    keep_lists: bool = False,
     progress: Progress = SILENT,
 ) -> Block:
     """A block of the table.
@@ -173,32 +218,35 @@ def measure_block(
     for split in splits:
         _check_order(split, ranked[split.name])
     given = any(isinstance(item, KBestList) for items in ranked.values() for item in items)
-    rows: dict[str, list[SystemScores]] = {split.name: [] for split in splits}
+    rows: dict[str, dict[str, CorpusCounts]] = {split.name: {} for split in splits}
     weights: dict[str, SearchResult] = {}
-    scored: dict[str, dict[str, list[ScoredList]]] = {}
+    kept: dict[str, list[CountedList]] = {}
     for method in (GIVEN,) if given else options.methods:
         lists = {s.name: make_lists(ranked[s.name], method, options.k, s.singletons) for s in splits}
         combinations: dict[str, Combination] = {}
+        scored: dict[str, list[ScoredList]] = {}
         if pretrained is not None:
-            scored[method] = {
-                s.name: _score_lists(pretrained, s, lists[s.name], f"{s.name} {method}", progress)
-                for s in splits
-            }
-            found = _search(pretrained, splits, scored[method], options)
+            for split in splits:
+                pairs = zip(split.documents, lists[split.name], strict=True)
+                tracked = track(progress, f"{split.name} {method}", pairs, len(split.documents))
+                scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
+            found = _search(pretrained, splits, scored, options)
             weights |= {f"{method}: {name}": item for name, item in found.items()}
             combinations = {"P": BY_MODEL, **{name: item.combination for name, item in found.items()}}
         for split in splits:
-            own = lists[split.name]
-            if not rows[split.name]:
-                best = [item.candidates[0].clusters for item in own]
-                rows[split.name].append(SystemScores("one best", split.score(best)))
+            own, table = lists[split.name], rows[split.name]
+            if not table:
+                table["one best"] = split.score([item.candidates[0].clusters for item in own])
             for name, combination in combinations.items():
-                picked = [combination.pick(item).clusters for item in scored[method][split.name]]
-                rows[split.name].append(SystemScores(f"{method}: {name}", split.score(picked)))
+                picked = [combination.pick(item).clusters for item in scored[split.name]]
+                table[f"{method}: {name}"] = split.score(picked)
             choices = zip(own, find_oracle(split.keys, own).choices, strict=True)
             best = [item.candidates[choice].clusters for item, choice in choices]
-            rows[split.name].append(SystemScores(f"{method}: oracle", split.score(best)))
-    return Block(title, rows, weights, scored)
+            table[f"{method}: oracle"] = split.score(best)
+            if keep_lists and scored and split.name == TESTED:
+                keyed = zip(split.keys, scored[TESTED], strict=True)
+                kept[method] = [CountedList.count(*pair) for pair in keyed]
+    return Block(title, rows, weights, kept)
 
 
 def make_lists(ranked: Sequence[Ranked], method: str, k: int, singletons: bool) -> list[KBestList]:
@@ -218,13 +266,6 @@ def _check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
             f"the scores for {split.name} are not those of its {len(split.documents)} documents"
             + (f"; {len(missing)} are missing, {missing[0]!r} among them" if missing else "")
         )
-
-
-def _score_lists(
-    pretrained: Pretrained, split: KeyedSplit, lists: Sequence[KBestList], task: str, progress: Progress
-) -> list[ScoredList]:
-    documents = track(progress, task, split.documents)
-    return [score_list(pretrained, document, item) for document, item in zip(documents, lists, strict=True)]
 
 
 def _search(
@@ -275,9 +316,9 @@ def measure_end_to_end(
     samples: int = SAMPLES,
     seed: int = 0,
     progress: Progress = SILENT,
-) -> list[SystemScores]:
+) -> Rows:
     """EntityNLM finds mentions and links them without a baseline, greedily and by samples, with every proposal it has."""
-    rows = []
+    rows = {}
     for name, proposal, sampled in list_end_to_end(pretrained):
         answers = []
         for document in track(progress, f"{split.name} {name}", split.documents):
@@ -285,7 +326,7 @@ def measure_end_to_end(
             answers.append(
                 tuple(cluster for cluster in found.clusters if split.singletons or len(cluster) > 1)
             )
-        rows.append(SystemScores(name, split.score(answers)))
+        rows[name] = split.score(answers)
     if not rows:
         raise ConfigError(
             "this model has no proposal to find mentions with; train one with: entitynlm train CORPUS --proposal --out DIR"

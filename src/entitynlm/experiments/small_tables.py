@@ -93,10 +93,10 @@ def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> Result
     ranked = table2.Coreference(Runner()).rank(ranker, splits)
     block = measure_block(table2.OUR_RANKER, splits, ranked, pretrained, Reranking(20, ("swaps",), False))
     rows = []
-    for row in block.rows["test"]:
-        name = row.name.split(": ")[-1]
+    for row, counts in block.rows["test"].items():
+        name = row.split(": ")[-1]
         system = COREF_SYSTEMS.get(name, f"Reranked by {name}")
-        rows.append(ResultRow(system, {stories.name: Figure(row.conll)}, table2.get_paper_figure(row.name)))
+        rows.append(ResultRow(system, {stories.name: Figure(counts.conll)}, table2.get_paper_figure(row)))
     remarks = ("baseline: our ranker; 20 candidates a story",)
     return make_summary("coref", stories.name, rows, remarks)
 
@@ -107,7 +107,7 @@ def measure_entity(pretrained: Pretrained, stories: Stories, seed: int) -> Resul
     training = table3.TrainingStories(stories.train, stories.development)
     predictors = table3.Predictors(training, slotted, pretrained, seed=seed)
     rows = []
-    for row in predictors.measure(("always-new", "shallow", "modi", "entitynlm")):
+    for row in map(predictors.measure, ("always-new", "shallow", "modi", "entitynlm")):
         figure = Figure(row.accuracy, (row.interval.high - row.interval.low) / 2)
         rows.append(ResultRow(PREDICTION_SYSTEMS[row.name], {stories.name: figure}, PAPER_ENTITY[row.name]))
     remarks = (f"{sum(len(story.slots) for story in slotted):,} slots; ± is half a 95 % interval",)

@@ -8,8 +8,7 @@ OUT/fold-<n>/figures.json         what was counted in its documents
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from entitynlm.config import Mode
@@ -19,16 +18,17 @@ from entitynlm.coref.ranker.learning import train_ranker
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
 from entitynlm.experiments.coref_blocks import (
     SAMPLES,
+    TESTED,
     Block,
     KeyedSplit,
     Reranking,
-    SystemScores,
+    Rows,
     list_end_to_end,
     make_splits,
     measure_block,
     measure_end_to_end,
 )
-from entitynlm.experiments.coref_folds import TESTED, Fold, FoldResult, count_tested, join_folds, make_folds
+from entitynlm.experiments.coref_folds import join_folds, make_folds
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
@@ -48,14 +48,6 @@ Baseline = Mapping[str, Sequence[Ranked]]
 
 
 @dataclass(frozen=True)
-class CorefPlan:
-    """What is trained: EntityNLM with these settings, and the proposals named."""
-
-    settings: Settings
-    proposals: Sequence[Mode] = ("causal",)
-
-
-@dataclass(frozen=True)
 class CorefScores:
     """Blocks by baseline, and the end-to-end rows by split.
 
@@ -63,7 +55,7 @@ class CorefScores:
     """
 
     blocks: Sequence[Block]
-    end_to_end: Mapping[str, Sequence[SystemScores]] = field(default_factory=dict)
+    end_to_end: Mapping[str, Rows] = field(default_factory=dict)
     folds: Sequence[Block] = ()
 
 
@@ -86,76 +78,66 @@ class Coreference:
         self, splits: Sequence[KeyedSplit], baselines: Mapping[str, Baseline], pretrained: Pretrained | None
     ) -> CorefScores:
         """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
+        progress = self.runner.progress
         blocks = [
-            self._measure_block(title, splits, ranked, pretrained) for title, ranked in baselines.items()
+            measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
+            for title, ranked in baselines.items()
         ]
         rows = {}
         if pretrained is not None and self.end_to_end and list_end_to_end(pretrained):
-            options: dict[str, Any] = {"samples": self.samples, "seed": self.seed}
-            progress = self.runner.progress
-            rows = {
-                split.name: measure_end_to_end(pretrained, split, progress=progress, **options)
-                for split in splits
-            }
+            for split in splits:
+                rows[split.name] = measure_end_to_end(
+                    pretrained, split, samples=self.samples, seed=self.seed, progress=progress
+                )
         return CorefScores(blocks, rows)
 
     def reproduce(
         self,
         documents: Documents,
-        plan: CorefPlan,
+        settings: Settings,
+        proposals: Sequence[Mode] = ("causal",),
         read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
     ) -> CorefScores:
         """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
-        ranker, pretrained, splits = self._train("", documents, plan)
-        baselines = {**read_baselines(splits), OUR_RANKER: self.rank(ranker, splits)}
-        return self.evaluate(splits, baselines, pretrained)
+        splits, ranked, pretrained = self._train("", documents, settings, proposals)
+        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained)
 
-    def cross_validate(self, documents: Sequence[Document], count: int, plan: CorefPlan) -> CorefScores:
+    def cross_validate(
+        self, documents: Sequence[Document], count: int, settings: Settings, proposals: Sequence[Mode]
+    ) -> CorefScores:
         """The block of our ranker over all documents, from folds of which those that are stored are not measured again."""
-        results = []
-        for fold in make_folds(documents, count):
-            settings = {
+        say = self.runner.progress.message
+        blocks = []
+        for number, fold in enumerate(make_folds(documents, count)):
+
+            def measure(number: int = number, fold: Documents = fold) -> Block:
+                say(f"fold {number}: {len(fold['train'])} documents to train on")
+                trained = self._train(f"fold-{number}/", fold, settings, proposals)
+                options: dict[str, Any] = {"keep_lists": True, "progress": self.runner.progress}
+                return measure_block(f"fold {number}", *trained, self.reranking, **options)
+
+            key = {
                 **asdict(self.reranking),
-                "proposals": list(plan.proposals),
-                "documents": [[d.id for d in found] for found in fold.documents.values()],
+                "proposals": list(proposals),
+                "documents": [[d.id for d in found] for found in fold.values()],
             }
-            result = self.runner.step(
-                f"fold-{fold.number}/figures",
-                settings,
-                partial(self._measure_fold, fold, plan),
-                encode=FoldResult.to_dict,
-                decode=FoldResult.from_dict,
-            )
-            best = ", ".join(f"{row.name} {row.conll:.2f}" for row in result.block.rows[TESTED])
-            self.runner.progress.message(f"fold {fold.number + 1} of {count}: {best}")
-            results.append(result)
-        joined = join_folds(results, extra=self.reranking.extra)
-        return CorefScores([joined], folds=[result.block for result in results])
-
-    def _measure_fold(self, fold: Fold, plan: CorefPlan) -> FoldResult:
-        title = f"fold {fold.number}"
-        self.runner.progress.message(f"{title}: {len(fold.documents['train'])} documents to train on")
-        ranker, pretrained, splits = self._train(f"fold-{fold.number}/", fold.documents, plan)
-        block = self._measure_block(title, splits, self.rank(ranker, splits), pretrained)
-        return count_tested(block, splits)
-
-    def _measure_block(
-        self, title: str, splits: Sequence[KeyedSplit], ranked: Baseline, pretrained: Pretrained | None
-    ) -> Block:
-        progress = self.runner.progress
-        return measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
+            name = f"fold-{number}/figures"
+            block = self.runner.step(name, key, measure, encode=Block.to_dict, decode=Block.from_dict)
+            best = ", ".join(f"{name} {counts.conll:.2f}" for name, counts in block.rows[TESTED].items())
+            say(f"fold {number + 1} of {count}: {best}")
+            blocks.append(block)
+        return CorefScores([join_folds(blocks, extra=self.reranking.extra)], folds=blocks)
 
     def _train(
-        self, folder: str, documents: Documents, plan: CorefPlan
-    ) -> tuple[Ranker, Pretrained, list[KeyedSplit]]:
-        """Our ranker and EntityNLM, and the documents that they have not seen."""
+        self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]
+    ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
+        """The documents held out, our ranker's scores of them, and EntityNLM."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
-        parts: tuple[Mode, ...] = ("generative", *plan.proposals)
-        pretrained = self.runner.train(
-            f"{folder}model", documents, plan.settings, parts=parts, seed=self.seed
-        )
+        parts: tuple[Mode, ...] = ("generative", *proposals)
+        pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}
-        return ranker, pretrained, make_splits(held_out, singletons=ranker.singletons)
+        splits = make_splits(held_out, singletons=ranker.singletons)
+        return splits, self.rank(ranker, splits), pretrained
 
     def _make_ranker(self, name: str, train: Sequence[Document]) -> Ranker:
         folder, progress = self.runner.locate(name), self.runner.progress
@@ -181,7 +163,7 @@ def describe(
     k = experiment.reranking.k
     blocks = [block.describe(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
     end_to_end = {
-        split: [{"name": row.name, **row.counts.to_json()} for row in rows]
+        split: [{"name": name, **counts.to_json()} for name, counts in rows.items()]
         for split, rows in found.end_to_end.items()
     }
     figures = {
@@ -199,30 +181,30 @@ def describe(
         figures["folds"] = len(found.folds)
         figures["combinations"] = [block.describe_weights() for block in found.folds]
     tables, summary = [], []
+
+    def add(title: str, split: str, rows: Sequence[Mapping[str, Any]], documents: int) -> None:
+        tables.append(make_table(f"{title}, {split}", rows, documents))
+        if split == TESTED:
+            summary.extend(tables[-1].select("CoNLL", corpus, prefix=f"{title}, "))
+
     for block in blocks:
         weights = tuple(
             f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in item['weights'].items())} "
             f"({item['tried']} settings, {item['dev_conll']:.2f} on dev)"
             for name, item in block["combinations"].items()
         )
+        first = len(tables)
         for split, values in block["splits"].items():
-            tables.append(
-                make_table(f"{block['title']}, {split}", values["rows"], values["documents"], weights)
-            )
-            weights = ()
-            if split == TESTED:
-                summary += tables[-1].select("CoNLL", corpus, prefix=f"{block['title']}, ")
+            add(block["title"], split, values["rows"], values["documents"])
+        tables[first] = replace(tables[first], remarks=weights)
     for split, rows in end_to_end.items():
-        tables.append(make_table(f"{END_TO_END}, {split}", rows, len(found.end_to_end[split][0].counts)))
-        if split == TESTED:
-            summary += tables[-1].select("CoNLL", corpus, prefix=f"{END_TO_END}, ")
+        documents = len(next(iter(found.end_to_end[split].values())))
+        add(END_TO_END, split, rows, documents)
     remark = f"{corpus}, {TESTED}; k = {k}; gains over the block's one best, p by randomisation"
     return ExperimentResult("coref", tables, make_summary("coref", corpus, summary, [remark]), figures)
 
 
-def make_table(
-    title: str, rows: Sequence[Mapping[str, Any]], documents: int, remarks: tuple[str, ...] = ()
-) -> ResultTable:
+def make_table(title: str, rows: Sequence[Mapping[str, Any]], documents: int) -> ResultTable:
     """CoNLL first, then F1 of every metric, and the difference from the first row as a note."""
     found = []
     for row in rows:
@@ -234,7 +216,7 @@ def make_table(
         found.append(ResultRow(row["name"], cells, paper, gain))
     columns = ("CoNLL", *COLUMNS.values())
     title = f"{title} ({documents} documents, F1)"
-    return ResultTable(title, columns, tuple(found), remarks=remarks)
+    return ResultTable(title, columns, tuple(found))
 
 
 def get_paper_figure(name: str) -> float | None:

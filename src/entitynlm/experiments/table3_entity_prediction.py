@@ -7,14 +7,12 @@ OUT/seed-<n>/ours/    our own predictor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.background import train_in_background
 from entitynlm.experiments.paper import CORPORA, OURS, PREDICTION_SYSTEMS
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
@@ -75,25 +73,18 @@ class TrainingStories:
         return ContextCounts.fit(self.train, counted)
 
     @cached_property
+    def slots(self) -> TrainingSlots:
+        """All mentions of the kind that is asked about."""
+        return _list_slots(self.train, None)
+
+    @cached_property
     def data(self) -> PredictorData:
         """What our predictor learns from."""
         self.progress.message("ours: reading the training stories")
-        held_out = _list_slots(self.development, LIMIT)
-        return prepare_data(self.slots, held_out, counts=self.counts)
-
-    @cached_property
-    def slots(self) -> TrainingSlots:
-        """All mentions of the kind that is asked about."""
-        return _list_slots(self.train)
-
-    def fit(self, name: str) -> Chooser:
-        """A log-linear baseline: shallow or modi."""
-        self.progress.message(f"{name}: fitting it to the training stories")
-        extract = extract_shallow if name == "shallow" else partial(extract_modi, self.counts)
-        return fit_chooser(extract, self.slots)
+        return prepare_data(self.slots, _list_slots(self.development, LIMIT), counts=self.counts)
 
 
-def _list_slots(stories: Sequence[Document], limit: int | None = None) -> TrainingSlots:
+def _list_slots(stories: Sequence[Document], limit: int | None) -> TrainingSlots:
     return [(story, find_similar_slots(story, limit=limit).positions) for story in stories]
 
 
@@ -114,10 +105,9 @@ class Predictors:
     seed: int = 1
     _made: dict[str, Chooser] = field(default_factory=dict)
 
-    def measure(self, names: Sequence[str]) -> list[PredictionRow]:
-        """The rows of these systems."""
-        progress = self.training.progress
-        return [measure_row(name, self.get(name), self.stories, progress=progress) for name in names]
+    def measure(self, name: str) -> PredictionRow:
+        """The row of a system."""
+        return measure_row(name, self.get(name), self.stories, progress=self.training.progress)
 
     def get(self, name: str) -> Chooser:
         """The system behind a row."""
@@ -126,12 +116,16 @@ class Predictors:
         return self._made[name]
 
     def _make(self, name: str) -> Chooser:
-        if name in NEEDS_TRAINING and not self.training.train and not (name == "ours" and self._is_stored()):
+        stored = self.folder is not None and (self.folder / CONFIG_FILE).exists()
+        say = self.training.progress.message
+        if name in NEEDS_TRAINING and not self.training.train and not (name == "ours" and stored):
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
         if name == "always-new":
             return AlwaysNew()
         if name in ("shallow", "modi"):
-            return self.training.fit(name)
+            say(f"{name}: fitting it to the training stories")
+            extract = extract_shallow if name == "shallow" else partial(extract_modi, self.training.counts)
+            return fit_chooser(extract, self.training.slots)
         if name == "human":
             if not has_guesses(self.stories):
                 raise ConfigError(
@@ -143,16 +137,11 @@ class Predictors:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
             return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
         if name == "ours":
-            return CachedChooser(self._load_ours() if self._is_stored() else self._train_ours())
-        if name == "ensemble":
-            ours, network = self.get("ours"), self.get("entitynlm")
-            weight = choose_weight(ours, network, collect_slots(self.training.development, None))
-            self.training.progress.message(f"ensemble: EntityNLM has the weight {weight:.1f}")
-            return Ensemble(ours, network, weight)
-        raise ConfigError(f"there is no row {name!r}; choose from {', '.join(PREDICTION_SYSTEMS)}")
-
-    def _is_stored(self) -> bool:
-        return self.folder is not None and (self.folder / CONFIG_FILE).exists()
+            return CachedChooser(self._load_ours() if stored else self._train_ours())
+        ours, network = self.get("ours"), self.get("entitynlm")
+        weight = choose_weight(ours, network, collect_slots(self.training.development, None))
+        say(f"ensemble: EntityNLM has the weight {weight:.1f}")
+        return Ensemble(ours, network, weight)
 
     def _load_ours(self) -> Chooser:
         """A stored network is not taken for one with other settings or another seed."""
@@ -205,71 +194,37 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
     return [name for name in PREDICTION_SYSTEMS if name not in missing]
 
 
-@dataclass(frozen=True)
-class PredictionPlan:
-    """What is trained: EntityNLM and our predictor, for each seed.
-
-    :param corpus: path and format, for a process of its own that trains EntityNLM beside the other rows; None: one after another.
-    """
-
-    settings: Settings
-    config: PredictorConfig | None = None
-    seeds: Sequence[int] = (1,)
-    corpus: tuple[Path, str | None] | None = None
-
-
 def reproduce(
     documents: Documents,
     stories: Sequence[SlottedStory],
     names: Sequence[str],
-    plan: PredictionPlan,
     runner: Runner,
+    settings: Settings,
+    config: PredictorConfig | None = None,
+    seeds: Sequence[int] = (1,),
 ) -> dict[int, list[PredictionRow]]:
-    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
+    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together.
+
+    :param settings: of EntityNLM.  :param config: of our predictor.
+    """
     training = TrainingStories(documents["train"], documents["dev"], runner.progress)
     tables: dict[int, list[PredictionRow]] = {}
-    for seed in plan.seeds:
-        folder = runner.locate(f"seed-{seed}")
-        predictors = Predictors(training, stories, None, folder / OURS, plan.config, seed)
-        first = tables[plan.seeds[0]] if tables else []
+    for seed in seeds:
+        first = tables[seeds[0]] if tables else []
         found = {row.name: row for row in first if row.name not in SEEDED}
-        wanted = [name for name in names if name not in found]
-        with_model = [name for name in wanted if name in NEEDS_MODEL]
-        others = [name for name in wanted if name not in NEEDS_MODEL]
-        beside = plan.corpus is not None and bool(others)
-        with _train(documents, plan, seed, runner, beside=beside) if with_model else nullcontext() as wait:
-            rows = predictors.measure(others)
-            if wait is not None:
-                predictors.pretrained = wait()
-                if predictors.pretrained is None:
-                    raise KeyboardInterrupt
-        rows += predictors.measure(with_model)
-        found |= {row.name: row for row in rows}
-        tables[seed] = [found[name] for name in names]
+        name = f"seed-{seed}"
+        predictors = Predictors(training, stories, None, runner.locate(name) / OURS, config, seed)
+        if any(wanted in NEEDS_MODEL for wanted in names):
+            predictors.pretrained = runner.train(name, documents, settings, parts=("generative",), seed=seed)
+        tables[seed] = [found.get(wanted) or predictors.measure(wanted) for wanted in names]
         trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in SEEDED]
         if trained:
             runner.progress.message(f"seed {seed}: {', '.join(trained)}")
     if len(tables) > 1 and "ours" in names:
         at = names.index("ours")
         together = join_rows("ours-together", [rows[at] for rows in tables.values()])
-        tables[plan.seeds[0]].insert(at + 1, together)
+        tables[seeds[0]].insert(at + 1, together)
     return tables
-
-
-def _train(documents: Documents, plan: PredictionPlan, seed: int, runner: Runner, *, beside: bool) -> Any:
-    """A context whose value waits for EntityNLM, which is trained beside what happens in the context, or after it."""
-    name = f"seed-{seed}"
-    if beside and plan.corpus is not None:
-        runner.progress.message(f"seed {seed}: EntityNLM is trained beside the other rows ({name}/log.jsonl)")
-        return train_in_background(
-            runner.locate(name),
-            *plan.corpus,
-            plan.settings,
-            seed=seed,
-            device=runner.device,
-            progress=runner.progress,
-        )
-    return nullcontext(lambda: runner.train(name, documents, plan.settings, parts=("generative",), seed=seed))
 
 
 def describe(

@@ -166,16 +166,14 @@ def evaluate_entity(
     documents = {
         name: list(corpus.documents(name)) for name in ("train", "dev") if learns and name in corpus.splits
     }
+    asked = model if any(name in table3.NEEDS_MODEL for name in names) else None
+    pretrained = terminal.load_model(asked, source.device) if asked is not None else None
+    config = load_config(ours_config) if ours_config else None
     with start_runner(terminal, source.device) as runner:
-        training = table3.TrainingStories(
-            documents.get("train", ()), documents.get("dev", ()), runner.progress
-        )
-        predictors = table3.Predictors(training, stories, seed=seed)
-        predictors.config = load_config(ours_config) if ours_config else None
-        if model is not None:
-            predictors.folder = model / OURS
-            if any(name in table3.NEEDS_MODEL for name in names):
-                predictors.pretrained = terminal.load_model(model, source.device)
-        found = {seed: predictors.measure(names)}
+        train, development = (documents.get(name, ()) for name in ("train", "dev"))
+        training = table3.TrainingStories(train, development, runner.progress)
+        folder = model / OURS if model is not None else None
+        predictors = table3.Predictors(training, stories, pretrained, folder, config, seed)
+        found = {seed: [predictors.measure(name) for name in names]}
     facts = {"model": None if model is None else str(model), "seed": seed}
     present(table3.describe(found, corpus=corpus.name, split=split, facts=facts), terminal)

@@ -138,14 +138,14 @@ def reproduce_coref(
         return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
 
     trained: dict[Mode, bool] = {"causal": causal, "lookahead": lookahead}
-    plan = table2.CorefPlan(settings, [name for name, wanted in trained.items() if wanted])
+    proposals = [name for name, wanted in trained.items() if wanted]
     with start_runner(terminal, source.device, out) as runner:
         experiment = reranking.make_experiment(runner, seed)
         if folds:
-            found = experiment.cross_validate(list(corpus.documents()), folds, plan)
+            found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
         else:
             documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *held_out)}
-            found = experiment.reproduce(documents, plan, read_baselines)
+            found = experiment.reproduce(documents, settings, proposals, read_baselines)
     return present(
         table2.describe(found, experiment, corpus=corpus.name, facts={"out": str(out)}), terminal, out
     )
@@ -161,7 +161,6 @@ def reproduce_entity(
     set_: Set = None,
     seeds: Seeds = "1",
     split: str = "test",
-    jobs: Annotated[int, typer.Option(min=1, max=2)] = 2,
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
@@ -171,7 +170,6 @@ def reproduce_entity(
     of its own (ours-together).
 
     :param split: Which stories to ask about: test or dev.
-    :param jobs: With 2, EntityNLM is trained beside the other rows.
 
     Examples:
 
@@ -195,10 +193,9 @@ def reproduce_entity(
 
     stories = table3.read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=True, human=table3.has_guesses(stories))
-    place = (source.corpus, source.format) if jobs > 1 else None
-    plan = table3.PredictionPlan(settings, load_config(ours_config), numbers, place)
+    config_of_ours = load_config(ours_config)
     with start_runner(terminal, source.device, out) as runner:
-        found = table3.reproduce(documents, stories, names, plan, runner)
+        found = table3.reproduce(documents, stories, names, runner, settings, config_of_ours, numbers)
     result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})
     return present(result, terminal, out)
 
