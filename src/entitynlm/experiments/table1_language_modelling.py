@@ -40,7 +40,7 @@ class LanguageModelPlan:
 
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
-    lookahead: bool = True
+    proposals: Sequence[Mode] = ("causal", "lookahead")
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
@@ -52,10 +52,6 @@ class LanguageModelPlan:
             raise ConfigError(
                 "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
             )
-
-    @property
-    def proposals(self) -> tuple[Mode, ...]:
-        return ("causal", "lookahead") if self.lookahead else ("causal",)
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,11 @@ class Perplexities:
     seeds: Sequence[int] = ()
     tuning: Tuning | None = None
 
-    def pool(self, split: str) -> SplitScores:
+    def pool(self) -> dict[str, SplitScores]:
         """The scores that tests over documents look at: each document's mean over seeds."""
-        found = self.by_split[split]
-        return pool_seeds(found) if len(found) > 1 else found[0]
+        return {
+            split: pool_seeds(found) if len(found) > 1 else found[0] for split, found in self.by_split.items()
+        }
 
     def list_perplexities(self, split: str, model: str, likelihood: str) -> list[float]:
         """By seed; nothing where that was not measured."""
@@ -135,8 +132,8 @@ class LanguageModelling:
             pretrained = self._train(plan, name, plan.seeds[0], TUNED)
             for part in TUNED:
                 losses[part][name] = pretrained.notes["training"][part]["best_dev_loss"]
-        best = {part: min(found, key=lambda name: found[name]) for part, found in losses.items()}
-        tuning = Tuning(best["generative"], best["rnnlm"], losses)
+        best = (min(losses[part], key=losses[part].__getitem__) for part in TUNED)
+        tuning = Tuning(*best, losses)
         if len(plan.configurations) > 1:
             self.runner.progress.message(
                 f"best on development: EntityNLM {tuning.generative}, RNNLM {tuning.rnnlm}"
@@ -154,10 +151,10 @@ class LanguageModelling:
         parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))
         pretrained = self._train(plan, tuning.generative, seed, parts)
         other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
-        trained = {part: pretrained.notes["training"][part] for part in ("generative", *plan.proposals)}
+        trained = {**pretrained.notes["training"], "rnnlm": other.notes["training"]["rnnlm"]}
         settings = {
             "configurations": [tuning.generative, tuning.rnnlm],
-            "trained": {**trained, "rnnlm": other.notes["training"]["rnnlm"]},
+            "trained": {part: trained[part] for part in ("generative", *plan.proposals, "rnnlm")},
             "sampling": asdict(replace(self.sampling, workers=1)),
             "likelihoods": list(self.likelihoods),
             "ngram": self.ngram,
@@ -199,7 +196,7 @@ class LanguageModelling:
 
 def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> ExperimentResult:
     """The tables and figures; ``facts`` go to the figures as they are."""
-    pooled = {split: found.pool(split) for split in found.by_split}
+    pooled = found.pool()
     splits = {split: scores.to_dict() for split, scores in pooled.items()}
     for split, values in splits.items() if found.seeds else ():
         for row in values["rows"]:

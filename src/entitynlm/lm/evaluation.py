@@ -97,15 +97,6 @@ class ModelsCompared:
     ngram: NgramModel | None = None
 
 
-def check_likelihoods(names: Sequence[str]) -> None:
-    """Only likelihoods that EntityNLM has."""
-    unknown = [name for name in names if name not in ENTITY_LIKELIHOODS]
-    if unknown:
-        raise ConfigError(
-            f"there is no likelihood {unknown[0]!r}; choose from {', '.join(ENTITY_LIKELIHOODS)}"
-        )
-
-
 def check_encoders(first: Encoder, second: Encoder) -> None:
     """Two models stand in one table only if they read the same words by the same vocabulary."""
     same_words = first.recipe == second.recipe and (
@@ -129,26 +120,21 @@ def measure_split(
 ) -> SplitScores:
     """All models on the documents of a split; documents without a word are left out everywhere."""
     sampling = sampling or Sampling()
-    check_likelihoods(likelihoods)
+    wrong = [name for name in likelihoods if name not in ENTITY_LIKELIHOODS]
+    if wrong:
+        raise ConfigError(f"there is no likelihood {wrong[0]!r}; choose from {', '.join(ENTITY_LIKELIHOODS)}")
     documents = [document for document in documents if len(document)]
     if not documents:
         raise DataError(f"the documents of {split} have no words")
     rows = []
-    if models.ngram is not None:
-        rows.append(measure_ngram(models.ngram, documents, progress))
+    if (ngram := models.ngram) is not None:
+        rows.append(_sum_words(f"{ngram.order}-gram", documents, ngram.score, ngram.description, progress))
     if models.rnnlm is not None:
         shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
         rows += [measure_rnnlm(models.rnnlm, documents, progress, cache_share=share) for share in shares]
     rows += EntityMeasurement(models.pretrained, documents, sampling, progress).measure(likelihoods)
     unknown = models.pretrained.encoder.vocabulary.unknown
     return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
-
-
-def measure_ngram(
-    model: NgramModel, documents: Sequence[EncodedDocument], progress: Progress = SILENT
-) -> ModelScores:
-    """The 5-gram's row."""
-    return _sum_words(f"{model.order}-gram", documents, model.score, model.description, progress)
 
 
 def measure_rnnlm(
@@ -165,9 +151,8 @@ def measure_rnnlm(
         return WordCache(cache_share).mix(scores, document.x) if cache_share else scores
 
     name = "RNNLM + cache" if cache_share else "RNNLM"
-    return _sum_words(
-        name, documents, score, f"LSTM without entities{_describe_cache(cache_share)}", progress
-    )
+    note = f"LSTM without entities{_describe_cache(cache_share)}"
+    return _sum_words(name, documents, score, note, progress)
 
 
 def _sum_words(
@@ -206,9 +191,7 @@ class EntityMeasurement:
             rows += [self._measure_marginal(share) for share in shares]
         if "words-only" in likelihoods and "causal" in self.pretrained.networks:
             rows.append(self._measure_words_only())
-        if any(document.r.any() for document in self.documents) and {"joint", "given-entities"} & {
-            *likelihoods
-        }:
+        if {"joint", "given-entities"} & {*likelihoods} and any(d.r.any() for d in self.documents):
             rows += [row for row in self._measure_annotated() if row.likelihood in likelihoods]
         return rows
 
@@ -218,15 +201,12 @@ class EntityMeasurement:
         estimates = sampling.estimate(self.pretrained.get("generative"), proposal, self.documents)
         tracked = track(self.progress, "EntityNLM marginal", estimates, len(self.documents))
         found = tuple(
-            DocumentLogProb(
-                document.id, estimate.tokens, estimate.log_prob, estimate.standard_error, estimate.ess
-            )
-            for document, estimate in zip(self.documents, tracked, strict=True)
+            DocumentLogProb(document.id, e.tokens, e.log_prob, e.standard_error, e.ess)
+            for document, e in zip(self.documents, tracked, strict=True)
         )
         name = "EntityNLM + cache" if cache_share else "EntityNLM"
-        return ModelScores(
-            name, "marginal", found, sampling.describe(proposal) + _describe_cache(cache_share)
-        )
+        note = sampling.describe(proposal) + _describe_cache(cache_share)
+        return ModelScores(name, "marginal", found, note)
 
     def _measure_words_only(self) -> ModelScores:
         """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
@@ -243,9 +223,8 @@ class EntityMeasurement:
 
         drawn = track(self.progress, "EntityNLM words-only", draw(), repeats * len(self.documents))
         values = np.array(list(drawn)).reshape(repeats, len(self.documents))
-        errors = np.full(len(self.documents), math.nan)
-        if repeats > 1:
-            errors = values.std(axis=0, ddof=1) / math.sqrt(repeats)
+        unknown = np.full(len(self.documents), math.nan)
+        errors = values.std(axis=0, ddof=1) / math.sqrt(repeats) if repeats > 1 else unknown
         found = tuple(
             DocumentLogProb(document.id, len(document), float(mean), float(error))
             for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
@@ -253,17 +232,15 @@ class EntityMeasurement:
         how = f"importance, causal Q, N = {self.sampling.particles} × {repeats}"
         return ModelScores("EntityNLM", "words-only", found, f"not comparable: Q has seen each word; {how}")
 
-    def _measure_annotated(self) -> tuple[ModelScores, ModelScores]:
+    def _measure_annotated(self) -> list[ModelScores]:
         model = self.pretrained.get("generative")
         joint, given = [], []
         for document in track(self.progress, "EntityNLM joint", self.documents):
             score = score_document(model, document, ())
             joint.append(DocumentLogProb(document.id, len(score.x), score.log_prob))
             given.append(DocumentLogProb(document.id, len(score.x), float(score.x.sum())))
-        reason = "not comparable: mentions and entities are predicted too"
-        return (
-            ModelScores("EntityNLM", "joint", tuple(joint), reason),
-            ModelScores(
-                "EntityNLM", "given-entities", tuple(given), "not comparable: the annotation is read"
-            ),
-        )
+        predicted, read = "mentions and entities are predicted too", "the annotation is read"
+        return [
+            ModelScores("EntityNLM", "joint", tuple(joint), f"not comparable: {predicted}"),
+            ModelScores("EntityNLM", "given-entities", tuple(given), f"not comparable: {read}"),
+        ]

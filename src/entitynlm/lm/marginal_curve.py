@@ -57,20 +57,11 @@ class CurvePoint:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> CurvePoint:
         try:
-            return cls(
-                str(values["method"]),
-                str(values["proposal"]),
-                int(values["particles"]),
-                int(values["tokens"]),
-                tuple(float(value) for value in values["perplexities"]),
-                float(values["ess"]),
-            )
+            numbers = int(values["particles"]), int(values["tokens"])
+            perplexities = tuple(map(float, values["perplexities"]))
+            return cls(values["method"], values["proposal"], *numbers, perplexities, float(values["ess"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"this is not a point of a curve ({error!r})",
-                found=str(values),
-                expected="method, proposal, …",
-            ) from error
+            raise DataError(f"this is not a point of a curve ({error!r})", found=str(values)) from error
 
 
 def trace_curve(

@@ -86,12 +86,10 @@ def _run_lmplz(documents: Sequence[Lines], arpa: Path, order: int) -> Estimate:
         "--text", str(text), "--arpa", str(arpa),
     ]  # fmt: skip
     description = f"KenLM (lmplz), order {order}, modified Kneser-Ney"
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = _run(command)
     if result.returncode and "--discount_fallback" in result.stderr:
         # So little text that some count of counts is zero: KenLM's own fixed discounts for the orders concerned.
-        result = subprocess.run(
-            [*command, "--discount_fallback"], capture_output=True, text=True, check=False
-        )
+        result = _run([*command, "--discount_fallback"])
         description += ", fixed discounts where the text was too short to estimate them"
     if result.returncode:
         raise DataError(f"KenLM's lmplz could not estimate the n-grams ({_last_line(result.stderr)})")
@@ -111,12 +109,16 @@ def _run_varikn(documents: Sequence[Lines], arpa: Path, order: int) -> Estimate:
     _write_lines(words, [["<s>", "</s>", *sorted(known)]])
     files = [str(text), str(tuning) if held_out else "", str(words), str(written)]
     command = [sys.executable, "-c", _GROW_WITH_VARIKN, *files, str(order)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = _run(command)
     if result.returncode or not written.exists():
         raise DataError(f"VariKN could not estimate the n-grams ({_last_line(result.stderr)})")
     _separate_by_tabs(written, arpa)
     how = f"discounts from {len(held_out)} training documents" if held_out else "discounts by leaving one out"
     return Estimate(f"VariKN, order {order}, modified Kneser-Ney, {how}", ("<unk>", "<s>"))
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _write_lines(path: Path, documents: Sequence[Lines], pattern: str = "{}") -> None:

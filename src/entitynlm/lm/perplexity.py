@@ -62,8 +62,11 @@ def compare_language_models(
         raise DataError("two language models can only be compared on the same documents")
     gains = after - before
     generator = np.random.default_rng(seed)
-    changes = _bootstrap_changes(gains, sizes, generator, trials)
-    low, high = np.quantile(changes, [0.025, 0.975])
+    changes = []  # on corpora drawn, document by document, from this one
+    for rows in _list_blocks(trials):
+        drawn = generator.integers(0, len(gains), (rows, len(gains)))
+        changes.append(np.expm1(-gains[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)))
+    low, high = np.quantile(np.concatenate(changes), [0.025, 0.975])
     return LanguageComparison(
         change=float(np.expm1(-gains.sum() / sizes.sum())),
         low=float(low),
@@ -72,6 +75,11 @@ def compare_language_models(
         wins=int(np.sum(gains > 0)),
         documents=len(gains),
     )
+
+
+def _list_blocks(trials: int) -> list[int]:
+    """How many trials are made at a time."""
+    return [min(BLOCK, trials - start) for start in range(0, trials, BLOCK)]
 
 
 def _flip_signs(gains: FloatArray, generator: np.random.Generator, trials: int) -> float:
@@ -84,19 +92,7 @@ def _flip_signs(gains: FloatArray, generator: np.random.Generator, trials: int) 
         patterns = (np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1
         return float(np.mean(np.abs((1 - 2 * patterns) @ gains) >= observed))
     extreme = 0
-    for start in range(0, trials, BLOCK):
-        signs = generator.choice([-1.0, 1.0], (min(BLOCK, trials - start), len(gains)))
+    for rows in _list_blocks(trials):
+        signs = generator.choice([-1.0, 1.0], (rows, len(gains)))
         extreme += int(np.sum(np.abs(signs @ gains) >= observed))
     return (extreme + 1) / (trials + 1)
-
-
-def _bootstrap_changes(
-    gains: FloatArray, sizes: FloatArray, generator: np.random.Generator, trials: int
-) -> FloatArray:
-    """The change of perplexity on corpora drawn, document by document, from this one."""
-    changes = np.empty(trials)
-    for start in range(0, trials, BLOCK):
-        stop = min(start + BLOCK, trials)
-        drawn = generator.integers(0, len(gains), (stop - start, len(gains)))
-        changes[start:stop] = np.expm1(-gains[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
-    return changes

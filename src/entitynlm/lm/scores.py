@@ -82,10 +82,7 @@ class ModelScores:
         return propagate_error(self.perplexity, errors, self.tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        documents = [
-            {**asdict(document), "standard_error": _finite(document.standard_error)}
-            for document in self.documents
-        ]
+        documents = [{**asdict(d), "standard_error": _finite(d.standard_error)} for d in self.documents]
         return {
             "model": self.model,
             "likelihood": self.likelihood,
@@ -100,15 +97,12 @@ class ModelScores:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> ModelScores:
-        documents = [
-            {
-                **found,
-                "standard_error": math.nan if found["standard_error"] is None else found["standard_error"],
-            }
+        unknown = {"standard_error": math.nan}
+        documents = tuple(
+            DocumentLogProb(**{**found, **(unknown if found["standard_error"] is None else {})})
             for found in values["documents"]
-        ]
-        scores = tuple(DocumentLogProb(**found) for found in documents)
-        return cls(values["model"], values["likelihood"], scores, values["note"])
+        )
+        return cls(values["model"], values["likelihood"], documents, values["note"])
 
 
 @dataclass(frozen=True)

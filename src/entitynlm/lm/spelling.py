@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from entitynlm.model.encoding.preprocessing import unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -28,8 +28,9 @@ class SpellingModel:
         self.order = order
         self._counts: dict[str, Counter[str]] = {}
         for word in words:
-            self._add(word)
-        self._alphabet = sys.maxunicode + 1
+            for character, context in self._list_characters(word):
+                for length in range(order):
+                    self._counts.setdefault(context[order - 1 - length :], Counter())[character] += 1
         self._log_unknown = 0.0
         self._spelled: dict[str, float] = {}  # names come again and again
         taken = math.fsum(math.exp(self.log_prob(word)) for word in known)
@@ -41,30 +42,23 @@ class SpellingModel:
         ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
         return cls(ordinary[len(ordinary) // 2 :], known=ordinary)
 
-    def _add(self, word: str) -> None:
+    def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
+        """Each character with those before it."""
         padded = START * (self.order - 1) + word + END
         for place in range(self.order - 1, len(padded)):
-            for length in range(self.order):
-                context = padded[place - length : place]
-                self._counts.setdefault(context, Counter())[padded[place]] += 1
+            yield padded[place], padded[place - self.order + 1 : place]
 
     def log_prob(self, word: str) -> float:
         """log p(word | it is unknown), in nats."""
         if word not in self._spelled:
-            self._spelled[word] = self._sum_characters(word)
+            self._spelled[word] = math.fsum(
+                math.log(self._prob(*pair)) for pair in self._list_characters(word)
+            )
         return self._spelled[word] - self._log_unknown
-
-    def _sum_characters(self, word: str) -> float:
-        padded = START * (self.order - 1) + word + END
-        log_probs = (
-            math.log(self._prob(padded[place], padded[place - self.order + 1 : place]))
-            for place in range(self.order - 1, len(padded))
-        )
-        return math.fsum(log_probs)
 
     def _prob(self, character: str, context: str) -> float:
         """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
-        prob = 1 / self._alphabet
+        prob = 1 / (sys.maxunicode + 1)
         for length in range(len(context) + 1):
             seen = self._counts.get(context[len(context) - length :])
             if seen is None:

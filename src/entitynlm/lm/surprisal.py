@@ -8,9 +8,10 @@ out (``surprisal_sampling``); or, where the document's own mentions are to be us
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal_plain import Source, score_without_entities
-from entitynlm.lm.surprisal_sampling import estimate_words
+from entitynlm.lm.surprisal_sampling import WordEstimates, estimate_words
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.pretrained import Pretrained
@@ -30,8 +31,6 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
-Finder = Callable[[Pretrained, Document], Document]
-"""Puts mentions on a document."""
 
 SAMPLES = 50
 REPEATS = 4
@@ -149,7 +148,6 @@ def measure_surprisal(
     seed: int = 0,
     base: float = 2.0,
     sentence_ends: bool = False,
-    finder: Finder | None = None,
     spelling: SpellingModel | None = None,
     progress: Progress = SILENT,
 ) -> Surprisal:
@@ -159,7 +157,6 @@ def measure_surprisal(
         ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
     :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
-    :param finder: finds the mentions for the mention rows of a text that has none; default: ``annotate_document``.
     :param spelling: p(word | unknown); made from the vocabulary if needed and not given.
     """
     if mentions not in ("auto", "given", "sampled"):
@@ -169,28 +166,20 @@ def measure_surprisal(
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     text = ReadText(pretrained.encoder, document)
     if not given:
-        found = finder(pretrained, document) if finder else annotate_document(pretrained, document, text=text)
-        text = text.with_mentions(found)
+        text = text.with_mentions(annotate_document(pretrained, document, text=text))
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     trace = trace_referents(model, encoded, with_words=given, readings=readings)
-    columns = _start_columns(trace)
-    if not given and len(encoded):
-        sampled = estimate_words(
-            model,
-            pretrained.get("causal"),
-            encoded,
-            particles=samples,
-            repeats=repeats,
-            seed=seed,
-            readings=readings,
-            progress=progress,
-        )
-        columns = _Columns(
-            sampled.log_probs, sampled.errors, sampled.mention_expected, sampled.mention_found, None
-        )
-    columns.without, source = score_without_entities(pretrained, encoded, readings)
-    writer = _RowWriter(text, columns, 1 / math.log(base), spelling)
+    if given or not len(encoded):  # after a word, there is no doubt about mentions that are known
+        found_mentions = (~np.isnan(trace.gates)).astype(np.float64)
+        unknown = np.full(len(encoded), math.nan)
+        words = WordEstimates(trace.log_words, unknown, trace.mention_expected, found_mentions)
+    else:
+        options: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
+        proposal = pretrained.get("causal")
+        words = estimate_words(model, proposal, encoded, readings=readings, progress=progress, **options)
+    without, source = score_without_entities(pretrained, encoded, readings)
+    writer = _RowWriter(text, words, without, 1 / math.log(base), spelling)
     return Surprisal(
         tuple(writer.write_tokens(sentence_ends=sentence_ends)),
         tuple(writer.write_mentions(trace.referents, text.originals)),
@@ -207,47 +196,33 @@ def measure_surprisal(
 # -- rows ------------------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Columns:
-    """Per word of the model, in nats."""
-
-    log_probs: FloatArray
-    errors: FloatArray | None
-    mention_expected: FloatArray
-    mention_found: FloatArray
-    without: FloatArray | None
-
-
-def _start_columns(trace: Trace) -> _Columns:
-    """The columns of a text whose mentions are known: after the word, there is no doubt about them."""
-    found = (~np.isnan(trace.gates)).astype(np.float64)
-    return _Columns(trace.log_words, None, trace.mention_expected, found, None)
-
-
 class _RowWriter:
     def __init__(
-        self, text: ReadText, columns: _Columns, unit: float, spelling: SpellingModel | None
+        self,
+        text: ReadText,
+        estimates: WordEstimates,
+        without: FloatArray,
+        unit: float,
+        spelling: SpellingModel | None,
     ) -> None:
         self.encoder, self.document, self.encoded = text.encoder, text.document, text.encoded
         self.words = text.words.words
-        self.columns, self.unit = columns, unit
+        self.estimates, self.without, self.unit = estimates, without, unit
         self._spelling = spelling
         self.shift = int(self.document.meta.get("text_start", 0))
         places = enumerate(self.encoded.origin.tolist())
         self.place_of = {int(token): place for place, token in places if token >= 0}
 
-    @property
+    @cached_property
     def spelling(self) -> SpellingModel:
-        if self._spelling is None:
-            self._spelling = SpellingModel.of_vocabulary(self.encoder.vocabulary)
-        return self._spelling
+        return self._spelling or SpellingModel.of_vocabulary(self.encoder.vocabulary)
 
     def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
         """One row per token, those that the model drops included."""
         owners: dict[int, str] = {}
-        for mention in self.document.mentions[
-            ::-1
-        ]:  # of nested mentions the outermost comes first in the text
+        for mention in reversed(
+            self.document.mentions
+        ):  # of nested ones the outermost comes first in the text
             for start, end in mention.parts or (mention.span,):
                 owners.update(dict.fromkeys(range(start, end), mention.entity))
         ends = {
@@ -270,20 +245,19 @@ class _RowWriter:
         start, end = offsets[index] if offsets is not None and index is not None else (None, None)
         word = None if place is None else self.words[place]
         oov = None if word is None else self.encoder.tokenizer.is_unknown(word)
-        surprisal = self._convert(self.columns.log_probs, place)
+        surprisal = self._take(-self.unit, self.estimates.log_probs, place)
         spelled = None
         if oov and surprisal is not None and word is not None:
             spelled = surprisal - self.spelling.log_prob(word) * self.unit
-        error = self.columns.errors[place] if self.columns.errors is not None and place is not None else None
         return TokenRow(
             sentence_id=sentence + 1,
             token_id=number + 1,
             token=SENTENCE_END if index is None else self.document.tokens[index],
             surprisal=surprisal,
-            error=None if error is None or math.isnan(error) else float(error) * self.unit,
-            without_entities=self._convert(self.columns.without, place),
-            mention_expected=_take(self.columns.mention_expected, place),
-            mention_found=_take(self.columns.mention_found, place),
+            error=self._take(self.unit, self.estimates.errors, place),
+            without_entities=self._take(-self.unit, self.without, place),
+            mention_expected=self._take(1.0, self.estimates.mention_expected, place),
+            mention_found=self._take(1.0, self.estimates.mention_found, place),
             entity=entity,
             oov=oov,
             spelled=spelled,
@@ -293,9 +267,10 @@ class _RowWriter:
             document=self.document.id,
         )
 
-    def _convert(self, log_probs: FloatArray | None, place: int | None) -> float | None:
-        value = _take(log_probs, place)
-        return None if value is None else 0.0 - value * self.unit
+    def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
+        """A word's value in the unit asked for; nothing where there is no word or no value."""
+        value = math.nan if place is None else float(values[place])
+        return None if math.isnan(value) else 0.0 + factor * value
 
     def write_mentions(self, referents: Sequence[Referent], originals: Sequence[Mention]) -> list[MentionRow]:
         """One row per mention that the model reads."""
@@ -314,7 +289,7 @@ class _RowWriter:
         offsets = self.document.offsets
         best, probability = found.ranked[0]
         since = found.since or (None, None, None)
-        words = self.columns.log_probs[found.start : found.end]
+        words = self.estimates.log_probs[found.start : found.end]
         return MentionRow(
             sentence_id=sentence + 1,
             first_token_id=mention.start - first + 1,
@@ -338,10 +313,3 @@ class _RowWriter:
             end=None if offsets is None else offsets[mention.end - 1][1] + self.shift,
             document=self.document.id,
         )
-
-
-def _take(values: FloatArray | None, place: int | None) -> float | None:
-    if values is None or place is None:
-        return None
-    value = float(values[place])
-    return None if math.isnan(value) else value

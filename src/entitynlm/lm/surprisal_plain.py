@@ -56,17 +56,10 @@ class Chain:
         self.network = network
         mention_types, longest = network.config.mention_types, network.config.max_length
         self.open = np.zeros((mention_types, longest))
-        self.places = self._number_places(mention_types, longest)
-        self.zero = np.zeros(network.config.entity_dim)
-
-    def _number_places(self, mention_types: int, longest: int) -> np.ndarray:
-        """(2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come."""
-        mention_type, remaining = np.meshgrid(
-            np.arange(1, mention_types + 1), np.arange(1, longest + 1), indexing="ij"
-        )
-        first = [np.full(mention_type.shape, value) for value in (False, True)]
-        return np.stack(
-            [find_mention_positions(self.network.config, mention_type, remaining, f) for f in first]
+        # (2, K, longest) the place of a word in a mention that (0) goes on or (1) starts with so many words to come
+        first, mention_type, remaining = np.indices((2, mention_types, longest))
+        self.places = find_mention_positions(
+            network.config, mention_type + 1, remaining + 1, first.astype(bool)
         )
 
     def read(self, tables: WordTables, x: np.ndarray) -> FloatArray:
@@ -76,7 +69,9 @@ class Chain:
         mention_types = np.exp(tables.log_types.astype(np.float64))
         if not self.network.config.mention_positions:
             return self._score(tables, np.arange(len(x)), np.zeros(len(x), dtype=np.int64))
-        table = self._score_places(tables, x)
+        count = 1 + int(self.places.max())
+        every_word, every_place = (grid.ravel() for grid in np.indices((len(x), count)))
+        table = self._score(tables, every_word, every_place).reshape(len(x), count)
         found = np.empty(len(x))
         for t in range(len(x)):
             free = 1 - self.open.sum()
@@ -92,13 +87,7 @@ class Chain:
             self.open[:, :-1] = after[:, 1:]  # one word fewer to come; those with none are free again
         return found
 
-    def _score_places(self, tables: WordTables, x: np.ndarray) -> FloatArray:
-        """(T, places) log p(x_t | h, e = 0, place)."""
-        count = 1 + int(self.places.max())
-        words = np.repeat(np.arange(len(x)), count)
-        places = np.tile(np.arange(count), len(x))
-        return self._score(tables, words, places).reshape(len(x), count)
-
     def _score(self, tables: WordTables, words: np.ndarray, places: np.ndarray) -> FloatArray:
-        vectors = np.broadcast_to(self.zero, (len(words), len(self.zero)))
-        return score_words(self.network, tables, words, vectors, places)
+        """log p(x_t | h_t, e = 0, place) of pairs of a word and a place."""
+        zero = np.broadcast_to(np.float64(0), (len(words), self.network.config.entity_dim))
+        return score_words(self.network, tables, words, zero, places)

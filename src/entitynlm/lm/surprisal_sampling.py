@@ -111,15 +111,7 @@ def estimate_words(
     progress.finish("words")
     conditionals = np.diff(log_evidence, axis=1, prepend=0.0)
     log_probs = log_mean_exp(conditionals, axis=0)
-    return WordEstimates(
-        log_probs, _find_errors(conditionals, log_probs), np.clip(expected.mean(0), 0, 1), found.mean(0)
-    )
-
-
-def _find_errors(conditionals: FloatArray, log_probs: FloatArray) -> FloatArray:
-    """The standard error of the logarithm of the repeats' mean, by the delta method."""
-    repeats = len(conditionals)
-    if repeats < 2:
-        return np.full(len(log_probs), np.nan)
-    ratios = np.exp(conditionals - log_probs)
-    return np.asarray(ratios.std(axis=0, ddof=1) / np.sqrt(repeats))
+    errors = np.full(length, np.nan)
+    if repeats > 1:  # of the logarithm of the repeats' mean, by the delta method
+        errors = np.exp(conditionals - log_probs).std(axis=0, ddof=1) / np.sqrt(repeats)
+    return WordEstimates(log_probs, errors, np.clip(expected.mean(0), 0, 1), found.mean(0))

@@ -80,7 +80,8 @@ def reproduce_lm(
     from entitynlm.experiments import table1_language_modelling as table1
     from entitynlm.interfaces.result_tables import present
 
-    plan = table1.LanguageModelPlan(configurations, numbers, lookahead)
+    proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
+    plan = table1.LanguageModelPlan(configurations, numbers, proposals)
     with start_runner(terminal, source.device, out) as runner:
         for warning in dict.fromkeys(remark for s in configurations.values() for remark in s.remarks):
             runner.progress.message(f"remark: {warning}")
