@@ -39,7 +39,7 @@ NOUN_FACTOR = 0.7  # a noun ("the nurse") tells less than a name
 
 
 @dataclass(frozen=True)
-class MentionContext:
+class MentionCues:
     """What depends on where a mention stands: its case, what comes before it, the parts of its name."""
 
     opens_sentence: bool
@@ -62,7 +62,7 @@ class EntityRecord:
     number: int
     type: str | None
     mention: MentionAttributes  # the last one
-    context: MentionContext  # of the last mention
+    context: MentionCues  # of the last mention
     last: int = -1  # which mention of the text was its last
     count: int = 0
     sentence_openings: int = 0
@@ -150,7 +150,7 @@ class EntityMemory:
         record.update_agreement()
         return entity
 
-    def _note_words(self, record: EntityRecord, mention: MentionAttributes, context: MentionContext) -> None:
+    def _note_words(self, record: EntityRecord, mention: MentionAttributes, context: MentionCues) -> None:
         record.texts.add(mention.text)
         record.lemmas.add(mention.lemma)
         record.words |= mention.content
@@ -208,7 +208,7 @@ class EntityMemory:
         far = {n for word in words for n in self.entities_of_word.get(word, ())} - near
         return recent + sorted(far, key=lambda n: -self.records[n].last)[:REMEMBERED]
 
-    def find_context(self, mention: MentionAttributes) -> MentionContext:
+    def find_context(self, mention: MentionAttributes) -> MentionCues:
         """The facts of a mention that depend on where it stands."""
         tokens = self.document.tokens
         start, end = mention.candidate.span
@@ -218,7 +218,7 @@ class EntityMemory:
         outer = self.records[self.recent[-1]].mention if self.recent else None
         nested = outer is not None and outer.candidate.end >= end and outer.candidate.span != (start, end)
         given_name, title, surname = self._split_name(mention)
-        return MentionContext(
+        return MentionCues(
             opens_sentence=start == self.document.sentences[mention.sentence][0],
             nested=nested,
             objective=pronoun and first in OBJECTIVE_PRONOUNS,

@@ -32,31 +32,16 @@ LIKELIHOODS = "marginal,words-only,joint,given-entities"
 
 Count = Annotated[int, typer.Option(min=1)]
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
-ModelFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--model", "-m", callback=options.check_model, help="A folder that entitynlm train has written."
-    ),
-]
-Splits = Annotated[
-    str | None, typer.Option("--split", help="Splits to measure; default: dev and test, where they are.")
-]
-Out = Annotated[
-    Path,
-    typer.Option(
-        "--out", "-o", callback=options.check_writable, help="The folder for models, tables and log."
-    ),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", "-c", callback=options.check_exists, help="A TOML file of settings for EntityNLM."
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting of EntityNLM."),
-]
+_MODEL = "A folder that entitynlm train has written."
+ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
+_SPLITS = "Splits to measure; default: dev and test, where they are."
+Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
+_OUT = "The folder for models, tables and log."
+Out = Annotated[Path, typer.Option("--out", "-o", callback=options.check_writable, help=_OUT)]
+_CONFIG = "A TOML file of settings for EntityNLM."
+Config = Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists, help=_CONFIG)]
+_SET = "Change one setting of EntityNLM."
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
 Seeds = Annotated[str, typer.Option("--seeds", help="Seeds of the trainings.")]
 _ROWS = "Some of always-new,shallow,modi,entitynlm,ours,ensemble,human; default: all that can be made."
 Rows = Annotated[str | None, typer.Option("--rows", help=_ROWS)]
@@ -195,10 +180,10 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     if wanted is None:
         return [split for split in ("dev", "test") if split in corpus.splits] or list(corpus.splits)
     splits = split_list(wanted)
-    for split in splits:
-        corpus.files(split)
     if not splits:
         raise ConfigError("--split wants one split at least")
+    for split in splits:
+        corpus.files(split)
     return splits
 
 
@@ -209,28 +194,22 @@ def load_configurations(paths: Sequence[Path], changes: Sequence[str]) -> dict[s
     changed = parse_changes(list(changes))
     if len({path.stem for path in paths}) < len(paths):
         raise ConfigError("two configuration files have the same name, which is to be their folder's name")
-    return {path.stem: load_settings(path, changed) for path in paths} or {
-        "default": load_settings(None, changed)
-    }
+    named: dict[str, Path | None] = {path.stem: path for path in paths}
+    return {name: load_settings(path, changed) for name, path in (named or {"default": None}).items()}
 
 
 def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
     """The file of each split: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
-    if folder.is_file():
-        if len(splits) > 1:
-            raise ConfigError(
-                f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
-            )
-        return {splits[0]: folder}
+    if folder.is_file() and len(splits) > 1:
+        raise ConfigError(
+            f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
+        )
     found = {}
     for split in splits:
-        files = sorted(folder.glob(f"{split}*.jsonl*"))
+        files = [folder] if folder.is_file() else sorted(folder.glob(f"{split}*.jsonl*"))
         if len(files) != 1:
-            raise DataError(
-                f"there are {len(files) or 'no'} files {split}*.jsonl",
-                path=folder,
-                expected="one for each split",
-            )
+            message = f"there are {len(files) or 'no'} files {split}*.jsonl"
+            raise DataError(message, path=folder, expected="one for each split")
         found[split] = files[0]
     return found
 

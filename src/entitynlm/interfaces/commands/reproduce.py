@@ -244,13 +244,17 @@ def reproduce_all(
     if context.invoked_subcommand is not None:
         return
     from entitynlm.experiments.paper import TITLES, load_packaged_settings
+    from entitynlm.text.corpora.corpus import CARD
+    from entitynlm.text.corpora.generated import make_stories
 
     wanted = choose_names(tasks, "--tasks", TASKS)
     seed = parse_numbers(seeds, "--seeds")[0]
     given = {"lm": lm or corpus, "coref": coref or corpus, "entity": entity or corpus}
-    if any(given[task] is None for task in wanted):
-        generate_stories(out / "stories", documents, seed, terminal)
-    sources = {task: CorpusOptions(path or out / "stories", threads=threads) for task, path in given.items()}
+    stories = out / "stories"
+    if any(given[task] is None for task in wanted) and not (stories / CARD).exists():
+        terminal.remark(f"generating {documents} stories")
+        make_stories(documents, seed=seed, target=stories)
+    sources = {task: CorpusOptions(path or stories, threads=threads) for task, path in given.items()}
     quick = load_packaged_settings("quick") if config is None else {}
     changes = [*(f"{name}={json.dumps(value)}" for name, value in quick.items()), *(set_ or [])]
     inner = replace(terminal, json_path=None)
@@ -272,16 +276,6 @@ def reproduce_all(
         terminal.remark(f"── {TITLES[task]}")
         found[task] = runs[task](source=sources[task], out=out / task, set_=changes, terminal=inner)
     present_all(found, out, terminal)
-
-
-def generate_stories(folder: Path, documents: int, seed: int, terminal: Terminal) -> None:
-    """The generated corpus, made unless it is there."""
-    from entitynlm.text.corpora.corpus import CARD
-    from entitynlm.text.corpora.generated import make_stories
-
-    if not (folder / CARD).exists():
-        terminal.remark(f"generating {documents} stories")
-        make_stories(documents, seed=seed, target=folder)
 
 
 def present_all(found: dict[str, ExperimentResult], out: Path, terminal: Terminal) -> None:
