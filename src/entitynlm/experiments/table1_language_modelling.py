@@ -132,8 +132,8 @@ class LanguageModelling:
             pretrained = self._train(plan, name, plan.seeds[0], TUNED)
             for part in TUNED:
                 losses[part][name] = pretrained.notes["training"][part]["best_dev_loss"]
-        best = (min(losses[part], key=losses[part].__getitem__) for part in TUNED)
-        tuning = Tuning(*best, losses)
+        generative, rnnlm = (min(losses[part], key=losses[part].__getitem__) for part in TUNED)
+        tuning = Tuning(generative, rnnlm, losses)
         if len(plan.configurations) > 1:
             self.runner.progress.message(
                 f"best on development: EntityNLM {tuning.generative}, RNNLM {tuning.rnnlm}"
