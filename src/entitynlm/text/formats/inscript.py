@@ -12,7 +12,7 @@ from itertools import groupby
 
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.segmentation import place_words
+from entitynlm.text.segmentation import find_spans, place_words
 
 NOTHING = "O"
 COLUMNS = ("verb_head", "verb", "pos", "label")
@@ -116,19 +116,15 @@ def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: in
 
 
 def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document:
-    tokens: list[str] = []
-    spans: list[Span] = []
     offsets: list[Span] = []
     texts: list[str] = []
     rows: list[tuple[str | None, ...]] = []
     mentions: list[Mention] = []
     length = 0
     for sentence in sentences:
-        start = len(tokens)
-        tokens += sentence.words
+        start = len(rows)
         rows += sentence.rows
-        spans.append((start, len(tokens)))
-        for label, words in groupby(range(start, len(tokens)), key=lambda token: rows[token][-1]):
+        for label, words in groupby(range(start, len(rows)), key=lambda token: rows[token][-1]):
             indices = list(words)
             if label is not None:
                 mentions.append(Mention(indices[0], indices[-1] + 1, label))
@@ -141,8 +137,8 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
     scenario = re.fullmatch(r"(.+?)_\d+(?:#\d+)?", name)
     return Document(
         id=name,
-        tokens=tuple(tokens),
-        sentences=tuple(spans),
+        tokens=tuple(word for sentence in sentences for word in sentence.words),
+        sentences=find_spans([sentence.words for sentence in sentences]),
         mentions=tuple(mentions),
         entity_types={e: "NPart" if kind.startswith("NPart_") else kind for e, kind in types.items()},
         text="\n".join(texts),
