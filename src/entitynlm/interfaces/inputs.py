@@ -6,17 +6,16 @@ import glob
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, open_binary
 from entitynlm.interfaces.console import Terminal
-
-if TYPE_CHECKING:
-    from entitynlm.text.document import Document
-    from entitynlm.text.formats.base import Oddity
+from entitynlm.text.document import Document
+from entitynlm.text.formats.base import ENDINGS, Oddity
+from entitynlm.text.formats.registry import FORMATS, SAMPLE_BYTES, read_documents, recognise_format
 
 
 def expand_files(named: Sequence[str] | None) -> list[str]:
@@ -35,14 +34,8 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE",
-        callback=expand_files,
-        help="Texts in any readable format; patterns in quotes; '-': standard input.",
-    ),
-]
+_FILES = "Texts in any readable format; patterns in quotes; '-': standard input."
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files, help=_FILES)]
 
 
 def read_inputs(
@@ -53,27 +46,20 @@ def read_inputs(
     At the call all files are opened, their formats recognised and the first document read, so that what is wrong with them is
     said before a model is loaded.
     """
-    from entitynlm.text.formats.registry import SAMPLE_BYTES, recognise_format
-
     for file in files:
         if file != STANDARD:
             with open_binary(file) as stream:
                 sample = stream.read(SAMPLE_BYTES)
             if format is None:
                 recognise_format(file, sample)
-    documents = _read_all(files, terminal, format)
-    return itertools.chain(list(itertools.islice(documents, 1)), documents)
-
-
-def _read_all(files: Sequence[str], terminal: Terminal, format: str | None) -> Iterator[tuple[str, Document]]:
-    from entitynlm.text.formats.registry import read_documents
 
     def remark(oddity: Oddity) -> None:
         terminal.remark(f"remark: {oddity}", markup=False)
 
-    for file in files:
-        for document in read_documents(file, format, on_oddity=remark):
-            yield file, document
+    documents = (
+        (file, document) for file in files for document in read_documents(file, format, on_oddity=remark)
+    )
+    return itertools.chain(list(itertools.islice(documents, 1)), documents)
 
 
 def read_one(
@@ -102,8 +88,6 @@ def pick_document(documents: Iterable[Document], path: str, wanted: str | None) 
 
 def name_of(file: str) -> str:
     """What outputs made from a file are called after."""
-    from entitynlm.text.formats.base import ENDINGS
-
     name = Path(file).name
     for ending in ENDINGS:
         if name.endswith(ending) and name != ending:
@@ -129,8 +113,6 @@ def is_folder(out: str) -> bool:
 
 def choose_format(to: str | None, out: str, default: str) -> str:
     """The format to write: the one that is named, or that of the file's ending; ``default`` for a folder."""
-    from entitynlm.text.formats.registry import FORMATS
-
     if to is not None:
         return to
     if out == STANDARD or is_folder(out):

@@ -17,7 +17,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
 from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.text.corpora.statistics import SplitStatistics
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Span
 
 COLOURS = (  # of the sixteen that every terminal has, so that no two of them are shown as one
     "red", "green", "blue", "magenta", "cyan", "yellow",
@@ -60,11 +60,13 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
     numbers = number_entities(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)
-    for mention in document.mentions:
-        for part in mention.parts or (mention.span,):
-            opening[part[0]].append((part, numbers[mention.entity]))
-            closing[part[1] - 1].append((part, numbers[mention.entity]))
-    inside = _innermost(document.mentions, numbers)
+    inside: dict[int, int] = {}  # token → number of the shortest mention around it
+    for mention in sorted(document.mentions, key=lambda m: -len(m)):
+        number = numbers[mention.entity]
+        for start, end in mention.parts or (mention.span,):
+            opening[start].append(((start, end), number))
+            closing[end - 1].append(((start, end), number))
+            inside.update(dict.fromkeys(range(start, end), number))
     text = Text()
     shown = document.sentences[:sentences]
     for start, end in shown:
@@ -73,24 +75,15 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
         for index in range(start, end):
             if index > start:
                 text.append(_gap_before(document, index))
-            for (_, _), number in sorted(opening[index], key=lambda item: -item[0][1]):
+            for _, number in sorted(opening[index], key=lambda item: -item[0][1]):
                 text.append("[", style=f"bold {colour_of(number)}")
             style = f"bold {colour_of(inside[index])}" if index in inside else ""
             text.append(document.tokens[index], style=style)
-            for (_, _), number in sorted(closing[index], key=lambda item: -item[0][0]):
+            for _, number in sorted(closing[index], key=lambda item: -item[0][0]):
                 text.append("]" + str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
     if len(shown) < len(document.sentences):
         text.append(f"\n… {len(document.sentences) - len(shown)} more sentences", style="dim")
     return text
-
-
-def _innermost(mentions: Iterable[Mention], numbers: Mapping[str, int]) -> dict[int, int]:
-    """For each token in a mention, the number of the shortest mention around it."""
-    inside: dict[int, int] = {}
-    for mention in sorted(mentions, key=lambda m: -len(m)):
-        for start, end in mention.parts or (mention.span,):
-            inside.update(dict.fromkeys(range(start, end), numbers[mention.entity]))
-    return inside
 
 
 def _gap_before(document: Document, index: int) -> str:
@@ -105,8 +98,7 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
     rows: list[Sequence[str | Text]] = []
     for number, entity in enumerate(document.entities[:limit], start=1):
         subscript = Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
-        words = document.words(*entity.mentions[0].span).replace("\n", " ")
-        name = Text(words, style=colour_of(number))
+        name = Text(document.words(*entity.mentions[0].span).replace("\n", " "), style=colour_of(number))
         rows.append((subscript, str(len(entity.mentions)), entity.type or "", name))
     if len(document.entities) > limit:
         rows.append(("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim")))
@@ -140,17 +132,18 @@ def tabulate_sequences(document: Document, *, recipe: Recipe = AS_IN_THE_FIGURE)
     tables = []
     for sentence in sorted(set(words.sentence.tolist())):
         places = [place for place, number in enumerate(words.sentence.tolist()) if number == sentence]
+        numbers = analysis.entity[places].tolist()
         rows: dict[str, Sequence[object]] = {
             "X": [words.words[place] for place in places],
-            "R": [int(analysis.mention_type[place]) for place in places],
-            "E": [int(analysis.entity[place]) or "∅" for place in places],
-            "L": [int(analysis.remaining[place]) for place in places],
+            "R": list(map(int, analysis.mention_type[places])),
+            "E": [number or "∅" for number in numbers],
+            "L": analysis.remaining[places].tolist(),
         }
         table = Table(box=None, pad_edge=False, show_header=False)
         table.add_column(style="dim")
         for _ in places:
             table.add_column(justify="center", no_wrap=True)
-        colours = [colour_of(number) if number else "" for number in analysis.entity[places].tolist()]
+        colours = [colour_of(number) if number else "" for number in numbers]
         for name, cells in rows.items():
             table.add_row(name, *(Text(str(c), style=s) for c, s in zip(cells, colours, strict=True)))
         tables.append(table)

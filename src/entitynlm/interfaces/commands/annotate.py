@@ -111,10 +111,10 @@ def write(
         if out != STANDARD:
             terminal.remark(f"wrote {print_path(out)}", markup=False)
         return
-    names = name_outputs(paths)
+    targets = {path: Path(out) / f"{name}{form.suffix}" for path, name in name_outputs(paths).items()}
     count = 0
     for path, of_file in itertools.groupby(annotated, key=lambda pair: pair[0]):
-        write_documents((document for _, document in of_file), Path(out) / f"{names[path]}{form.suffix}", to)
+        write_documents((document for _, document in of_file), targets[path], to)
         count += 1
     terminal.remark(f"wrote {count} files in {print_path(out)}", markup=False)
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entitynlm.files import write_atomically
 from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.data_sources import generate_stories as generate_and_show
+from entitynlm.interfaces.commands.report import measure_report
+from entitynlm.interfaces.commands.surprisal import summarise
+from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.text.corpora.generated import NAME
+from entitynlm.text.stories.generator import generate_stories
+from entitynlm.training.settings import load_settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,9 +66,8 @@ def show_running_example(terminal: Terminal) -> None:
 
     terminal.print("[bold]The paper's running example[/bold]: each colour is an entity\n")
     show_document(terminal, RUNNING_EXAMPLE)
-    terminal.print(
-        "\nAs the model sees it: X is the word, R whether it is in a mention, E which entity, L how many words are left"
-    )
+    meaning = "X is the word, R whether it is in a mention, E which entity, L how many words are left"
+    terminal.print(f"\nAs the model sees it: {meaning}")
     for table in tabulate_sequences(RUNNING_EXAMPLE):
         terminal.print()
         terminal.print(table)
@@ -67,12 +75,7 @@ def show_running_example(terminal: Terminal) -> None:
 
 def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> dict[str, Any]:
     """The shipped model on a story: its entities, its most surprising referents, and the report."""
-    from importlib import resources
-
-    from entitynlm.files import write_atomically
     from entitynlm.interfaces.api import as_document
-    from entitynlm.interfaces.commands.report import measure_report
-    from entitynlm.interfaces.commands.surprisal import summarise
     from entitynlm.interfaces.report.page import write_page
     from entitynlm.interfaces.views import show_document
 
@@ -99,10 +102,8 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
     rows = []
     for found in report.surprises[:most]:
         style = f"bold {colour_of(numbers[found.row.entity])}"
-        before = found.before.split()[-5:]
-        after = found.after.split()[:4]
-        where = Text(" ".join(["…", *before]) + " ").append(found.row.mention, style=style)
-        where.append(" " + " ".join([*after, "…"]))
+        where = Text(" ".join(["…", *found.before.split()[-5:], ""])).append(found.row.mention, style=style)
+        where.append(" ".join(["", *found.after.split()[:4], "…"]))
         who = Text(report.characters[found.number - 1].name, style=style)
         expected = Text(f"{found.expected} {100 * found.row.expected_probability:.0f} %", style="dim")
         rows.append((f"{found.row.referent_surprisal:.1f}", who, where, expected))
@@ -112,14 +113,11 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
     """The generated corpus: one story, the counts, and how hard it is to predict the next entity."""
-    from entitynlm.interfaces.commands.data_sources import generate_stories as generate_and_show
     from entitynlm.interfaces.views import render_document
-    from entitynlm.text.stories.generator import generate_stories
 
     first = next(generate_stories(1, seed=seed))
-    terminal.print(
-        f"\n[bold]The corpus that the package carries[/bold]: generated stories; this one is {first.id}\n"
-    )
+    heading = "[bold]The corpus that the package carries[/bold]"
+    terminal.print(f"\n{heading}: generated stories; this one is {first.id}\n")
     terminal.print(render_document(first))
     title = f"\n{documents:,} of them (generated, seed {seed}):\n"
     return generate_and_show(terminal, title, documents, seed)
@@ -129,11 +127,7 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     """Train a small model in a minute, and make small versions of the paper's three tables."""
     from entitynlm.experiments.paper import load_packaged_settings
     from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
-    from entitynlm.interfaces.commands.train import follow_training
     from entitynlm.interfaces.result_tables import print_table
-    from entitynlm.text.corpora.generated import NAME
-    from entitynlm.text.stories.generator import generate_stories
-    from entitynlm.training.settings import load_settings
 
     splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
     stories = Stories(NAME, *splits)

@@ -73,15 +73,13 @@ def generate(
     if out is not None:
         with write_atomically(out) as stream:
             stream.write("\n\n".join(story.text for story in stories) + "\n")
-    terminal.write_json(
-        {
-            "task": "generate",
-            "model": model.model,
-            "seed": seed,
-            "prompt": None if prompt is None else prompt.id,
-            "continuations": [to_json(story) for story in stories],
-        }
-    )
+    heading = {
+        "task": "generate",
+        "model": model.model,
+        "seed": seed,
+        "prompt": prompt.id if prompt is not None else None,
+    }
+    terminal.write_json({**heading, "continuations": [to_json(story) for story in stories]})
 
 
 def check_request(temperature: float, top_p: float, names: tuple[str, ...]) -> None:
@@ -97,16 +95,13 @@ def check_request(temperature: float, top_p: float, names: tuple[str, ...]) -> N
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
     """The one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
+    path = "standard input" if file == STANDARD else file
     if not found:
-        raise DataError(
-            "there is no word to go on from",
-            path="standard input" if file == STANDARD else file,
-            hint="Leave the file out to start a story from nothing",
-        )
+        hint = "Leave the file out to start a story from nothing"
+        raise DataError("there is no word to go on from", path=path, hint=hint)
     if len(found) > 1:
-        raise DataError(
-            f"there are {len(found)} documents in it, and one can be continued", path=file, found=found[1].id
-        )
+        message = f"there are {len(found)} documents in it, and one can be continued"
+        raise DataError(message, path=path, found=found[1].id)
     return found[0]
 
 

@@ -34,7 +34,7 @@ def training(
     from entitynlm.interfaces.figures import draw_training, save_figure
 
     save_figure(draw_training(records), out)
-    _finish(terminal, {"task": "plot training", "epochs": len(records)}, out)
+    _finish(terminal, out, {"task": "plot training", "epochs": len(records)})
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -50,10 +50,9 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             record = json.loads(line)
             record["part"], record["epoch"], float(record["train_loss"]), float(record["dev_loss"])
         except (ValueError, KeyError, TypeError) as error:
+            where: dict[str, Any] = {"path": path, "line": number, "found": line}
             expected = "JSON with part, epoch, …"
-            raise DataError(
-                "this is not a line of a training log", path=path, line=number, found=line, expected=expected
-            ) from error
+            raise DataError("this is not a line of a training log", expected=expected, **where) from error
         records.append(record)
     if not records:
         raise DataError("the training log is empty", path=path)
@@ -89,7 +88,7 @@ def surprisal(
     from entitynlm.interfaces.figures import draw_surprisal, save_figure
 
     save_figure(draw_surprisal(report.tables, unit=report.unit, smooth=smooth), out)
-    _finish(terminal, {"task": "plot surprisal", **summarise(file, report.tables)}, out)
+    _finish(terminal, out, {"task": "plot surprisal", **summarise(file, report.tables)})
 
 
 def timeline(
@@ -120,7 +119,7 @@ def timeline(
     from entitynlm.interfaces.figures import draw_entities, save_figure
 
     save_figure(draw_entities(report, most=entities), out)
-    _finish(terminal, {"task": "plot timeline", **summarise(file, report.tables)}, out)
+    _finish(terminal, out, {"task": "plot timeline", **summarise(file, report.tables)})
 
 
 def calibration(
@@ -153,10 +152,10 @@ def calibration(
         f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
         markup=False,
     )
-    figures = {"model": model.model, "corpus": str(corpus), **found.to_dict()}
-    _finish(terminal, {"task": "plot calibration", **figures}, out)
+    heading = {"task": "plot calibration", "model": model.model, "corpus": str(corpus)}
+    _finish(terminal, out, {**heading, **found.to_dict()})
 
 
-def _finish(terminal: Terminal, figures: dict[str, Any], out: Path) -> None:
+def _finish(terminal: Terminal, out: Path, figures: dict[str, Any]) -> None:
     terminal.print(f"wrote {print_path(out)}", markup=False)
     terminal.write_json({**figures, "out": str(out)})

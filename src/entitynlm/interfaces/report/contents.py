@@ -93,23 +93,16 @@ class Report:
 
 def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
-    document = tables.analysed
-    mentions = tables.originals
+    document, mentions = tables.analysed, tables.originals
     characters = list_characters(document, mentions)
     number_of = {character.entity: character.number for character in characters}
     owner = tuple(number_of[mention.entity] for mention in mentions)
-    return Report(
-        document,
-        tables,
-        mentions,
-        tables.mentions,
-        owner,
-        characters,
-        cooccurrences=count_cooccurrences(document, mentions, owner),
-        movements=follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS]),
-        surprises=pick_surprises(document, tables.mentions, mentions, characters),
-        unit={2.0: "bits", math.e: "nats"}.get(tables.base, f"log {tables.base:g}"),
-    )
+    together = count_cooccurrences(document, mentions, owner)
+    movements = follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS])
+    surprises = pick_surprises(document, tables.mentions, mentions, characters)
+    unit = {2.0: "bits", math.e: "nats"}.get(tables.base, f"log {tables.base:g}")
+    shown = (characters, together, movements, surprises, unit)
+    return Report(document, tables, mentions, tables.mentions, owner, *shown)
 
 
 def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Character, ...]:
@@ -119,15 +112,12 @@ def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Ch
     for place, mention in enumerate(mentions):
         places.setdefault(mention.entity, []).append(place)
     order = sorted(places, key=lambda entity: (-len(places[entity]), places[entity][0]))
+    shown = {
+        entity: (show_name(document, names[entity]), document.entity_types.get(entity)) for entity in order
+    }
     return tuple(
-        Character(
-            number,
-            name,
-            show_name(document, names[name]),
-            document.entity_types.get(name),
-            tuple(places[name]),
-        )
-        for number, name in enumerate(order, start=1)
+        Character(number, entity, *shown[entity], tuple(places[entity]))
+        for number, entity in enumerate(order, start=1)
     )
 
 

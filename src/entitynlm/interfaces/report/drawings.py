@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
 
@@ -33,50 +33,38 @@ def shorten(name: str, longest: int = 22) -> str:
 
 
 def draw_timeline(report: Report, surprising: float) -> str:
-    """Rows of marks under a curve of surprisal."""
+    """A curve of surprisal, and below it a row of marks per entity, hollow where the referent is ``surprising``."""
     shown = report.characters[:SHOWN_ENTITIES]
     if not shown:
         return '<p class="empty">There are no mentions.</p>'
     length = max(1, len(report.document))
     height = CURVE + 16 + ROW * len(shown) + 22
-
-    def x(token: float) -> float:
-        return LABELS + (WIDTH - LABELS - 8) * token / length
-
-    parts = [_open(WIDTH, height, "Mentions of each entity along the text")]
-    parts.append(_draw_curve(report, x(0), x(length)))
-    for at, character in enumerate(shown):
-        y = CURVE + 16 + ROW * at
-        parts.append(_line((x(0), y + 9), (x(length), y + 9), 'stroke="var(--line)"/>'))
+    left, right = float(LABELS), WIDTH - 8.0
+    scale = (right - left) / length
+    parts = [_draw_curve(report, left, right)]
+    for row, character in enumerate(shown):
+        y = CURVE + 16 + ROW * row
+        colour = colour_of(character.number)
+        parts.append(_line((left, y + 9.0), (right, y + 9.0), stroke="var(--line)"))
         parts.append(_label(LABELS - 10, y + 13, shorten(character.name), "end"))
-        parts.append(_draw_marks(report, character, x, y, surprising))
-    y = height - 6
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        parts.append(_label(x(share * length), y, f"{round(share * length):,}", anchor, soft=True))
-    parts.append("</svg>")
-    return "".join(parts)
-
-
-def _draw_marks(
-    report: Report, character: Character, x: Callable[[float], float], y: float, surprising: float
-) -> str:
-    """One mark per mention, at most one per pixel (a surprising one before others)."""
-    colour = colour_of(character.number)
-    marks: dict[int, str] = {}
-    for place in character.places:
-        mention, row = report.mentions[place], report.rows[place]
-        left, right = x(mention.start), x(mention.end)
-        hollow = row.referent_surprisal > surprising
-        if round(left) in marks and not hollow:
-            continue
-        fill = f'fill="var(--card)" stroke="{colour}" stroke-width="1.6"' if hollow else f'fill="{colour}"'
-        title = f"<title>{escape(row.mention)} ({row.referent_surprisal:.1f} {report.unit})</title>"
-        wide = max(3.5, min(right - left, 14))
-        marks[round(left)] = (
-            f'<rect x="{left:.1f}" y="{y + 3}" width="{wide:.1f}" height="12" rx="1.5" {fill}>{title}</rect>'
-        )
-    return "".join(marks.values())
+        marks: dict[int, str] = {}  # at most one per pixel, a surprising one before others
+        for place in character.places:
+            mention, found = report.mentions[place], report.rows[place]
+            x, hollow = left + scale * mention.start, found.referent_surprisal > surprising
+            if hollow or round(x) not in marks:
+                style = (
+                    {"fill": "var(--card)", "stroke": colour, "stroke_width": "1.6"}
+                    if hollow
+                    else {"fill": colour}
+                )
+                box = {"width": max(3.5, min(scale * len(mention), 14.0)), "height": 12, "rx": "1.5"}
+                title = f"{found.mention} ({found.referent_surprisal:.1f} {report.unit})"
+                marks[round(x)] = _element("rect", _title(title), x=x, y=y + 3, **box, **style)
+        parts += marks.values()
+    for share, anchor in ((0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1, "end")):
+        words = share * length
+        parts.append(_label(left + scale * words, height - 6, f"{round(words):,}", anchor, class_="soft"))
+    return _draw(WIDTH, height, "Mentions of each entity along the text", parts)
 
 
 def _draw_curve(report: Report, left: float, right: float) -> str:
@@ -86,24 +74,17 @@ def _draw_curve(report: Report, left: float, right: float) -> str:
     if not len(means):
         return ""
     high = max(float(means.max()), 1e-9)
-    step = (right - left) / len(means)
-    points = [
-        (left + step * (at + 0.5), CURVE - (CURVE - 14) * value / high) for at, value in enumerate(means)
-    ]
-    return (
-        _polyline(points, "rgb(var(--heat))", 1.6)
-        + _label(left - 10, CURVE - 2, f"0 {report.unit}", "end", soft=True)
-        + _label(left - 10, 18, f"{high:.1f} {report.unit}", "end", soft=True)
-    )
+    xs = left + (right - left) / len(means) * (np.arange(len(means)) + 0.5)
+    curve = _polyline(zip(xs, CURVE - (CURVE - 14) * means / high, strict=True), "rgb(var(--heat))", 1.6)
+    low_label = _label(left - 10, CURVE - 2, f"0 {report.unit}", "end", class_="soft")
+    return curve + low_label + _label(left - 10, 18, f"{high:.1f} {report.unit}", "end", class_="soft")
 
 
 def average_in_bins(values: np.ndarray, bins: int) -> np.ndarray:
     """Means of stretches of equal length, stretches without a value left out."""
-    if not len(values) or np.isnan(values).all():
-        return np.zeros(0)
     edges = np.linspace(0, len(values), min(bins, max(1, len(values) // 4)) + 1).round().astype(int)
-    pieces = [values[a:b] for a, b in pairwise(edges)]
-    return np.array([np.nanmean(piece) for piece in pieces if len(piece) and not np.isnan(piece).all()])
+    pieces = (values[a:b] for a, b in pairwise(edges))
+    return np.array([np.nanmean(piece) for piece in pieces if not np.isnan(piece).all()])
 
 
 def draw_network(characters: Sequence[Character], cooccurrences: Sequence[Cooccurrence]) -> str:
@@ -117,25 +98,23 @@ def draw_network(characters: Sequence[Character], cooccurrences: Sequence[Cooccu
     edges = [(index[pair.first], index[pair.second], pair.sentences) for pair in cooccurrences]
     scale, centre = (0.5 * (WIDTH - 220), 0.5 * (height - 90)), (WIDTH / 2, height / 2 - 8)
     places = place_nodes(len(shown), edges) * scale + centre
-    parts = [_open(WIDTH, height, "Entities that are mentioned in the same sentences")]
+    parts = []
     most = max(count for _, _, count in edges)
     for a, b, count in edges:
-        wide = 0.8 + 5 * math.sqrt(count / most)
+        style = {
+            "stroke_opacity": f"{0.2 + 0.4 * count / most:.2f}",
+            "stroke_width": 0.8 + 5 * math.sqrt(count / most),
+        }
         title = f"{shown[a].name} and {shown[b].name}: {count} sentence{'s' if count > 1 else ''}"
-        style = (
-            f'stroke="var(--soft)" stroke-opacity="{0.2 + 0.4 * count / most:.2f}" stroke-width="{wide:.1f}"'
-        )
-        parts.append(_line(places[a], places[b], f"{style}><title>{escape(title)}</title></line>"))
+        parts.append(_line(places[a], places[b], _title(title), stroke="var(--soft)", **style))
     largest = max(character.mentions for character in shown)
     for character, (x, y) in zip(shown, places.tolist(), strict=True):
         radius = 5 + 15 * math.sqrt(character.mentions / largest)
-        parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour_of(character.number)}" stroke="var(--card)" '
-            f'stroke-width="2"><title>{escape(character.name)}: {character.mentions} mentions</title></circle>'
-        )
+        style = {"fill": colour_of(character.number), "stroke": "var(--card)", "stroke_width": "2"}
+        title = f"{character.name}: {character.mentions} mentions"
+        parts.append(_element("circle", _title(title), cx=x, cy=y, r=radius, **style))
         parts.append(_label(x, y + radius + 14, shorten(character.name, 26), "middle"))
-    parts.append("</svg>")
-    return "".join(parts)
+    return _draw(WIDTH, height, "Entities that are mentioned in the same sentences", parts)
 
 
 def place_nodes(count: int, edges: Sequence[tuple[int, int, int]], *, rounds: int = 400) -> np.ndarray:
@@ -165,42 +144,52 @@ def place_nodes(count: int, edges: Sequence[tuple[int, int, int]], *, rounds: in
 def draw_movement(movement: Movement, length: int) -> str:
     """Distance from the first vector as a line, gates as dots."""
     wide, high, left = 320, 96, 26
-    colour = colour_of(movement.character.number)
-    top = max(1.0, max(movement.away))
-
-    def place(token: int, value: float, most: float) -> tuple[float, float]:
-        return left + (wide - left - 6) * token / max(1, length), 8 + (high - 22) * (1 - value / most)
-
+    top, floor = max(1.0, max(movement.away)), high - 14
     step = max(1, len(movement.tokens) // 160)  # a page can't show more
-    floor = high - 14
-    parts = [
-        _open(wide, high, f"Movement of {movement.character.name}"),
-        _line((left, floor), (wide - 6, floor), 'stroke="var(--line)"/>'),
-        _label(left - 5, 14, f"{top:.1f}", "end", soft=True),
-        _label(left - 5, floor + 2, "0", "end", soft=True),
+    tokens, gates, away = (np.array(v[::step]) for v in (movement.tokens, movement.gates, movement.away))
+    xs = left + (wide - left - 6) * tokens / max(1, length)
+    gate_ys, away_ys = (8 + (high - 22) * (1 - values) for values in (gates, away / top))
+    dots = [
+        _element(
+            "circle", _title(f"δ = {gate:.2f}"), cx=x, cy=y, r="2.2", fill="var(--soft)", fill_opacity=".55"
+        )
+        for x, y, gate in zip(xs, gate_ys, gates, strict=True)
     ]
-    line = []
-    for token, gate, away in list(zip(movement.tokens, movement.gates, movement.away, strict=True))[::step]:
-        line.append(place(token, away, top))
-        x, y = place(token, gate, 1.0)
-        dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="var(--soft)" fill-opacity=".55">'
-        parts.append(f"{dot}<title>δ = {gate:.2f}</title></circle>")
-    return "".join([*parts, _polyline(line, colour, 2), "</svg>"])
+    axis = [
+        _line((left, floor), (wide - 6, floor), stroke="var(--line)"),
+        _label(left - 5, 14, f"{top:.1f}", "end", class_="soft"),
+        _label(left - 5, floor + 2, "0", "end", class_="soft"),
+    ]
+    curve = _polyline(zip(xs, away_ys, strict=True), colour_of(movement.character.number), 2)
+    return _draw(wide, high, f"Movement of {movement.character.name}", [*axis, *dots, curve])
 
 
-def _open(width: float, height: float, title: str) -> str:
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title, quote=True)}">'
+def _element(name: str, content: str = "", /, **attributes: object) -> str:
+    """An SVG element; ``class_`` stands for class, an underscore inside a name for a hyphen."""
+    parts = [name]
+    for key, value in attributes.items():
+        shown = f"{value:.1f}" if isinstance(value, float) else escape(str(value))
+        parts.append(key.rstrip("_").replace("_", "-") + f'="{shown}"')
+    return f"<{' '.join(parts)}>{content}</{name}>"
 
 
-def _line(start: Sequence[float], end: Sequence[float], rest: str) -> str:
-    return f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}" {rest}'
+def _draw(width: int, height: int, title: str, parts: Iterable[str]) -> str:
+    return _element("svg", "".join(parts), viewBox=f"0 0 {width} {height}", role="img", aria_label=title)
 
 
-def _polyline(points: Sequence[tuple[float, float]], colour: str, width: float) -> str:
+def _title(text: str) -> str:
+    return _element("title", escape(text))
+
+
+def _line(start: Sequence[float], end: Sequence[float], content: str = "", **style: object) -> str:
+    return _element("line", content, x1=start[0], y1=start[1], x2=end[0], y2=end[1], **style)
+
+
+def _polyline(points: Iterable[tuple[float, float]], colour: str, width: float) -> str:
     joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>'
+    style = {"fill": "none", "stroke": colour, "stroke_width": width, "stroke_linejoin": "round"}
+    return _element("polyline", points=joined, **style)
 
 
-def _label(x: float, y: float, text: str, anchor: str, *, soft: bool = False) -> str:
-    kind = ' class="soft"' if soft else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}>{escape(text)}</text>'
+def _label(x: float, y: float, text: str, anchor: str, **style: object) -> str:
+    return _element("text", escape(text), x=x, y=y, text_anchor=anchor, **style)

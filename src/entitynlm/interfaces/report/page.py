@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sized
 from html import escape
-from importlib import resources
 from itertools import pairwise
-from string import Template
+from pathlib import Path
+from string import Formatter, Template
+from typing import Any
 
 from entitynlm import __version__
-from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Report, Surprise
+from entitynlm.config import load_toml
+from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Report
 from entitynlm.interfaces.report.drawings import colour_of, draw_movement, draw_network, draw_timeline
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
+
+RESOURCES = Path(__file__).parents[2] / "resources" / "report"
+PARTS = load_toml(RESOURCES / "parts.toml")
 
 MOST_TOKENS = 20_000
 """Tokens of the text that a page shows; figures and drawings are of all of it."""
@@ -31,13 +35,28 @@ PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 def write_page(report: Report, *, title: str, model: str) -> str:
     """The whole page."""
     factor = math.log(2) / math.log(report.tables.base)  # bits → the report's unit
+    tables = report.tables
+    mean = f"{tables.total / tables.words:.2f}" if tables.words else "–"
+    facts = {
+        "tokens": f"{len(report.document):,}",
+        "mentions": f"{len(report.mentions):,}",
+        "entities": f"{len(report.characters):,}",
+        f"{report.unit} per word": mean,
+    }
+    low, high = FIRST_LEVEL * factor, (FIRST_LEVEL + STEP * (LEVELS - 1)) * factor
+    boxes = "".join(f'<i class="h{level}"></i>' for level in range(LEVELS + 1))
+    sampled = "mentions found by the model, surprisal summed over samples"
+    how = "the text's own mentions" if tables.given else sampled
+    origin = (
+        f"Made by entitynlm {__version__} with the model {model}; {how}; without entities: {tables.source}."
+    )
     values = {
         "version": escape(__version__),
         "title": escape(title),
         "style": _load("style.css"),
         "script": _load("script.js"),
-        "facts": _list_facts(report),
-        "scale": _show_scale(report, factor),
+        "facts": " · ".join(_fill("fact", name=name, value=value) for name, value in facts.items()),
+        "scale": _fill("scale", boxes, low=low, high=high, unit=report.unit),
         "text": write_text(report, factor),
         "cast": _list_cast(report),
         "surprising": f"{SURPRISING * factor:.0f} {report.unit}",
@@ -45,14 +64,28 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         "surprises": _list_surprises(report),
         "network": draw_network(report.characters, report.cooccurrences),
         "movements": _list_movements(report),
-        "footer": _describe_origin(report, model),
+        "footer": escape(origin),
         "data": _list_data(report),
     }
     return Template(_load("page.html")).substitute(values)
 
 
 def _load(name: str) -> str:
-    return (resources.files("entitynlm") / "resources" / "report" / name).read_text(encoding="utf-8")
+    return (RESOURCES / name).read_text(encoding="utf-8")
+
+
+class _Html(str):
+    """Needs no escaping."""
+
+
+class _Escaping(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return value if isinstance(value, _Html) else escape(format(value, format_spec))
+
+
+def _fill(part: str, content: str = "", /, **values: object) -> str:
+    """A part of the page with its values, which are escaped; ``content`` is HTML already."""
+    return _Escaping().format(PARTS[part], content=_Html(content), **values)
 
 
 def write_text(report: Report, factor: float) -> str:
@@ -75,7 +108,7 @@ def write_text(report: Report, factor: float) -> str:
     parts.append("</span>" * len(cut) + "</p>")
     if left := len(document) - shown:
         note = f"… {left:,} more tokens, which the figures and drawings below include."
-        parts.append(f'<p class="empty">{note}</p>')
+        parts.append(_fill("empty", text=note))
     return "".join(parts)
 
 
@@ -97,7 +130,7 @@ def _open_mention(report: Report, place: int, seen: set[int]) -> str:
     if number not in seen and number <= SHOWN_ENTITIES:
         classes += " first"
     seen.add(number)
-    return f'<span class="{classes}" style="--c:{colour_of(number)}" data-e="{number}" data-m="{place}">'
+    return _fill("mention", classes=classes, colour=colour_of(number), number=number, place=place)
 
 
 def _write_token(row: TokenRow, factor: float) -> str:
@@ -117,83 +150,38 @@ def find_level(bits: float) -> int:
     return int(min(LEVELS, max(0, math.ceil((bits - FIRST_LEVEL) / STEP))))
 
 
-def _list_facts(report: Report) -> str:
-    tables = report.tables
-    mean = f"{tables.total / tables.words:.2f}" if tables.words else "–"
-    counts: dict[str, Sized] = {
-        "tokens": report.document,
-        "mentions": report.mentions,
-        "entities": report.characters,
-    }
-    facts = [f"<b>{len(values):,}</b> {name}" for name, values in counts.items()]
-    return " · ".join([*facts, f"<b>{mean}</b> {report.unit} per word"])
-
-
-def _show_scale(report: Report, factor: float) -> str:
-    low, high = FIRST_LEVEL * factor, (FIRST_LEVEL + STEP * (LEVELS - 1)) * factor
-    boxes = "".join(f'<i class="h{level}"></i>' for level in range(LEVELS + 1))
-    return f'{low:.0f} <span class="bar surprisal">{boxes}</span> {high:.0f} {report.unit}'
-
-
 def _list_cast(report: Report) -> str:
     if not report.characters:
-        return '<p class="empty">Nobody was found.</p>'
+        return _fill("empty", text="Nobody was found.")
     rows = []
     for character in report.characters[:SHOWN_ENTITIES]:
-        kind = f" <small>{escape(character.type)}</small>" if character.type else ""
-        rows.append(
-            f'<li><button type="button" data-e="{character.number}" aria-pressed="false" '
-            f'style="--c:{colour_of(character.number)}"><span class="dot"></span>'
-            f'<span class="who" title="{escape(character.name, quote=True)}">{character.number} {escape(character.name)}'
-            f"{kind}</span><small>{character.mentions}</small></button></li>"
-        )
+        type_ = _fill("type", type=character.type) if character.type else ""
+        rows.append(_fill("character", type_, c=character, colour=colour_of(character.number)))
     more = len(report.characters) - SHOWN_ENTITIES
-    rest = f'<p class="note">and {more:,} more, underlined in grey</p>' if more > 0 else ""
-    return f"<ol>{''.join(rows)}</ol>{rest}"
+    return f"<ol>{''.join(rows)}</ol>" + (_fill("more", count=more) if more > 0 else "")
 
 
 def _list_surprises(report: Report) -> str:
     if not report.surprises:
-        return '<p class="empty">There are no mentions.</p>'
-    head = f"<tr><th>in the text</th><th>is</th><th>expected</th><th>{escape(report.unit)}</th><th>entropy</th></tr>"
-    return f"<table>{head}{''.join(_write_surprise(report, found) for found in report.surprises)}</table>"
-
-
-def _write_surprise(report: Report, found: Surprise) -> str:
-    row = found.row
-    who = report.characters[found.number - 1].name
-    note = "new" if row.is_new else f"{row.since_words:,} words after its last mention"
-    tight = found.after[:1] in tuple(",.;:!?)”’")
-    context = (
-        f"… {escape(found.before)} <b>{escape(row.mention)}</b>{'' if tight else ' '}{escape(found.after)} …"
-    )
-    return (
-        f'<tr style="--c:{colour_of(found.number)}"><td class="context">{context}</td>'
-        f"<td>{escape(who)}<br><small>{row.form}, {note}</small></td>"
-        f"<td>{escape(found.expected)} {100 * row.expected_probability:.0f}&nbsp;%</td>"
-        f'<td class="n">{row.referent_surprisal:.1f}</td><td class="n">{row.entropy:.1f}</td></tr>'
-    )
+        return _fill("empty", text="There are no mentions.")
+    rows = []
+    for found in report.surprises:
+        row, who = found.row, report.characters[found.number - 1].name
+        note = "new" if row.is_new else f"{row.since_words:,} words after its last mention"
+        gap = "" if found.after[:1] in tuple(",.;:!?)”’") else " "
+        style = {"colour": colour_of(found.number), "gap": gap, "percent": 100 * row.expected_probability}
+        rows.append(_fill("surprise", found=found, row=row, who=who, note=note, **style))
+    return _fill("surprises", "".join(rows), unit=report.unit)
 
 
 def _list_movements(report: Report) -> str:
-    if not report.movements:
-        return '<p class="empty">Nobody is mentioned twice.</p>'
-    length = len(report.document)
     cards = []
     for movement in report.movements:
-        early, late = (escape(", ".join(words)) or "–" for words in (movement.early, movement.late))
-        cards.append(
-            f'<div style="--c:{colour_of(movement.character.number)}"><h3>{escape(movement.character.name)}</h3>'
-            f"{draw_movement(movement, length)}<p>first: <b>{early}</b></p><p>last: <b>{late}</b></p></div>"
-        )
-    return "".join(cards)
-
-
-def _describe_origin(report: Report, model: str) -> str:
-    sampled = "mentions found by the model, surprisal summed over samples"
-    how = "the text's own mentions" if report.tables.given else sampled
-    made = f"Made by entitynlm {__version__} with the model {model}"
-    return escape(f"{made}; {how}; without entities: {report.tables.source}.")
+        near = {"early": ", ".join(movement.early) or "–", "late": ", ".join(movement.late) or "–"}
+        drawing, character = draw_movement(movement, len(report.document)), movement.character
+        colour = colour_of(character.number)
+        cards.append(_fill("movement", drawing, name=character.name, colour=colour, **near))
+    return "".join(cards) or _fill("empty", text="Nobody is mentioned twice.")
 
 
 def _list_data(report: Report) -> str:
