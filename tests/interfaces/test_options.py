@@ -48,6 +48,14 @@ def test_the_fields_of_a_group_are_options_and_the_verb_gets_the_group() -> None
     assert run("house", "--no-bold").exit_code == 2
 
 
+def test_what_a_verb_returns_is_no_group() -> None:
+    def measure(*, side: int = 1) -> Size:
+        """Return a dataclass."""
+        return Size(side, side)
+
+    assert options.expand_groups(measure)(side=2) == Size(2, 2)
+
+
 def test_help_stands_in_the_docstring() -> None:
     def do() -> None: ...
 

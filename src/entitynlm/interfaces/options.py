@@ -171,6 +171,7 @@ def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
     A group with a ``close`` method is closed when the verb has ended.
     """
     hints = get_type_hints(verb, include_extras=True)
+    hints.pop("return", None)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
     text, helps = split_docstring(verb)
     parameters: list[inspect.Parameter] = []
