@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import EntityStates, StoryState, read_along
+from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -101,7 +102,7 @@ def test_many_entities_share_their_memory() -> None:
     state, _ = make_states(4_000, 300)
     assert state.history.entities == 300 and state.history.mentions == 2_000
     assert state.states.used < 3_000  # a row per new entity and per word of a mention
-    assert state.history.counts.sum() == 2_000
+    assert state.history.table[COUNT].sum() == 2_000
 
 
 def test_a_skipped_word_is_one_outside_of_mentions() -> None:

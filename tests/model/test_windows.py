@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.document_index import index_document
+from entitynlm.model.batch.document_index import COUNT, TOKEN, index_document
 from entitynlm.model.batch.scores import (
     Carried,
     Window,
@@ -120,8 +120,8 @@ def test_a_cut_inside_a_mention() -> None:
     first, second = cut_at(document, network, [3])
     past = second.index.past
     assert (past.position, past.mentions, past.current, past.remaining) == (3, 2, 2, 2)
-    assert past.last_token.tolist() == [0, 2]
-    assert past.counts.tolist() == [1, 1]
+    assert past.table[TOKEN].tolist() == [0, 2]
+    assert past.table[COUNT].tolist() == [1, 1]
     assert second.index.chooses.tolist() == [False, False, True, True]
     assert second.index.mentions == 1
     assert first.index.lengths.tolist() == [1, 4]  # the length is known where the mention starts

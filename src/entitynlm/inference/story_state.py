@@ -283,15 +283,8 @@ class StoryState:
         if self.states.rows.copy_words.shape[1]:
             self.states.rows.copy_last[row] = OPENING - 1  # next to no word of the story
         past, far = self.history, (64, 3, 8)  # as if mentioned some time before: words, sentences, mentions
-        history = replace(
-            past,
-            mention_types=np.append(past.mention_types, mention_type),
-            last_token=np.append(past.last_token, past.position - far[0]),
-            last_sentence=np.append(past.last_sentence, self.sentence - far[1]),
-            last_mention=np.append(past.last_mention, past.mentions - far[2]),
-            counts=np.append(past.counts, 1),
-        )
-        return replace(self, rows=np.append(self.rows, row), history=history)
+        since = past.position - far[0], self.sentence - far[1], past.mentions - far[2]
+        return replace(self, rows=np.append(self.rows, row), history=past.add_entity(mention_type, *since, 1))
 
 
 @dataclass(frozen=True)

@@ -21,25 +21,22 @@ from entitynlm.model.encoding.copying import NEW_ENTITY, CopyCounts, count_copie
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import FeatureSet
 
-
-def _none() -> np.ndarray:
-    return np.zeros(0, dtype=np.int64)
+TYPE, TOKEN, SENTENCE, MENTION, COUNT = range(5)
+"""Rows of :attr:`EntityHistory.table`: R of an entity, its last word, that word's sentence, its latest mention, its mentions."""
 
 
 @dataclass(frozen=True)
 class EntityHistory:
     """What the text before a window leaves behind about its entities (their vectors travel apart, see ``scores``).
 
-    Arrays are per entity, in order of first mention. ``position`` counts words, ``mentions`` counts mentions so far, ``current``
-    is the number of the most recently mentioned entity (0: none), ``remaining`` how many words of an open mention are still to
-    come, ``pairs`` how many pairs of a mention and a candidate there were.
+    :param table: (5, N) what is known of each entity, in order of first mention.
+    :param position: words so far.  :param mentions: mentions so far.
+    :param current: the number of the most recently mentioned entity (0: none).
+    :param remaining: how many words of an open mention are still to come.
+    :param pairs: how many pairs of a mention and a candidate there were.
     """
 
-    mention_types: np.ndarray = field(default_factory=_none)
-    last_token: np.ndarray = field(default_factory=_none)
-    last_sentence: np.ndarray = field(default_factory=_none)
-    last_mention: np.ndarray = field(default_factory=_none)
-    counts: np.ndarray = field(default_factory=_none)
+    table: np.ndarray = field(default_factory=lambda: np.zeros((5, 0), dtype=np.int64))
     position: int = 0
     mentions: int = 0
     current: int = 0
@@ -48,51 +45,39 @@ class EntityHistory:
 
     @property
     def entities(self) -> int:
-        return len(self.mention_types)
+        return self.table.shape[1]
+
+    @property
+    def mention_types(self) -> np.ndarray:
+        """(N,) R of each entity."""
+        result: np.ndarray = self.table[TYPE]
+        return result
 
     def measure(self, sentence: int) -> np.ndarray:
         """(4, N) the distances of equation 4 from the next word, which is in ``sentence``, in the order of ``QUANTITIES``."""
         since = np.array([self.position, sentence, self.mentions + 1])[:, None]
-        last = np.stack([self.last_token, self.last_sentence, self.last_mention])
-        return np.concatenate([since - last, self.counts[None]])
+        return np.concatenate([since - self.table[TOKEN : MENTION + 1], self.table[COUNT:]])
+
+    def add_entity(self, *known: int) -> EntityHistory:
+        """The same with one more entity, of which the five values of the table are given."""
+        return replace(self, table=np.column_stack([self.table, known]))
 
     def start_mention(self, mention_type: int, entity: int, length: int) -> EntityHistory:
         """The same with a mention that starts at the next word, of a known entity or of number ``entities + 1``."""
-        new = entity > self.entities
-
-        def grow(values: np.ndarray, first: int = 0) -> np.ndarray:
-            return np.append(values, first) if new else values
-
-        mentions = self.mentions + 1
-        last_mention = np.append(self.last_mention, 0) if new else self.last_mention.copy()
-        counts = np.append(self.counts, 0) if new else self.counts.copy()
-        last_mention[entity - 1] = mentions
-        counts[entity - 1] += 1
-        return replace(
-            self,
-            mention_types=grow(self.mention_types, mention_type),
-            last_token=grow(self.last_token),
-            last_sentence=grow(self.last_sentence),
-            last_mention=last_mention,
-            counts=counts,
-            mentions=mentions,
-            current=entity,
-            remaining=length,
-        )
+        grown = self.add_entity(mention_type, 0, 0, 0, 0) if entity > self.entities else self
+        table, mentions = grown.table.copy(), self.mentions + 1
+        table[MENTION, entity - 1] = mentions
+        table[COUNT, entity - 1] += 1
+        return replace(self, table=table, mentions=mentions, current=entity, remaining=length)
 
     def read_word(self, sentence: int) -> EntityHistory:
         """The same after one more word, which belongs to the open mention if there is one."""
+        after = replace(self, position=self.position + 1)
         if not self.remaining:
-            return replace(self, position=self.position + 1)
-        last_token, last_sentence = self.last_token.copy(), self.last_sentence.copy()
-        last_token[self.current - 1], last_sentence[self.current - 1] = self.position, sentence
-        return replace(
-            self,
-            last_token=last_token,
-            last_sentence=last_sentence,
-            position=self.position + 1,
-            remaining=self.remaining - 1,
-        )
+            return after
+        table = self.table.copy()
+        table[[TOKEN, SENTENCE], self.current - 1] = self.position, sentence
+        return replace(after, table=table, remaining=self.remaining - 1)
 
 
 @dataclass(frozen=True)
@@ -183,9 +168,8 @@ def index_document(
     columns = (document.r, document.e, document.l, document.sentence)
     r, e, l, sentence = (np.ascontiguousarray(a[start:end]) for a in columns)
     entities = int(max(past.entities, e.max(initial=0)))
-    memory = np.zeros((5, entities + 1), dtype=np.int64)  # as the first fields of EntityHistory
-    known = (past.mention_types, past.last_token, past.last_sentence, past.last_mention, past.counts)
-    memory[:, 1 : past.entities + 1] = known
+    table = np.zeros((5, entities + 1), dtype=np.int64)  # as in EntityHistory, from 1 on
+    table[:, 1 : past.entities + 1] = past.table
     of_type = np.bincount(past.mention_types, minlength=int(r.max(initial=0)) + 1)
     mentions, updates, pairs = _count(r, e, l, past.remaining, past.entities, of_type)
     arrays = {
@@ -202,28 +186,15 @@ def index_document(
         "final_rows": np.zeros(entities, dtype=np.int64),
     }
     scalars = np.array([past.position, past.mentions, past.current, past.remaining, past.entities])
-    current, remaining = _fill(
-        r,
-        e,
-        l,
-        sentence,
-        scalars,
-        memory,
-        feature_set.quantities,
-        feature_set.lookup,
-        feature_set.size,
-        *arrays.values(),
-    )
-    arrays["pair_features"] = add_string_matches(
-        arrays["pair_features"], feature_set, string_matches, past.pairs
-    )
+    features = (feature_set.quantities, feature_set.lookup, feature_set.size)
+    current, remaining = _fill(r, e, l, sentence, scalars, table, *features, *arrays.values())
+    if string_matches is not None:  # one more hot bucket, of the weights after that of "none"
+        own = string_matches[past.pairs : past.pairs + pairs].astype(np.int64)
+        hot = np.where(own == NEW_ENTITY, feature_set.size, feature_set.size + 1 + own).astype(np.uint8)
+        arrays["pair_features"] = np.column_stack([arrays["pair_features"], hot])
     lengths = l[arrays["starts"]]
     future = EntityHistory(
-        memory[0, 1:],
-        memory[1, 1:],
-        memory[2, 1:],
-        memory[3, 1:],
-        memory[4, 1:],
+        table[:, 1:],
         position=past.position + len(r),
         mentions=past.mentions + mentions,
         current=int(current),
@@ -241,17 +212,6 @@ def index_document(
         copies=(copies or count_copies(document.x[:end], document.e[:end])).cut(start, end),
         **arrays,
     )
-
-
-def add_string_matches(
-    features: np.ndarray, feature_set: FeatureSet, string_matches: np.ndarray | None, first: int
-) -> np.ndarray:
-    """The hot buckets with one more: the string match, whose weights come after that of "none"."""
-    if string_matches is None:
-        return features
-    own = string_matches[first : first + len(features)].astype(np.int64)
-    hot = np.where(own == NEW_ENTITY, feature_set.size, feature_set.size + 1 + own)
-    return np.concatenate([features, hot[:, None].astype(np.uint8)], axis=1)
 
 
 @numba.njit(cache=True)
@@ -274,7 +234,7 @@ def _count(r, e, l, remaining, entities, of_type):  # type: ignore[no-untyped-de
 
 @numba.njit(cache=True)
 def _fill(  # type: ignore[no-untyped-def]
-    r, e, l, sentence, scalars, memory,
+    r, e, l, sentence, scalars, table,
     quantities, lookup, no_feature,
     chooses, current_rows, starts, entity_rows, update_tokens, update_previous,
     pair_bounds, pair_rows, pair_features, chosen_pairs, final_rows,
@@ -284,7 +244,7 @@ def _fill(  # type: ignore[no-untyped-def]
     carried = entities
     first_new = 1 + carried
     first_update = first_new + len(starts)
-    row_of = np.zeros(memory.shape[1], dtype=np.int64)  # the newest state of each entity
+    row_of = np.zeros(table.shape[1], dtype=np.int64)  # the newest state of each entity
     for n in range(1, entities + 1):
         row_of[n] = n
     current_row = row_of[current] if current > 0 else 0
@@ -297,12 +257,12 @@ def _fill(  # type: ignore[no-untyped-def]
             if r[t] > 0:
                 starts[m] = t
                 for n in range(1, entities + 1):  # every entity of this type so far …
-                    if memory[0, n] != r[t]:
+                    if table[TYPE, n] != r[t]:
                         continue
-                    values[0] = position + t - memory[1, n]
-                    values[1] = sentence[t] - memory[2, n]
-                    values[2] = mentions_before + m + 1 - memory[3, n]
-                    values[3] = memory[4, n]
+                    values[0] = position + t - table[TOKEN, n]
+                    values[1] = sentence[t] - table[SENTENCE, n]
+                    values[2] = mentions_before + m + 1 - table[MENTION, n]
+                    values[3] = table[COUNT, n]
                     for hot in range(len(quantities)):
                         q = quantities[hot]
                         pair_features[k, hot] = lookup[q, min(values[q], farthest)]
@@ -315,14 +275,14 @@ def _fill(  # type: ignore[no-untyped-def]
                     pair_features[k, hot] = no_feature
                 if e[t] > entities:
                     entities = e[t]
-                    memory[0, entities] = r[t]
+                    table[TYPE, entities] = r[t]
                     row_of[entities] = first_new + m
                     chosen_pairs[m] = k
                 k += 1
                 entity_rows[m] = row_of[e[t]]
                 current_row = row_of[e[t]]
-                memory[3, e[t]] = mentions_before + m + 1
-                memory[4, e[t]] += 1
+                table[MENTION, e[t]] = mentions_before + m + 1
+                table[COUNT, e[t]] += 1
                 remaining = l[t]
                 m += 1
                 pair_bounds[m] = k
@@ -334,8 +294,8 @@ def _fill(  # type: ignore[no-untyped-def]
             row_of[n] = first_update + u
             current_row = row_of[n]
             current = n
-            memory[1, n] = position + t
-            memory[2, n] = sentence[t]
+            table[TOKEN, n] = position + t
+            table[SENTENCE, n] = sentence[t]
             remaining -= 1
             u += 1
     for n in range(1, entities + 1):

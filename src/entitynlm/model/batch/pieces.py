@@ -23,9 +23,9 @@ class Pieces:
     """
 
     def __init__(self, words: EncodedWords, device: torch.device, chosen: np.ndarray | None = None) -> None:
-        self.count = len(words) if chosen is None else len(chosen)
-        places, index = words.places, np.arange(len(words)) if chosen is None else chosen
-        index, owners = words.expand(index)
+        chosen = np.arange(len(words)) if chosen is None else chosen
+        index, owners = words.expand(chosen)
+        places, self.count = words.places, len(chosen)
         self.index = as_rows(index, device)
         self.ids = as_rows(words.all_pieces[index], device)
         self.owners = None if owners is None else as_rows(owners, device)

@@ -170,7 +170,11 @@ def score_indexes(
     rows = _Rows(indexes, reading, config.mode != "generative", hidden.device)
 
     # Entity states: new entities (eq. 7), then all updates (eq. 8).
-    initial = network.create_entity(rows.types_of_mentions, _draw_noise(noise, indexes, config.entity_dim))
+    drawn = None
+    if noise is not None:
+        firsts = [index.past.position + index.starts for index in indexes]
+        drawn = torch.cat([noise.draw(positions, config.entity_dim) for positions in firsts])
+    initial = network.create_entity(rows.types_of_mentions, drawn)
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     projected = network.project_state(hidden)
@@ -224,13 +228,14 @@ def _score_words(
     """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
     device = contexts.device
     pieces = Pieces(EncodedWords.join(reading.words), device)
-    current, positions = as_rows(rows.current, device), _find_positions(network, indexes)
+    config, positions = network.config, None
+    if config.mention_positions:
+        found = [find_mention_positions(config, a.mention_types, a.remaining, a.chooses) for a in indexes]
+        positions = pieces.of_words(as_rows(np.concatenate(found), device))
     if pieces.owners is not None:
-        (contexts,) = take_rows(
-            reading.table, as_rows(np.concatenate(reading.piece_rows), device), compiled=compiled
-        )
-        current = current[pieces.owners]
-        positions = None if positions is None else positions[pieces.owners]
+        piece_rows = as_rows(np.concatenate(reading.piece_rows), device)
+        (contexts,) = take_rows(reading.table, piece_rows, compiled=compiled)
+    current = pieces.of_words(as_rows(rows.current, device))
     u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
     return pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
 
@@ -262,28 +267,12 @@ def gather_ends(
     return table[as_rows(np.concatenate(rows), table.device)]
 
 
-def _find_positions(network: EntityNetwork, indexes: Sequence[DocumentIndex]) -> Tensor | None:
-    """The place of each word in its mention, where the network looks at it."""
-    if not network.config.mention_positions:
-        return None
-    positions = [
-        find_mention_positions(network.config, a.mention_types, a.remaining, a.chooses) for a in indexes
-    ]
-    return as_rows(np.concatenate(positions), network.W_r.device)
-
-
 def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """(words,) of the batch: whether a word opens a stretch of its entity's words, its copy candidates, its copies."""
     names = ("opens", "copy_candidates", "copies")
     columns = [np.concatenate([getattr(index.copies, name) for index in indexes]) for name in names]
     opens, copy_candidates, copies = (torch.from_numpy(column).to(device) for column in columns)
     return opens, copy_candidates, copies
-
-
-def _draw_noise(noise: Noise | None, indexes: Sequence[DocumentIndex], size: int) -> Tensor | None:
-    if noise is None:
-        return None
-    return torch.cat([noise.draw(index.past.position + index.starts, size) for index in indexes])
 
 
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:

@@ -158,9 +158,7 @@ def assign_by_clustering(
     :param rounds: passes over the vocabulary at most; it ends when a pass moves fewer than one word in a
         thousand.
     """
-    from entitynlm.model.encoding.class_clustering import (
-        exchange,  # compiles; most users of this module never need it
-    )
+    from entitynlm.model.encoding.class_clustering import exchange  # compiles; most users never need it
 
     matrix = sparse.csr_matrix(bigrams)
     counts = np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64)
