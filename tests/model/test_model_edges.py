@@ -86,7 +86,7 @@ def test_looking_ahead_changes_what_comes_before() -> None:
     with torch.no_grad():
         scores = score_documents(network, [first, second], noise=None)
     assert abs(float(scores.r[0] - scores.r[3])) > 1e-6
-    with pytest.raises(ConfigError, match="left-to-right"):
+    with pytest.raises(ConfigError, match="left to right"):
         SlowTwin(network)
 
 
