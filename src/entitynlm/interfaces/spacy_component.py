@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
 from entitynlm.interfaces.api import EntityNLM
+from entitynlm.model.packaged import DEFAULT
 from entitynlm.text.document import Document
 from entitynlm.text.english import PRONOUNS
 from entitynlm.text.formats.spacy_docs import read_tokens
@@ -44,12 +45,12 @@ class EntityComponent:
 
     nlp: Language
     name: str
-    model: str
-    samples: int
-    singletons: bool
-    surprisal: bool
-    surprisal_samples: int
-    seed: int
+    model: str = DEFAULT
+    samples: int = 0
+    singletons: bool = False
+    surprisal: bool = False
+    surprisal_samples: int = 20
+    seed: int = 0
 
     def __post_init__(self) -> None:
         self._model = EntityNLM.from_pretrained(self.model)
@@ -62,10 +63,8 @@ class EntityComponent:
         least = 1 if self.singletons else 2
         entities = [entity for entity in annotated.entities if len(entity.mentions) >= least]
         for number, entity in enumerate(entities, start=1):
-            spans = [
-                Span(doc, places[mention.start], places[mention.end - 1] + 1, label=entity.type or "")
-                for mention in entity.mentions
-            ]
+            ends = ((places[mention.start], places[mention.end - 1] + 1) for mention in entity.mentions)
+            spans = [Span(doc, start, end, label=entity.type or "") for start, end in ends]
             doc.spans[f"{PREFIX}_{number}"] = spans
         if self.surprisal:
             tables = self._model.surprisal(
@@ -76,14 +75,7 @@ class EntityComponent:
         return doc
 
 
-DEFAULTS = {
-    "model": "entitynlm-en",
-    "samples": 0,
-    "singletons": False,
-    "surprisal": False,
-    "surprisal_samples": 20,
-    "seed": 0,
-}
+DEFAULTS = {field.name: field.default for field in fields(EntityComponent)[2:]}
 make_component = Language.factory("entitynlm", default_config=DEFAULTS)(EntityComponent)
 
 

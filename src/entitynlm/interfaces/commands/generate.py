@@ -61,7 +61,12 @@ def generate(
       echo "The captain looked at the sea." | entitynlm generate - --plain
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
-    check_request(temperature, top_p, names)
+    if temperature <= 0:
+        raise ConfigError(f"--temperature must be above 0, not {temperature}")
+    if not 0 < top_p <= 1:
+        raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
+    if not all(names):
+        raise ConfigError("--cast has an empty name between its commas")
     prompt = None if file is None else read_prompt(file, format, terminal)
     pretrained = model.load(terminal)
     from entitynlm.generation.continuations import Request, generate_continuations
@@ -80,16 +85,6 @@ def generate(
         "prompt": prompt.id if prompt is not None else None,
     }
     terminal.write_json({**heading, "continuations": [to_json(story) for story in stories]})
-
-
-def check_request(temperature: float, top_p: float, names: tuple[str, ...]) -> None:
-    """The limits of these options, which typer can't say: zero is left out."""
-    if temperature <= 0:
-        raise ConfigError(f"--temperature must be above 0, not {temperature}")
-    if not 0 < top_p <= 1:
-        raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
-    if not all(names):
-        raise ConfigError("--cast has an empty name between its commas")
 
 
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
