@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
-from entitynlm.inference.readings import read_chunks
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.word_scorer import (
     ClassWordScorer,
     WordScorer,
@@ -91,6 +91,6 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
             model, proposal, particles=20, seed=seed, filter_config=FilterConfig(16, threshold=0.5)
         )
         particle_filter._words = scorer
-        (chunk,) = read_chunks(model, proposal, document)
+        (chunk,) = Readings(document).read_both(model, proposal)
         found.append(particle_filter.advance(chunk, end=200))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)

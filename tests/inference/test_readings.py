@@ -10,7 +10,7 @@ import pytest
 from entitynlm.inference import particles
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
-from entitynlm.inference.readings import CHUNK, cut, read_chunks
+from entitynlm.inference.readings import CHUNK, Readings, cut
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.entitynlm import EntityNetwork
 from support.enumeration import list_analyses
@@ -26,7 +26,7 @@ def walk_in_chunks(
         model, proposal, particles=10, seed=np.random.SeedSequence(1), filter_config=filter_config, **options
     )
     found = []
-    for chunk in read_chunks(model, proposal, document, size=size):
+    for chunk in Readings(document).read_both(model, proposal, size=size):
         found.append(particle_filter.advance(chunk, end=length))
     return particle_filter, np.concatenate(found)
 
@@ -49,7 +49,7 @@ def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
     particle_filter = ParticleFilter(
         model, proposal, particles=len(analyses), seed=seed, filter_config=FilterConfig(4)
     )
-    for chunk in read_chunks(model, proposal, document, size=2):
+    for chunk in Readings(document).read_both(model, proposal, size=2):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=5, forced=forced[part])
     assert float(log_sum_exp(particle_filter.log_q)) == pytest.approx(0, abs=1e-10)
@@ -79,7 +79,7 @@ def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_does_not_grow_with_the_text() -> None:
     model, proposal = make_network("generative", sigma=0.1), make_network("causal", seed=1)
     document = make_words(30_000, sentence_length=20)
-    assert len(list(read_chunks(model, proposal, document))) > 1
+    assert len(list(Readings(document).read_both(model, proposal))) > 1
     estimate = estimate_log_prob(model, proposal, document, particles=4, repeats=1, check_every=50)
     assert np.isfinite(estimate.log_prob)
 

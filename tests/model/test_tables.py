@@ -51,7 +51,9 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
                     + tables.sigma * NOISE.draw(np.array([t]), tables.means.shape[1])[0].numpy()
                 )
                 new_entity = (
-                    new_entity * 0 if tables.zero_new_entities else new_entity / np.linalg.norm(new_entity)
+                    new_entity * 0
+                    if network.config.new_entity == "zero"
+                    else new_entity / np.linalg.norm(new_entity)
                 )
                 old = [n for n, mention_type in kind_of.items() if mention_type == r]
                 scores = []
@@ -62,7 +64,7 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
                         "mention": mentions + 1 - seen[n]["mention"],
                         "count": seen[n]["count"],
                     }
-                    distance = tables.distance_weights[find_features(network, since)].sum()
+                    distance = float(network.w_dist.detach()[find_features(network, since)].sum())
                     scores.append(tables.queries[t] @ vectors[n] + distance)
                     if len(
                         tables.string_match_weights
@@ -71,9 +73,7 @@ def replay(network: EntityNetwork, tables: WordTables, document: EncodedDocument
                         scores[-1] += tables.string_match_weights[
                             0 if not copies else 1 if 2 * copies < copy_candidates else 2
                         ]
-                log_probs = log_softmax(
-                    [*scores, tables.queries[t] @ new_entity + tables.distance_weights[-1]]
-                )
+                log_probs = log_softmax([*scores, tables.queries[t] @ new_entity])
                 if e not in kind_of:
                     kind_of[e], vectors[e], seen[e] = r, new_entity, {"count": 0}
                     out["e"][t] = log_probs[-1]

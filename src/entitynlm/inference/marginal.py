@@ -8,20 +8,21 @@ average (Jensen), so that a perplexity made from it is too high on average, neve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
-from entitynlm.inference.readings import read_chunks
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import SCHEMES, FloatArray, Scheme, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
+FilterType = TypeVar("FilterType", bound=ParticleFilter)
 Method = Literal["importance", "particle-filter"]
 METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
@@ -65,22 +66,23 @@ class MarginalEstimate:
         return len(self.per_token)
 
 
-def estimate_log_prob(
+def make_filters(
     model: EntityNetwork,
     proposal: EntityNetwork,
     document: EncodedDocument,
     *,
     particles: int = 100,
-    repeats: int = 4,
+    repeats: int = 1,
     method: Method = "particle-filter",
     seed: int = 0,
     prior_share: float = PRIOR_SHARE,
     resample_threshold: float = 0.5,
     scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
-    cache_share: float = 0.0,
-) -> MarginalEstimate:
-    """Estimate log P(X) of a document's words; its annotation is not looked at.
+    make: Callable[..., FilterType] = ParticleFilter,  # type: ignore[assignment]
+    **options: Any,
+) -> list[FilterType]:
+    """Independent populations (``repeats`` of them) at the start of a document.
 
     :param model: P, and :param proposal: Q, both in evaluation mode and over the same vocabulary.
     :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
@@ -89,28 +91,56 @@ def estimate_log_prob(
         (docs/decisions/041-estimating-the-marginal.md).
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
-    :param cache_share: share of a word cache in P's words (``word_cache``; 0: none).
+    :param options: of :class:`ParticleFilter`, or of what else is to be made.
     """
     check_networks(model, proposal)
-    check_document(document, particles)
-    filter_config = make_filter_config(
-        method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
+    checks = (
+        (particles >= 1, f"there must be one particle at least, not {particles}"),
+        (repeats >= 1, f"there must be one repeat at least, not {repeats}"),
+        (method in METHODS, f"there is no method {method!r}; choose one of {', '.join(METHODS)}"),
+        (
+            scheme in SCHEMES,
+            f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}",
+        ),
+        (seed >= 0, f"a seed is a whole number that is not negative, not {seed}"),
+        (0 <= prior_share <= 1, f"P's share in the proposal is between 0 and 1, not {prior_share}"),
+        (
+            0 <= resample_threshold <= 1,
+            f"the resampling threshold is a share of the particles, from 0 to 1, not {resample_threshold}",
+        ),
+        (check_every >= 1, f"weights are looked at every 1, 2, … words, not every {check_every}"),
     )
-    if repeats < 1:
-        raise ConfigError(f"there must be one repeat at least, not {repeats}")
-    filters = [
-        ParticleFilter(
-            model,
-            proposal,
-            particles=particles,
-            seed=child,
-            filter_config=filter_config,
-            cache_share=cache_share,
-        )
-        for child in seed_document(seed, document).spawn(repeats)
+    for holds, message in checks:
+        if not holds:
+            raise ConfigError(message)
+    check_document(document)
+    config = FilterConfig(IMPORTANCE_WORDS, prior_share)
+    if method == "particle-filter":
+        config = FilterConfig(check_every, prior_share, resample_threshold, scheme)
+    words = np.ascontiguousarray(document.x, dtype=np.int64)
+    own = np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])  # whatever documents are around it
+    return [
+        make(model, proposal, particles=particles, seed=child, filter_config=config, **options)
+        for child in own.spawn(repeats)
     ]
+
+
+def estimate_log_prob(
+    model: EntityNetwork,
+    proposal: EntityNetwork,
+    document: EncodedDocument,
+    *,
+    repeats: int = 4,
+    method: Method = "particle-filter",
+    prior_share: float = PRIOR_SHARE,
+    **options: Any,
+) -> MarginalEstimate:
+    """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filters`."""
+    filters = make_filters(
+        model, proposal, document, repeats=repeats, method=method, prior_share=prior_share, **options
+    )
     log_evidence = np.empty((repeats, len(document)))
-    for chunk in read_chunks(model, proposal, document):
+    for chunk in Readings(document).read_both(model, proposal):
         part = slice(chunk.start, chunk.stop)
         for row, particle_filter in enumerate(filters):
             log_evidence[row, part] = particle_filter.advance(chunk, end=len(document))
@@ -196,38 +226,7 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
         raise InferenceError(f"the model knows {sizes[0]} words and the proposal {sizes[1]}")
 
 
-def make_filter_config(
-    method: Method, *, share: float, threshold: float, scheme: Scheme, check_every: int
-) -> FilterConfig:
-    """How the particle filter goes, by method."""
-    if method not in METHODS:
-        raise ConfigError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
-    if scheme not in SCHEMES:
-        raise ConfigError(f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
-    if not 0 <= share <= 1:
-        raise ConfigError(f"P's share in the proposal is between 0 and 1, not {share}")
-    if not 0 <= threshold <= 1:
-        raise ConfigError(
-            f"the resampling threshold is a share of the particles, from 0 to 1, not {threshold}"
-        )
-    if check_every < 1:
-        raise ConfigError(f"weights are looked at every 1, 2, … words, not every {check_every}")
-    if method == "importance":
-        return FilterConfig(IMPORTANCE_WORDS, share)
-    return FilterConfig(check_every, share, threshold, scheme)
-
-
-def seed_document(seed: int, document: EncodedDocument) -> np.random.SeedSequence:
-    """Randomness of its own for each document, which does not depend on the documents around it."""
-    if seed < 0:
-        raise ConfigError(f"a seed is a whole number that is not negative, not {seed}")
-    words = np.ascontiguousarray(document.x, dtype=np.int64)
-    return np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])
-
-
-def check_document(document: EncodedDocument, particles: int) -> None:
-    """Whether there is a text, and a particle to go through it."""
-    if particles < 1:
-        raise ConfigError(f"there must be one particle at least, not {particles}")
+def check_document(document: EncodedDocument) -> None:
+    """Whether there is a text."""
     if len(document) == 0:
         raise DataError(f"the document {document.id!r} has no words")

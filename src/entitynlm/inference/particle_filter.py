@@ -13,6 +13,7 @@ copied, light ones dropped, and all weights start again at one. Importance sampl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from entitynlm.errors import InferenceError
 from entitynlm.inference.particles import Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
-from entitynlm.inference.state_tables import make_network_arrays
+from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import (
     FloatArray,
     Scheme,
@@ -60,11 +61,10 @@ class FilterConfig:
     scheme: Scheme = "systematic"
 
 
-@dataclass(frozen=True)
-class SegmentRecord:
-    """What the particles chose over one segment, and whose copies they became after it (None: nobody's)."""
+class SegmentRecord(NamedTuple):
+    """What the particles chose over one segment, (S, N) each, and whose copies they became after it (None: nobody's)."""
 
-    mention_type: np.ndarray  # (S, N)
+    mention_type: np.ndarray
     entity: np.ndarray
     remaining: np.ndarray
     parents: np.ndarray | None
@@ -124,8 +124,9 @@ class ParticleFilter:
             copying = self.model.config.copying or self.proposal.config.copying
             proposal = None if alone else chunk.proposal
             self._population = Population(chunk.model, proposal, self.count, copying=copying)
-        P = make_network_arrays(chunk.model, self.model.feature_set, noisy=not alone)
-        Q = P if alone else make_network_arrays(chunk.proposal, self.proposal.feature_set, noisy=False)
+        P, Q = NetworkArrays.of_tables(chunk.model), NetworkArrays.of_tables(chunk.proposal)
+        Q = Q._replace(sigma=0.0)  # Q need only be *a* distribution, the same whenever it is asked
+        P = Q if alone else P
         words = chunk.model.words
         x, sentence = words.x, words.sentence
         log_evidence = np.empty(len(x))

@@ -9,21 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from entitynlm.inference.marginal import (
-    CHECK_EVERY,
-    PRIOR_SHARE,
-    Method,
-    check_document,
-    check_networks,
-    make_filter_config,
-    seed_document,
-)
+from entitynlm.inference.marginal import check_document, make_filters
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.weights import FloatArray, Scheme, effective_sample_size, normalise
+from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
@@ -117,17 +110,8 @@ def find_best_sample(
     Not from the posterior's particles: those are led away, word by word, to whatever explains the words so far, which is good
     for sums over analyses and bad for a single one (LitBank dev, 20 samples: mention F1 53 against 79).
     """
-    drawn = sample_analyses(
-        model,
-        proposal,
-        document,
-        particles=samples,
-        method="importance",
-        seed=seed,
-        prior_share=0.0,
-        readings=readings,
-    )
-    return drawn.best()
+    options: dict[str, Any] = {"method": "importance", "prior_share": 0.0, "readings": readings}
+    return sample_analyses(model, proposal, document, particles=samples, seed=seed, **options).best()
 
 
 def sample_analyses(
@@ -135,35 +119,22 @@ def sample_analyses(
     proposal: EntityNetwork,
     document: EncodedDocument,
     *,
-    particles: int = 100,
-    method: Method = "particle-filter",
-    seed: int = 0,
-    prior_share: float = PRIOR_SHARE,
-    resample_threshold: float = 0.5,
-    scheme: Scheme = "systematic",
-    check_every: int = CHECK_EVERY,
     readings: Readings | None = None,
+    **options: Any,
 ) -> WeightedAnalyses:
     """Draw weighted analyses of a document's words; its annotation is not looked at.
 
-    The arguments are those of :func:`entitynlm.inference.marginal.estimate_log_prob`; ``readings`` are of the document's words,
-    where they were read before.
+    :param readings: of the document's words, where they were read before.
+    :param options: those of :func:`entitynlm.inference.marginal.make_filters`.
     """
-    check_networks(model, proposal)
-    check_document(document, particles)
-    filter_config = make_filter_config(
-        method, share=prior_share, threshold=resample_threshold, scheme=scheme, check_every=check_every
-    )
-    child = seed_document(seed, document).spawn(1)[0]
-    particle_filter = ParticleFilter(
-        model, proposal, particles=particles, seed=child, filter_config=filter_config, keep=True
-    )
-    _go_through(particle_filter, document, readings)
+    (particle_filter,) = make_filters(model, proposal, document, keep=True, **options)
+    for chunk in (readings or Readings(document)).read_both(model, proposal):
+        particle_filter.advance(chunk, end=len(document))
     mention_type, entity, remaining = trace_paths(particle_filter.records)
     return WeightedAnalyses(
-        mention_type=mention_type,
-        entity=entity,
-        remaining=remaining,
+        mention_type,
+        entity,
+        remaining,
         weights=normalise(particle_filter.log_weights),
         log_p=particle_filter.log_p,
         log_q=particle_filter.log_q,
@@ -183,7 +154,7 @@ def decode_greedy(
     :param mention_bias: added to the log-odds of a mention at every word. Best choices find fewer mentions than there are, where
         many words are a mention with somewhat less than even odds; log Q is that of the biased Q.
     """
-    check_document(document, 1)
+    check_document(document)
     particle_filter = ParticleFilter(
         proposal,
         proposal,
@@ -193,26 +164,11 @@ def decode_greedy(
         keep=True,
         greedy=True,
     )
-    _go_through(particle_filter, document, readings, mention_bias)
-    mention_type, entity, remaining = trace_paths(particle_filter.records)
-    return Analysis(mention_type[:, 0], entity[:, 0], remaining[:, 0]), float(particle_filter.log_q[0])
-
-
-def _go_through(
-    particle_filter: ParticleFilter,
-    document: EncodedDocument,
-    readings: Readings | None,
-    mention_bias: float = 0.0,
-) -> None:
-    readings = readings or Readings(document)
-    for chunk in readings.read_both(particle_filter.model, particle_filter.proposal):
-        if mention_bias:
-            chunk = replace(
-                chunk,
-                model=add_mention_bias(chunk.model, mention_bias),
-                proposal=add_mention_bias(chunk.proposal, mention_bias),
-            )
-        particle_filter.advance(chunk, end=len(document))
+    for chunk in (readings or Readings(document)).read_both(proposal, proposal):
+        tables = add_mention_bias(chunk.model, mention_bias) if mention_bias else chunk.model
+        particle_filter.advance(replace(chunk, model=tables, proposal=tables), end=len(document))
+    best = Analysis(*(path[:, 0] for path in trace_paths(particle_filter.records)))
+    return best, float(particle_filter.log_q[0])
 
 
 def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
@@ -223,15 +179,11 @@ def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
     return replace(tables, log_types=scores.astype(tables.log_types.dtype))
 
 
-def trace_paths(records: Sequence[SegmentRecord]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def trace_paths(records: Sequence[SegmentRecord]) -> list[np.ndarray]:
     """(T, N) R, E and L of the paths that lead to today's particles."""
-    paths: list[list[np.ndarray]] = [[], [], []]
-    count = records[-1].mention_type.shape[1]
-    lineage = np.arange(count)
-    for record in reversed(records):
-        if record.parents is not None:
-            lineage = record.parents[lineage]
-        for path, choices in zip(paths, (record.mention_type, record.entity, record.remaining), strict=True):
-            path.append(choices[:, lineage])
-    mention_type, entity, remaining = (np.concatenate(path[::-1]) for path in paths)
-    return mention_type, entity, remaining
+    lineage = np.arange(records[-1].entity.shape[1])
+    segments = []
+    for *choices, parents in reversed(records):
+        lineage = lineage if parents is None else parents[lineage]
+        segments.append([values[:, lineage] for values in choices])
+    return [np.concatenate(path) for path in zip(*reversed(segments), strict=True)]

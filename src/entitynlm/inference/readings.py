@@ -144,23 +144,9 @@ class ReadText:
         return ReadText(encoder, document, words=self.words, readings=self.readings)
 
 
-def read_chunks(
-    model: EntityNetwork,
-    proposal: EntityNetwork,
-    document: EncodedDocument,
-    *,
-    size: int = CHUNK,
-    readings: Readings | None = None,
-) -> Iterator[Chunk]:
-    """The document's tables under both networks."""
-    return (readings or Readings(document)).read_both(model, proposal, size=size)
-
-
 def cut(sentence: np.ndarray, size: int, *, aligned: bool) -> list[tuple[int, int]]:
     """Where to cut a text into chunks of about ``size`` words; ``aligned`` cuts only between sentences."""
     length = len(sentence)
-    if length <= size:
-        return [(0, length)] if length else []
     allowed = np.flatnonzero(np.diff(sentence)) + 1 if aligned else np.arange(1, length)
     bounds = [0]
     while length - bounds[-1] > size:

@@ -214,7 +214,7 @@ def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):
 def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
     queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
-    distance, limit = arrays.distance, arrays.distance_limit
+    distance, largest = arrays.distance, arrays.distance.shape[1] - 1
     weights, compares = arrays.string_match_weights, len(arrays.string_match_weights) > 0
     for c in range(count):
         row = memory[i, candidates[0, c], column]
@@ -226,7 +226,7 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
             scored_at[row] = stamp
         out[c] = scores[row]
         for q in range(4):
-            out[c] += distance[q, min(candidates[1 + q, c], limit[q])]
+            out[c] += distance[q, min(candidates[1 + q, c], largest)]
         if compares:
             out[c] += weights[candidates[5, c]]
 

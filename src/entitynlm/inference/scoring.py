@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
-from entitynlm.inference.readings import read_chunks
+from entitynlm.inference.readings import Readings
 from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -100,7 +100,7 @@ def follow_analyses(
         seed=np.random.SeedSequence(seed),
         filter_config=FilterConfig(IMPORTANCE_WORDS, share),
     )
-    for chunk in read_chunks(model, proposal, document):
+    for chunk in Readings(document).read_both(model, proposal):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)
     return particle_filter

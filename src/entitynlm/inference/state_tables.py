@@ -18,30 +18,26 @@ import numpy as np
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import KEPT
-from entitynlm.model.features import FeatureSet
 
 
 class NetworkArrays(NamedTuple):
-    """One network's :class:`WordTables` as the compiled loop wants them. T words, D size, K mention types.
+    """The fields of a network's :class:`WordTables` that the compiled loop reads."""
 
-    ``distance[q, v]`` is the weight of distance v of quantity q (equation 4's w_dist · f): the buckets, laid out so
-    that a lookup replaces the search. Values above ``distance_limit[q]`` are all in the last bucket.
-    """
+    log_types: np.ndarray
+    queries: np.ndarray
+    length_scores: np.ndarray
+    gates: np.ndarray
+    states: np.ndarray
+    length_weights: np.ndarray
+    means: np.ndarray
+    distance: np.ndarray
+    sigma: float
+    string_match_weights: np.ndarray
+    words_ahead: int
 
-    log_types: np.ndarray  # (T, 1 + K)
-    queries: np.ndarray  # (T, D)
-    length_scores: np.ndarray  # (T, max_length)
-    gates: np.ndarray  # (T, D)
-    states: np.ndarray  # (T, D)
-    length_weights: np.ndarray  # (max_length, D)
-    means: np.ndarray  # (1 + K, D)
-    distance: np.ndarray  # (4, W)
-    distance_limit: np.ndarray  # (4,)
-    sigma: float  # of the noise that is drawn; 0: new entities are the fixed rows 1 … K
-    string_match_weights: (
-        np.ndarray
-    )  # (STRING_MATCHES,) where words are compared with entities' words, else (0,)
-    words_ahead: int  # how many words to come are compared
+    @classmethod
+    def of_tables(cls, tables: WordTables) -> NetworkArrays:
+        return cls(*(getattr(tables, name) for name in cls._fields))
 
 
 class Rows(NamedTuple):
@@ -68,37 +64,6 @@ class Rows(NamedTuple):
     string_match: np.ndarray
 
 
-def make_network_arrays(tables: WordTables, feature_set: FeatureSet, *, noisy: bool) -> NetworkArrays:
-    """Arrays for the sampler.
-
-    :param noisy: whether new entities get their noise. P's do, by its definition; Q's don't, because it need only be *a*
-        distribution that is the same whenever it is asked.
-    """
-    distance, limit = tabulate_distances(feature_set, tables.distance_weights)
-    return NetworkArrays(
-        log_types=tables.log_types,
-        queries=tables.queries,
-        length_scores=tables.length_scores,
-        gates=tables.gates,
-        states=tables.states,
-        length_weights=tables.length_weights,
-        means=tables.means,
-        distance=distance,
-        distance_limit=limit,
-        sigma=float(tables.sigma) if noisy and not tables.zero_new_entities else 0.0,
-        string_match_weights=tables.string_match_weights.astype(np.float64),
-        words_ahead=tables.words_ahead,
-    )
-
-
-def tabulate_distances(feature_set: FeatureSet, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of every distance of every quantity, from the buckets that the document index uses."""
-    used = feature_set.quantities
-    table = np.zeros(feature_set.lookup.shape)
-    table[used] = weights[feature_set.lookup[used]]
-    return table, np.full(len(table), feature_set.lookup.shape[1] - 1)
-
-
 class StateTable:
     """The rows of one network for one population."""
 
@@ -107,8 +72,6 @@ class StateTable:
         new_entities[0] = 0
         norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
         new_entities = new_entities / np.maximum(norms, SMALLEST_NORM).astype(new_entities.dtype)
-        if tables.zero_new_entities:
-            new_entities[:] = 0
         self.fixed = len(new_entities)  # rows that are never dropped
         self.rows = self._allocate(
             max(1024, 4 * self.fixed), new_entities.shape[1], new_entities.dtype, KEPT if copying else 0
@@ -134,7 +97,8 @@ class StateTable:
         size = max(2 * len(old.vectors), self.used + extra)
         room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.copy_words.shape[1])
         self.rows = room._replace(lengths=old.lengths)
-        for new, before in zip(_lasting(self.rows), _lasting(old), strict=True):
+        pairs = zip(get_copy_memory(self.rows), get_copy_memory(old), strict=True)
+        for new, before in ((self.rows.vectors, old.vectors), *pairs):
             new[: old.used[0]] = before[: old.used[0]]
         self.rows.used[0] = old.used[0]
 
@@ -146,7 +110,7 @@ class StateTable:
         rows, used = self.rows, self.used
         numbers = np.zeros(used, dtype=np.int64)
         numbers[live] = np.arange(len(live))
-        for values in _lasting(rows):
+        for values in (rows.vectors, *get_copy_memory(rows)):
             values[: len(live)] = values[live]
         for stamps in (rows.scored_at, rows.updated_at, rows.measured_at, rows.paired_at, rows.compared_at):
             stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
@@ -181,6 +145,6 @@ class StateTable:
         )
 
 
-def _lasting(rows: Rows) -> tuple[np.ndarray, ...]:
-    """What is true of a row for ever."""
-    return rows.vectors, rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last
+def get_copy_memory(rows: Rows) -> tuple[np.ndarray, ...]:
+    """The words of entities that mentions may copy, as ``entity_rows`` wants them."""
+    return rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last

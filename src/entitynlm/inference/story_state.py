@@ -1,15 +1,11 @@
 """The state of a story between two words: what is expected next, and what state follows an observed word.
 
-A :class:`StoryState` is immutable: entity vectors, who was mentioned when, what was said of each entity (copy memory), whether
-a mention is open and, where words are generated, the backbone's carry. Whatever goes through a story word by word stands on it:
-generation, entity prediction, referent surprisal, the linker's proposal scores. Its equations are those of the page
-(``model.entitynlm``) and of the sampler's kernel (``entity_rows``); tests hold it against batch scoring and the slow twin.
+Whatever goes through a story word by word stands on :class:`StoryState`: generation, entity prediction, referent surprisal, the
+linker's proposal scores. It is immutable: successive states share one table of entity vectors that only grows, and each holds row
+numbers, so any number of continuations may branch off from it.
 
 What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.word_tables.WordTables`: of the tables of one reading
 where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
-
-Successive states share one table of entity states that only grows, and each holds row numbers: a state costs a few integers per
-entity, and any number of continuations may branch off from it.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.inference.entity_rows import count_row_copies, remember, score_rows, update_row
-from entitynlm.inference.state_tables import StateTable, tabulate_distances
+from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.batch.document_index import EntityHistory
@@ -42,8 +38,6 @@ class EntityStates(StateTable):
 
     def __init__(self, network: EntityNetwork, tables: WordTables) -> None:
         super().__init__(tables, 0, copying=network.config.copying)
-        self.network = network
-        self.distance, self.limit = tabulate_distances(network.feature_set, tables.distance_weights)
 
     def append(self, vector: np.ndarray) -> int:
         """The row of a new entity with this vector."""
@@ -57,25 +51,19 @@ class EntityStates(StateTable):
     ) -> tuple[int, float]:
         """The row of an entity after a word of its mention (equation 8), and the gate δ."""
         new = self._take_row()
-        rows = self.rows
-        gate = update_row(tables.gates, tables.states, at, rows.vectors, row, new)
+        gate = update_row(tables.gates, tables.states, at, self.rows.vectors, row, new)
         self.remember(row, new, x, previous, position)
         return new, float(gate)
 
     def remember(self, row: int, new: int, x: int, previous: int, position: int) -> None:
         """The copy memory of row ``new``: that of ``row``, and a word that stands at ``position``."""
-        rows = self.rows
-        if rows.copy_words.shape[1]:
-            remember(
-                rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last, rows.compared_at,
-                row, new, x, previous, position,
-            )  # fmt: skip
+        if self.rows.copy_words.shape[1]:
+            remember(*get_copy_memory(self.rows), self.rows.compared_at, row, new, x, previous, position)
 
     def _take_row(self) -> int:
         self.reserve(ROOM)
-        row = self.used
         self.rows.used[0] += 1
-        return row
+        return self.used - 1
 
 
 @dataclass(frozen=True)
@@ -122,11 +110,8 @@ class StoryState:
         """(N,) the scores of equation 4: hᵀ W_entity e + w_distᵀ f(e). A proposal's string match is left out."""
         scores = np.empty(len(self.rows))
         score_rows(tables.queries, at, self.states.rows.vectors, self.rows, scores)
-        return self._add_distances(scores, self.history.measure(self.sentence))
-
-    def _add_distances(self, scores: FloatArray, distances: np.ndarray) -> FloatArray:
-        bounded = np.clip(distances, 0, self.states.limit[:, None])
-        total: FloatArray = scores + self.states.distance[np.arange(len(bounded))[:, None], bounded].sum(0)
+        distances = np.clip(self.history.measure(self.sentence), 0, tables.distance.shape[1] - 1)
+        total: FloatArray = scores + np.take_along_axis(tables.distance, distances, 1).sum(0)
         return total
 
     def expect(self, tables: WordTables, at: int, new_entities: np.ndarray | None = None) -> Expectation:
@@ -136,15 +121,12 @@ class StoryState:
         """
         if new_entities is None:
             new_entities = self.states.rows.vectors[1 : self.states.fixed]
-        distances = self.history.measure(self.sentence)
-        scores = np.empty(len(self.rows) + len(new_entities))
-        score_rows(tables.queries, at, self.states.rows.vectors, self.rows, scores)
-        scores[: len(self.rows)] = self._add_distances(scores[: len(self.rows)], distances)
-        scores[len(self.rows) :] = new_entities @ tables.queries[at]
+        scores = np.concatenate([self.score_entities(tables, at), new_entities @ tables.queries[at]])
         types = np.concatenate([self.history.mention_types, np.arange(1, len(new_entities) + 1)])
-        log_entities = normalise_by_type(scores, types)
+        log_totals = np.array([log_sum_exp(scores[types == k]) for k in range(1, len(new_entities) + 1)])
+        log_entities = scores - log_totals[types - 1]
         log_types = tables.log_types[at].astype(np.float64)
-        return Expectation(self, tables, at, log_types, log_entities, types, distances, new_entities)
+        return Expectation(self, tables, at, log_types, log_entities, types, new_entities)
 
     @torch.no_grad()
     def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
@@ -162,20 +144,13 @@ class StoryState:
     @torch.no_grad()
     def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
         """(V,) equation 6 for every word of a vocabulary; a mention may copy its entity's words."""
-        network = self.network
-        h = torch.from_numpy(tables.contexts[at : at + 1]).to(network.W_r.device)
+        h = torch.from_numpy(tables.contexts[at : at + 1]).to(self.network.W_r.device)
         log_probs = self.log_prob_pieces(h)
-        if not (network.config.copying and self.history.remaining > 0):
+        share, candidates = self.expect_copy(h)
+        if not candidates:
             return log_probs
-        opens, candidates = self._list_copy_candidates()
-        copies = torch.bincount(candidates, minlength=len(log_probs)).to(h)
-        return network.mix_copies(
-            log_probs,
-            network.score_copying(h).expand(len(log_probs), -1),
-            torch.full_like(copies, opens, dtype=torch.bool),
-            torch.full_like(copies, len(candidates)),
-            copies,
-        )
+        copies = torch.bincount(torch.tensor(candidates, device=h.device), minlength=len(log_probs))
+        return torch.log((1 - share) * log_probs.exp() + share * copies / len(candidates))
 
     @torch.no_grad()
     def expect_copy(self, h: Tensor) -> tuple[float, list[int]]:
@@ -184,36 +159,23 @@ class StoryState:
         """
         if not (self.network.config.copying and self.history.remaining > 0):
             return 0.0, []
-        opens, candidates = self._list_copy_candidates()
-        count = torch.tensor([len(candidates)], device=h.device)
-        nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
-        scores = self.network.score_copying(h)
-        log_share = self.network.mix_copies(
-            nothing, scores, torch.tensor([opens], device=h.device), count, count
-        )
-        return float(log_share.exp()), candidates.tolist()
-
-    def _list_copy_candidates(self) -> tuple[bool, Tensor]:
-        """Whether the next word opens a stretch of the current entity's words, and the words that it may copy."""
         rows, row = self.states.rows, self.current
         adjacent = rows.copy_seen[row] > 0 and rows.copy_last[row] == self.history.position - 1
-        wanted = self.previous if adjacent else OPENING
         kept = min(int(rows.copy_seen[row]), rows.copy_words.shape[1])
-        words = rows.copy_words[row, :kept][rows.copy_before[row, :kept] == wanted]
-        return not adjacent, torch.from_numpy(words.astype(np.int64)).to(self.network.W_r.device)
+        follows = rows.copy_before[row, :kept] == (self.previous if adjacent else OPENING)
+        candidates = rows.copy_words[row, :kept][follows].tolist()
+        count = torch.tensor([len(candidates)], device=h.device)
+        opens = torch.tensor([not adjacent], device=h.device)
+        nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
+        share = self.network.mix_copies(nothing, self.network.score_copying(h), opens, count, count).exp()
+        return float(share), candidates
 
     def count_copies(self, x: int, entities: Sequence[int]) -> np.ndarray:
         """(n, 3) per entity (0: a new one) whether x would open a stretch of its words, its copy candidates, its copies."""
-        rows = self.states.rows
+        memory, place = get_copy_memory(self.states.rows), (x, self.previous, self.history.position)
         counts = [
-            count_row_copies(
-                rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last,
-                self.rows[n - 1], x, self.previous, self.history.position,
-            )
-            if n
-            else (False, 0, 0)
-            for n in entities
-        ]  # fmt: skip
+            count_row_copies(*memory, self.rows[n - 1], *place) if n else (False, 0, 0) for n in entities
+        ]
         return np.array(counts, dtype=np.int64).reshape(-1, 3)
 
     # -- what follows an observation ----------------------------------------------------------------------------------
@@ -293,7 +255,6 @@ class Expectation:
 
     :param log_types: (1 + K,) log p(R).
     :param log_entities: (N + K,) log p(E | R) of each candidate given its type; :param types: (N + K,) these types.
-    :param distances: (4, N) how far the known entities are, in the order of ``QUANTITIES``.
     """
 
     state: StoryState
@@ -302,13 +263,17 @@ class Expectation:
     log_types: FloatArray
     log_entities: FloatArray
     types: np.ndarray
-    distances: np.ndarray
     new_entities: np.ndarray
 
     @property
     def known(self) -> int:
         """N."""
         return len(self.state.rows)
+
+    @property
+    def distances(self) -> np.ndarray:
+        """(4, N) how far the known entities are, in the order of ``QUANTITIES``."""
+        return self.state.history.measure(self.state.sentence)
 
     @property
     def log_probs(self) -> FloatArray:
@@ -318,13 +283,10 @@ class Expectation:
 
     def gather_vectors(self, candidates: np.ndarray) -> np.ndarray:
         """(n, D) the vectors of some candidates, which are numbered from 0."""
-        known = self.known
-        rows = (
-            self.state.rows[np.minimum(candidates, max(0, known - 1))] if known else np.zeros_like(candidates)
-        )
-        new = self.new_entities[np.maximum(candidates - known, 0)]
-        found: np.ndarray = np.where((candidates < known)[:, None], self.state.states.rows.vectors[rows], new)
-        return found
+        vectors: np.ndarray = self.new_entities[np.maximum(candidates - self.known, 0)]
+        old = candidates < self.known
+        vectors[old] = self.state.states.rows.vectors[self.state.rows[candidates[old]]]
+        return vectors
 
     def log_lengths(self, candidates: np.ndarray) -> FloatArray:
         """(n, max_length) log p(L | R, E) of some candidates (equation 5)."""
@@ -374,20 +336,15 @@ def read_along(
             state = StoryState(network, EntityStates(network, tables), sentence=sentences[0])
         for first in range(start, stop, BLOCK):
             last = min(first + BLOCK, stop)
-            positions = np.arange(first, last)
-            some = positions[starting[first:last]] if starts_only else positions
-            new_entities = np.zeros((last - first, network.config.mention_types, tables.means.shape[1]))
-            new_entities = new_entities.astype(tables.means.dtype)
-            new_entities[some - first] = create_entities(network, noise.draw(some, tables.means.shape[1]))
-            for t in range(first, last):
-                own = new_entities[t - first]
-                new_entity = own[r[t] - 1] if r[t] else None
+            some = np.arange(first, last)
+            some = some[starting[first:last]] if starts_only else some
+            types, size = network.config.mention_types, tables.means.shape[1]
+            new_entities = np.zeros((last - first, types, size), dtype=tables.means.dtype)
+            new_entities[some - first] = create_entities(network, noise.draw(some, size))
+            for t, own in enumerate(new_entities, start=first):
+                word, new_entity = (x[t], r[t], e[t], l[t]), own[r[t] - 1] if r[t] else None
                 after = state.observe(
-                    (x[t], r[t], e[t], l[t]),
-                    tables,
-                    t - start,
-                    new_entity=new_entity,
-                    sentence=sentences[t + 1],
+                    word, tables, t - start, new_entity=new_entity, sentence=sentences[t + 1]
                 )
                 yield ReadingStep(state, after, tables, t - start, own)
                 state = after
@@ -401,14 +358,3 @@ def create_entities(network: EntityNetwork, noise: Tensor) -> np.ndarray:
     created = network.create_entity(types, noise.repeat_interleave(count, 0).to(network.W_r.device))
     vectors: np.ndarray = created.reshape(len(noise), count, created.shape[-1]).cpu().numpy()
     return vectors
-
-
-def normalise_by_type(scores: FloatArray, types: np.ndarray) -> FloatArray:
-    """log softmax among the candidates of each mention type; every type has its new entity."""
-    shifted = scores - scores.max()
-    totals = np.bincount(types, weights=np.exp(shifted))[1:]
-    if (totals > 1e-200).all():
-        log_probs: FloatArray = shifted - np.log(totals)[types - 1]
-        return log_probs
-    log_totals = np.array([log_sum_exp(scores[types == kind]) for kind in range(1, len(totals) + 1)])
-    return np.asarray(scores - log_totals[types - 1])

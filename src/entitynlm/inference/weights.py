@@ -25,12 +25,7 @@ SCHEMES: tuple[Scheme, ...] = ("systematic", "stratified", "multinomial")
 
 def log_sum_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
     """log Σ exp, without overflow; -inf where every weight is zero."""
-    values = np.asarray(log_weights, dtype=np.float64)
-    highest = np.max(values, axis=axis, keepdims=True)
-    anchor = np.where(np.isfinite(highest), highest, 0.0)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.sum(np.exp(values - anchor), axis=axis))
-    result: FloatArray = total + np.squeeze(anchor, axis=axis)
+    result: FloatArray = np.logaddexp.reduce(np.asarray(log_weights, dtype=np.float64), axis=axis)
     return result
 
 

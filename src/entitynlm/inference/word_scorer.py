@@ -1,8 +1,8 @@
 """Equation 6 for all particles of a segment at once: log p(x_t | h_{t-1}, e_current).
 
 Particles that share e_current share the word's probability, so the sampler hands over distinct pairs (word, row).
-What depends on the row alone is computed once, when the row is new: its projection W_e e and, for the class-factored
-softmax, its part of the class scores. Since
+With the class-factored softmax, what depends on the row alone is computed once, when the row is new: its projection W_e e and
+its part of the class scores. Since
 
     Σ_c exp(u_c + v_c) = Σ_c exp(u_c) · exp(v_c),
 
@@ -23,7 +23,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.inference.entity_rows import count_row_copies
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
 from entitynlm.inference.particles import Choices, Segment
-from entitynlm.inference.state_tables import Rows, StateTable
+from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.batch.pieces import log_prob_chosen_words
@@ -71,87 +71,79 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     )
 
 
-class CopyMixer:
-    """Mixes the copy mechanism into the words' probabilities, as :meth:`EntityNetwork.mix_copies` does."""
+@torch.no_grad()
+def score_words(
+    network: EntityNetwork,
+    tables: WordTables,
+    words: np.ndarray,
+    vectors: np.ndarray,
+    places: np.ndarray,
+    copies: np.ndarray | None = None,
+) -> FloatArray:
+    """(n,) equation 6 for pairs of a word, given by its row in the tables, and a vector of e_current, a few at a time.
 
-    def __init__(self, network: EntityNetwork) -> None:
-        self.weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
-        self.bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
-        self.edges = np.array(COPY_EDGES)
-
-    def mix(
-        self, rows: Rows, pairs: WordPairs, contexts: np.ndarray, segment: Segment, scores: np.ndarray
-    ) -> None:
-        """Change the pairs' log-probabilities (K,) in place. ``contexts``: (S, D) h_{t-1}."""
-        logits = (contexts @ self.weight).astype(np.float64)  # (S, 2)
-        _mix_copies(
-            rows.copy_words, rows.copy_before, rows.copy_seen, rows.copy_last,
-            pairs.words, pairs.places, pairs.contexts, pairs.rows,
-            segment.x, segment.before, segment.position, logits, self.bias, self.edges, scores,
-        )  # fmt: skip
+    :param places: (n,) the place of each word in its mention, as ``find_mention_positions`` numbers them.
+    :param copies: (n, 3) whether the word opens a stretch of its entity's words, its copy candidates and its copies.
+    """
+    device, dtype = network.W_r.device, network.W_r.dtype
+    piece_states, contexts = (torch.from_numpy(a).to(device) for a in (tables.piece_states, tables.contexts))
+    scores = np.empty(len(words))
+    batch = max(1, LARGEST_BATCH // network.backbone.vocabulary_size)
+    for start in range(0, len(words), batch):
+        some = slice(start, start + batch)
+        We = network.project_entity(torch.from_numpy(np.array(vectors[some])).to(device, dtype))
+        positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
+        found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
+        if copies is not None:
+            counts = torch.from_numpy(copies[some]).to(device)
+            h = contexts[torch.from_numpy(words[some]).to(device)]
+            found = network.mix_copies(found, network.score_copying(h), *counts.unbind(1))
+        scores[some] = found.double().cpu().numpy()
+    return scores
 
 
 class WordScorer:
-    """Scores words under P, whatever its softmax; keeps what it has computed for the rows of P's state table."""
+    """Scores words under P, whatever its softmax."""
 
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
-        self.device = network.W_e.device
-        self._projected = network.W_e.detach().new_zeros(0, network.W_e.shape[0])  # (rows, D) W_e e
-        self._known = 0  # rows of it that are there
-        self._copies = CopyMixer(network) if network.config.copying else None
+        self._copy_weight = self._copy_bias = np.zeros(0)
+        if network.config.copying:
+            self._copy_weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
+            self._copy_bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
     def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
         """(S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
-        self._project(states)
         pairs = list_pairs(self.network.config, choices)
-        columns = (pairs.rows, pairs.places[pairs.contexts])
-        rows, places = (torch.from_numpy(a.astype(np.int64)).to(self.device) for a in columns)
-        words = segment.first + pairs.words[pairs.contexts].astype(np.int64)
-        piece_states = torch.from_numpy(tables.piece_states).to(self.device)
-        scores = np.empty(len(rows))
-        batch = max(1, LARGEST_BATCH // self.network.backbone.vocabulary_size)
-        for start in range(0, len(rows), batch):
-            some = slice(start, start + batch)
-            found = log_prob_chosen_words(
-                self.network,
-                piece_states,
-                tables.words,
-                words[some],
-                self._projected[rows[some]],
-                places[some],
-            )
-            scores[some] = found.double().cpu().numpy()
-        if self._copies:
+        scores = self._score_pairs(states, tables, segment, pairs)
+        if len(self._copy_weight):  # as EntityNetwork.mix_copies does
             contexts = tables.contexts[segment.first : segment.first + len(segment.x)]
-            self._copies.mix(states.rows, pairs, contexts, segment, scores)
+            logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)
+            _mix_copies(
+                *get_copy_memory(states.rows), pairs.words, pairs.places, pairs.contexts, pairs.rows,
+                segment.x, segment.before, segment.position, logits, self._copy_bias, np.array(COPY_EDGES), scores,
+            )  # fmt: skip
         result: FloatArray = scores[pairs.pair]
         return result
 
+    def _score_pairs(
+        self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
+    ) -> FloatArray:
+        """(K,) log-probabilities of the pairs' words, without copying."""
+        words = segment.first + pairs.words[pairs.contexts].astype(np.int64)
+        places = pairs.places[pairs.contexts]
+        return score_words(self.network, tables, words, states.vectors[pairs.rows], places)
+
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""
-        self._projected[: len(rows)] = self._projected[torch.from_numpy(rows).to(self.device)]
-        self._known = len(rows)
-
-    def _project(self, states: StateTable) -> None:
-        """W_e e of the rows that are new."""
-        if states.used > len(self._projected):
-            grown = self._projected.new_empty(
-                max(2 * len(self._projected), states.used), self._projected.shape[1]
-            )
-            grown[: self._known] = self._projected[: self._known]
-            self._projected = grown
-        new = torch.from_numpy(states.vectors[self._known :]).to(self.device)
-        self._projected[self._known : states.used] = self.network.project_entity(new)
-        self._known = states.used
 
 
-class ClassWordScorer:
+class ClassWordScorer(WordScorer):
     """The same numbers for the class-factored softmax on a CPU, with less work per pair."""
 
     def __init__(self, network: EntityNetwork) -> None:
-        self.network = network
+        super().__init__(network)
         factors = network.backbone.class_factors()
         assert factors is not None
         softmax, weight = factors
@@ -167,59 +159,48 @@ class ClassWordScorer:
         projection = network.W_e.detach().t()
         self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (d, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
-        self._exponentials = np.empty((0, len(self.class_weight)), dtype=self.bias.dtype)  # … and exp v_c
-        self._known = 0
-        self._copies = CopyMixer(network) if network.config.copying else None
+        self._exponentials = projection.new_empty(0, len(self.class_weight))  # … and exp v_c
+        self._known = 0  # rows that are there
         self._bits = np.empty(max(len(self.class_weight), int(np.diff(self.offsets).max())), dtype=np.int32)
 
-    @torch.no_grad()
-    def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
-        """As :meth:`WordScorer.score`."""
+    def _score_pairs(
+        self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
+    ) -> FloatArray:
         self._project(states)
-        pairs = list_pairs(self.network.config, choices)
-        before = tables.contexts[segment.first : segment.first + len(segment.x)]
-        contexts, x = before[pairs.words], segment.x[pairs.words]
+        contexts, x = tables.contexts[segment.first + pairs.words], segment.x[pairs.words]
         if self.network.config.mention_positions:
             contexts = contexts + self._place_vectors[pairs.places]
         of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
         exponentials = np.empty_like(of_words)
         shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, self._bits)
         scores = np.empty(len(pairs.rows))
-        classes = self.classes[x]
+        classes, of_rows = self.classes[x], self._rows.numpy()
         _score_classes(
-            of_words, exponentials, self._rows.numpy(), self._exponentials, classes, pairs.contexts, pairs.rows, scores,
+            of_words, exponentials, of_rows, self._exponentials.numpy(), classes, pairs.contexts, pairs.rows, scores,
         )  # fmt: skip
         _add_words(
-            contexts, self._rows.numpy(), self.weight, self.bias, self.offsets, self.slots[x], classes,
+            contexts, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes,
             pairs.contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
-        if self._copies:
-            self._copies.mix(states.rows, pairs, before, segment, scores)
-        result: FloatArray = scores[pairs.pair]
-        return result
+        return scores
 
     def keep(self, rows: np.ndarray) -> None:
-        """As :meth:`WordScorer.keep`."""
-        self._rows[: len(rows)] = self._rows[torch.from_numpy(rows)]
-        self._exponentials[: len(rows)] = self._exponentials[rows]
+        for table in (self._rows, self._exponentials):
+            table[: len(rows)] = table[torch.from_numpy(rows)]
         self._known = len(rows)
 
     def _project(self, states: StateTable) -> None:
         """What depends on rows alone, for those that are new."""
         known, used = self._known, states.used
         if used > len(self._rows):
-            size = max(2 * len(self._rows), used)
-            grown = self._rows.new_empty(size, self._rows.shape[1])
-            grown[:known] = self._rows[:known]
-            exponentials = np.empty((size, self._exponentials.shape[1]), dtype=self._exponentials.dtype)
-            exponentials[:known] = self._exponentials[:known]
-            self._rows, self._exponentials = grown, exponentials
-        torch.mm(
-            torch.from_numpy(states.rows.vectors[known:used]), self._projection, out=self._rows[known:used]
-        )
-        shift_and_exponentiate(
-            self._rows.numpy(), known, used, self.network.W_e.shape[0], self._exponentials, self._bits
-        )
+            more = max(len(self._rows), used - len(self._rows))
+            self._rows, self._exponentials = (
+                torch.cat([table, table.new_empty(more, table.shape[1])])
+                for table in (self._rows, self._exponentials)
+            )
+        torch.mm(torch.from_numpy(states.vectors[known:]), self._projection, out=self._rows[known:used])
+        size = self.network.W_e.shape[0]
+        shift_and_exponentiate(self._rows.numpy(), known, used, size, self._exponentials.numpy(), self._bits)
         self._known = used
 
 
@@ -298,7 +279,7 @@ def _add_words(  # type: ignore[no-untyped-def]
         start += count
 
 
-def make_word_scorer(network: EntityNetwork) -> WordScorer | ClassWordScorer:
+def make_word_scorer(network: EntityNetwork) -> WordScorer:
     """The quickest scorer for a network."""
     if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
         return ClassWordScorer(network)

@@ -1,8 +1,8 @@
 """Everything about a document that the samplers need and that depends on its words alone, computed at once.
 
-A sampler goes through a document with many particles. What differs between particles is which entities there are; what a word
-contributes (the logits of R, the query for E, the words' part of L, the gate and the state that updates an entity) is the same
-for all of them. P and both proposals answer in the same shape, so that one compiled loop serves them all.
+Particles differ in which entities there are; what a word contributes (the logits of R, the query for E, the words' part of L,
+the gate and the state that updates an entity) is the same for all of them. P and both proposals answer in the same shape, so that
+one compiled loop serves them all.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ class WordTables:
     :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
     :param contexts: (T, D) the h that predictions are made from, in its own size.
     :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; those of P only.
-    :param length_weights: (max_length, D).  :param distance_weights: (F + 1,) with a zero for "none" at the end.
-    :param means: (1 + mention types, D) r of each type (eq. 7); with ``zero_new_entities`` new entities are zero.
+    :param length_weights: (max_length, D).
+    :param distance: (4, W) the weight of each distance of each quantity (eq. 4's w_dist · f); larger ones count as the largest.
+    :param means: (1 + mention types, D) r of each type (eq. 7) and :param sigma: of the noise around it; zero where new entities
+        are.
     :param string_match_weights: (STRING_MATCHES,) of a proposal that compares ``words_ahead`` words to come, else (0,).
     """
 
@@ -41,10 +43,9 @@ class WordTables:
     states: np.ndarray
     contexts: np.ndarray
     length_weights: np.ndarray
-    distance_weights: np.ndarray
+    distance: np.ndarray
     means: np.ndarray
     sigma: float
-    zero_new_entities: bool
     string_match_weights: np.ndarray
     words_ahead: int
     words: EncodedWords
@@ -69,7 +70,10 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     length_scores = choosing @ network.W_length[:, :d].t()
     if config.mode == "lookahead":
         length_scores = length_scores + score_ends(network, updating)
-    w_dist = torch.cat([network.w_dist, network.w_dist.new_zeros(1)])
+    features, noisy = network.feature_set, config.new_entity != "zero"
+    distance = np.zeros(features.lookup.shape)
+    distance[features.quantities] = _array(network.w_dist)[features.lookup[features.quantities]]
+    matches = network.string_match_weights
     return WordTables(
         log_types=_array(network.log_prob_types(choosing)),
         queries=_array(network.entity_query(choosing)),
@@ -78,13 +82,10 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         states=_array(updating),
         contexts=(whole := _array(contexts)),
         length_weights=_array(network.W_length[:, d:]),
-        distance_weights=_array(w_dist),
-        means=_array(network.type_embeddings),
-        sigma=config.sigma,
-        zero_new_entities=config.new_entity == "zero",
-        string_match_weights=np.zeros(0)
-        if network.string_match_weights is None
-        else _array(network.string_match_weights),
+        distance=distance,
+        means=_array(network.type_embeddings * noisy),
+        sigma=float(config.sigma) if noisy else 0.0,
+        string_match_weights=np.zeros(0) if matches is None else _array(matches.double()),
         words_ahead=network.words_ahead or 0,
         words=reading.words[document],
         piece_states=whole

@@ -13,13 +13,13 @@ import numpy as np
 
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_sum_exp
+from entitynlm.inference.word_scorer import score_words
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.lm.rnnlm import score_words as score_baseline
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.expected_words import score_words
 
 Source = Literal["rnnlm", "entities at zero"]
 

@@ -14,15 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.errors import ConfigError
-from entitynlm.inference.marginal import (
-    CHECK_EVERY,
-    PRIOR_SHARE,
-    check_document,
-    check_networks,
-    make_filter_config,
-    seed_document,
-)
+from entitynlm.inference.marginal import make_filters
 from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import Choices
 from entitynlm.inference.readings import Readings
@@ -84,17 +76,9 @@ def estimate_words(
     progress: Progress = SILENT,
 ) -> WordEstimates:
     """Estimate every word's probability given the words before it; the annotation is not looked at."""
-    check_networks(model, proposal)
-    check_document(document, particles)
-    if repeats < 1:
-        raise ConfigError(f"there must be one repeat at least, not {repeats}")
-    filter_config = make_filter_config(
-        "particle-filter", share=PRIOR_SHARE, threshold=0.5, scheme="systematic", check_every=CHECK_EVERY
+    filters = make_filters(
+        model, proposal, document, particles=particles, repeats=repeats, seed=seed, make=ObservedFilter
     )
-    filters = [
-        ObservedFilter(model, proposal, particles=particles, seed=child, filter_config=filter_config)
-        for child in seed_document(seed, document).spawn(repeats)
-    ]
     length = len(document)
     progress.start("words", length)
     log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from entitynlm.inference.story_state import Expectation, StoryState
 from entitynlm.inference.weights import FloatArray
+from entitynlm.inference.word_scorer import score_words
 from entitynlm.inference.word_tables import WordTables
-from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
 
@@ -25,7 +24,6 @@ MOST_WAYS = 48
 """… unless there would be more of them than these."""
 
 WORDS_AT_ONCE = 256
-NUMBERS_AT_ONCE = 2**22
 
 
 class _Ways(NamedTuple):
@@ -113,33 +111,3 @@ class ExpectedWords:
             self.log_probs[list(positions)] = np.logaddexp.reduceat(log_probs, np.cumsum([0, *sizes[:-1]]))
             self._waiting.clear()
         return self.log_probs
-
-
-@torch.no_grad()
-def score_words(
-    network: EntityNetwork,
-    tables: WordTables,
-    rows: np.ndarray,
-    vectors: np.ndarray,
-    places: np.ndarray,
-    copies: np.ndarray | None = None,
-) -> FloatArray:
-    """(n,) equation 6 for pairs of a word, given by its row in the tables, and a vector of e_current, a few at a time.
-
-    :param copies: (n, 3) whether the word opens a stretch of its entity's words, its copy candidates and its copies.
-    """
-    device, dtype = network.W_r.device, network.W_r.dtype
-    piece_states, contexts = (torch.from_numpy(a).to(device) for a in (tables.piece_states, tables.contexts))
-    scores = np.empty(len(rows))
-    batch = max(1, NUMBERS_AT_ONCE // network.backbone.vocabulary_size)
-    for start in range(0, len(rows), batch):
-        some = slice(start, start + batch)
-        We = network.project_entity(torch.from_numpy(np.array(vectors[some])).to(device, dtype))
-        positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
-        found = log_prob_chosen_words(network, piece_states, tables.words, rows[some], We, positions)
-        if copies is not None:
-            counts = torch.from_numpy(copies[some]).to(device)
-            h = contexts[torch.from_numpy(rows[some]).to(device)]
-            found = network.mix_copies(found, network.score_copying(h), *counts.unbind(1))
-        scores[some] = found.double().cpu().numpy()
-    return scores
