@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.generator import Constraints, GeneratedWords, Generator
+from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
+from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from support.small_models import make_network
@@ -20,10 +23,26 @@ def make_generator(seed: int = 0, **options: object) -> Generator:
     return Generator(network, sentence_end=END, generator=torch.Generator().manual_seed(seed))
 
 
-def as_document(generated: GeneratedWords) -> EncodedDocument:
-    arrays = [
-        np.array(values, dtype=np.int64) for values in (generated.x, generated.r, generated.e, generated.l)
-    ]
+class Generated(NamedTuple):
+    """The variables of generated words."""
+
+    r: list[int]
+    e: list[int]
+    l: list[int]
+    x: list[int]
+
+
+def generate(generator: Generator, state: StoryState, words: int, constraints: Constraints) -> Generated:
+    generated: list[GeneratedWord] = []
+    while len(generated) < words:
+        state, word = generator.step(state, constraints)
+        generated.append(word)
+        constraints = constraints.settle(word.e, word.l)
+    return Generated(*(list(values) for values in zip(*generated, strict=True)))
+
+
+def as_document(generated: list[GeneratedWord]) -> EncodedDocument:
+    arrays = [np.array([getattr(word, name) for word in generated], dtype=np.int64) for name in "xrel"]
     sentence = np.concatenate([[0], np.cumsum(arrays[0] == END)[:-1]])
     return EncodedDocument("generated", *arrays, sentence, np.arange(len(sentence)))
 
@@ -39,7 +58,7 @@ def as_document(generated: GeneratedWords) -> EncodedDocument:
 )
 def test_generated_words_obey_the_grammar(options: dict[str, object]) -> None:
     generator = make_generator(**options)
-    generated = generator.generate(generator.start(), 60, Constraints(banned=(1,)))
+    generated = generate(generator, generator.start(), 60, Constraints(banned=(1,)))
     analysis = Analysis(*(np.array(values) for values in (generated.r, generated.e, generated.l)))
     assert len(analysis) == len(generated.x) >= 60
     assert 1 not in generated.x and generator.network.backbone.start_word not in generated.x
@@ -49,10 +68,10 @@ def test_generated_words_obey_the_grammar(options: dict[str, object]) -> None:
 def test_a_prompt_leaves_the_state_of_having_generated_it() -> None:
     generator = make_generator(sigma=0.0, features="rich", mention_types=2)
     state = generator.start()
-    generated = GeneratedWords()
-    while len(generated.x) < 40 or state.history.remaining:
-        state, values = generator.step(state, Constraints())
-        generated.append(*values)
+    generated: list[GeneratedWord] = []
+    while len(generated) < 40 or state.history.remaining:
+        state, word = generator.step(state, Constraints())
+        generated.append(word)
     read = generator.read_prompt(as_document(generated))
     assert np.allclose(state.vectors, read.vectors)
     assert np.allclose(state.e_current, read.e_current)
@@ -69,7 +88,7 @@ def test_a_prompt_leaves_the_state_of_having_generated_it() -> None:
 def test_constraints_on_entities_are_kept() -> None:
     generator = make_generator()
     state = generator.add_entity(generator.add_entity(generator.start(), [3, 4]), [5])
-    generated = generator.generate(state, 80, Constraints(next_entity=2, new_entities=False))
+    generated = generate(generator, state, 80, Constraints(next_entity=2, new_entities=False))
     mentioned = [e for e in generated.e if e]
     assert mentioned[0] == 2
     assert set(mentioned) <= {1, 2}
@@ -79,7 +98,7 @@ def test_a_name_is_spelled_at_the_first_mention() -> None:
     generator = make_generator(mention_positions=2)
     state = generator.add_entity(generator.start(), [3, 4, 5])
     constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, force_mention=True)
-    generated = generator.generate(state, 80, constraints)
+    generated = generate(generator, state, 80, constraints)
     assert generated.x[:3] == [3, 4, 5] and generated.e[:3] == [1, 1, 1] and generated.l[:3] == [3, 2, 1]
     later = [at for at in range(3, 80) if generated.e[at] == 1]
     assert later and [generated.x[at] for at in later[:3]] != [3, 4, 5]  # only the first one is scripted
@@ -89,7 +108,7 @@ def test_the_same_seed_gives_the_same_text() -> None:
     stories = []
     for seed in (1, 1, 2):
         generator = make_generator(seed=seed)
-        stories.append(generator.generate(generator.start(), 30, Constraints(temperature=0.8, top_p=0.9)).x)
+        stories.append(generate(generator, generator.start(), 30, Constraints(temperature=0.8, top_p=0.9)).x)
     assert stories[0] == stories[1] != stories[2]
 
 

@@ -16,10 +16,9 @@ import torch
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.entity_names import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.generation.generator import Constraints, GeneratedWords, Generator
+from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
-from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import normalise, unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
@@ -125,7 +124,8 @@ class _ContinuationWriter:
         if self.text is None or self.prompt is None:
             return self.generator.start()
         encoded, originals = self.text.encoded, self.text.originals
-        numbers = {m.entity: int(encoded.e[place]) for m, place in _pair_spans(encoded, originals)}
+        spans = zip(originals, encoded.analysis.spans(), strict=True)
+        numbers = {mention.entity: number for mention, (_, _, number, _) in spans}
         for entity, mention in choose_names(self.prompt, originals).items():
             self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
@@ -173,21 +173,18 @@ class _ContinuationWriter:
     def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
         vocabulary, request = self.vocabulary, self.request
         specials = (vocabulary.start, vocabulary.unknown, vocabulary.number) if vocabulary else ()
-        banned = [word for word in specials if word is not None]
-        constrained = None
-        if request.next_entity is not None:
-            constrained = self._find(request.next_entity)
-            if constrained is None:
-                called = ", ".join(" ".join(name) for name in self.names.values()) or "nobody"
-                raise ConfigError(f"nobody is called {request.next_entity!r}; in the text are: {called}")
+        next_entity = None if request.next_entity is None else self._find(request.next_entity)
+        if request.next_entity is not None and next_entity is None:
+            called = ", ".join(" ".join(name) for name in self.names.values()) or "nobody"
+            raise ConfigError(f"nobody is called {request.next_entity!r}; in the text are: {called}")
         unknown = vocabulary.unknown if vocabulary else None
         unnamed = [n for n, words in self.names.items() if unknown in self._encode(words)]
         return Constraints(
             temperature=request.temperature,
             top_p=request.top_p,
-            next_entity=constrained,
+            next_entity=next_entity,
             new_entities=request.new_entities,
-            banned=tuple(banned),
+            banned=tuple(word for word in specials if word is not None),
             unknown=unknown,
             unknown_for=frozenset(unnamed),
             names={number: tuple(self._encode(words)) for number, words in added.items()},
@@ -199,26 +196,26 @@ class _ContinuationWriter:
         for number, words in self.names.items():
             if [word.lower() for word in words] == wanted:
                 return number
-        if self.prompt is not None:
-            for number, words in self.names.items():
-                if set(wanted) <= {word.lower() for word in words}:
-                    return number
+        for number, words in self.names.items() if self.prompt is not None else ():
+            if set(wanted) <= {word.lower() for word in words}:
+                return number
         return None
 
     # -- continuations ----------------------------------------------------------------------------------------------------------
 
     def write(self, name: str) -> Continuation:
         """One continuation."""
-        generated, constraints, state = GeneratedWords(), self.constraints, self.state
+        generated: list[GeneratedWord] = []
+        constraints, state = self.constraints, self.state
         marks = [mark for mark in PAIRS if not self.tokenizer.is_unknown(mark)]
         unopened = dict(zip(marks, self._encode(marks), strict=True))
         tokens = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.state.history.position == 0 or ends_sentence(tokens)
         fresh, sentences, length = at_start, 0, 0
-        while not self._is_enough(len(generated.x), sentences, fresh):
+        while not self._is_enough(len(generated), sentences, fresh):
             banned = [unopened[mark] for mark in list_unopened(tokens[-200:]) if mark in unopened]
             banned += [self.tokenizer.sentence_end] if fresh else []
-            forced = constraints.next_entity is not None and len(generated.x) >= PATIENCE
+            forced = constraints.next_entity is not None and len(generated) >= PATIENCE
             too_long = {0: (self.tokenizer.sentence_end,)} if length >= LONGEST_SENTENCE else {}
             step = replace(
                 constraints,
@@ -226,11 +223,11 @@ class _ContinuationWriter:
                 force_mention=forced,
                 names={**constraints.names, **too_long},
             )
-            state, (r, e, l, x) = self.generator.step(state, step)
-            generated.append(r, e, l, x)
-            constraints = constraints.settle(e, l)
-            tokens.append(self.tokenizer.join(self.generator.spell(x)))
-            fresh = x == self.tokenizer.sentence_end
+            state, word = self.generator.step(state, step)
+            generated.append(word)
+            constraints = constraints.settle(word.e, word.l)
+            tokens.append(self.tokenizer.join(self.generator.spell(word.x)))
+            fresh = word.x == self.tokenizer.sentence_end
             sentences, length = sentences + fresh, 0 if fresh else length + 1
         return self._make_text(generated, name, at_start)
 
@@ -239,35 +236,43 @@ class _ContinuationWriter:
             return sentences >= self.request.sentences
         return words >= self.request.words and fresh
 
-    def _make_text(self, generated: GeneratedWords, name: str, at_start: bool) -> Continuation:
+    def _make_text(self, generated: Sequence[GeneratedWord], name: str, at_start: bool) -> Continuation:
         """Words as text, with mentions."""
         tokens: list[str] = []
         places: list[int] = []  # token of each word
         bounds: list[int] = [0]
         sentence: list[str] = []
-        capitals = self._learn_capitals()
+        known = [self.prompt.tokens[a:b] for a, b in self.prompt.sentences] if self.prompt else []
+        capitals = learn_capitals(known, self.names.values())
         spelled: dict[int, int] = {}
-        for e, x in zip(generated.e, generated.x, strict=True):
+
+        def end_sentence() -> None:
+            tokens.extend(self._finish(sentence, capitals, capital=at_start or len(bounds) > 1))
+            bounds.append(len(tokens))
+            sentence.clear()
+
+        for word in generated:
             places.append(len(tokens) + len(sentence))
-            if x == self.tokenizer.sentence_end:
-                tokens += self._finish(sentence, capitals, capital=at_start or len(bounds) > 1)
-                bounds.append(len(tokens))
-                sentence = []
+            if word.x == self.tokenizer.sentence_end:
+                end_sentence()
             else:
-                sentence.append(self._spell(e, x, spelled))
-        tokens += self._finish(sentence, capitals, capital=at_start or len(bounds) > 1)
-        bounds.append(len(tokens))
+                sentence.append(self._spell(word.e, word.x, spelled))
+        end_sentence()
         text, offsets = join_tokens(tokens)
-        mentions = [
-            Mention(places[start], places[start] + length, str(generated.e[start]))
-            for start, length in _list_mentions(generated)
-        ]
-        ranges = [(a, b) for a, b in pairwise(bounds) if a < b]
-        shown = tuple(text[a:b] for a, b in offsets)
-        document = Document(
-            name, shown, tuple(ranges), tuple(mentions), self._list_types(generated), text, offsets
+        mentions = []
+        for at, word in enumerate(generated):
+            if word.r and (
+                at == 0 or generated[at - 1].l == 1
+            ):  # one that was cut off at the end is as long as what there is
+                end = places[at] + min(word.l, len(generated) - at)
+                mentions.append(Mention(places[at], end, str(word.e)))
+        types = (
+            {str(w.e): self.encoder.types[w.r - 1] for w in generated if w.e} if self.encoder.types else {}
         )
-        present = {mention.entity for mention in document.mentions}
+        ranges = tuple((a, b) for a, b in pairwise(bounds) if a < b)
+        shown = tuple(text[a:b] for a, b in offsets)
+        document = Document(name, shown, ranges, tuple(mentions), types, text, offsets)
+        present = {mention.entity for mention in mentions}
         names = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
         return Continuation(text, document, names)
 
@@ -279,10 +284,6 @@ class _ContinuationWriter:
         spelled[entity] = spelled.get(entity, -1) + 1
         return strange[spelled[entity] % len(strange)]
 
-    def _learn_capitals(self) -> dict[str, str]:
-        known = [self.prompt.tokens[a:b] for a, b in self.prompt.sentences] if self.prompt else []
-        return learn_capitals(known, self.names.values())
-
     def _finish(self, sentence: list[str], capitals: Mapping[str, str], *, capital: bool) -> list[str]:
         if not sentence:
             return []
@@ -291,26 +292,3 @@ class _ContinuationWriter:
         if capital:
             words = capitalise_start(words)
         return [*words, "."] if recipe.punctuation == "drop" else words
-
-    def _list_types(self, generated: GeneratedWords) -> dict[str, str]:
-        types = self.encoder.types
-        if not types:
-            return {}
-        return {str(e): types[r - 1] for e, r in zip(generated.e, generated.r, strict=True) if e}
-
-
-def _list_mentions(generated: GeneratedWords) -> list[tuple[int, int]]:
-    """(first word, length) of each mention; one that was cut off at the end is as long as what there is of it."""
-    found, remaining = [], 0
-    for place, (r, l) in enumerate(zip(generated.r, generated.l, strict=True)):
-        if r and not remaining:
-            found.append((place, min(l, len(generated.x) - place)))
-            remaining = l
-        remaining = max(0, remaining - 1)
-    return found
-
-
-def _pair_spans(encoded: EncodedDocument, originals: Sequence[Mention]) -> list[tuple[Mention, int]]:
-    """Each mention with the place of its first word."""
-    starts = [start for start, _, _, _ in encoded.analysis.spans()]
-    return list(zip(originals, starts, strict=True))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -67,18 +68,13 @@ class Constraints:
         return left
 
 
-@dataclass
-class GeneratedWords:
-    """The generated words with their variables: one value per word, as in the paper's second figure."""
+class GeneratedWord(NamedTuple):
+    """A word with its variables, as in the paper's second figure."""
 
-    x: list[int] = field(default_factory=list)
-    r: list[int] = field(default_factory=list)
-    e: list[int] = field(default_factory=list)
-    l: list[int] = field(default_factory=list)
-
-    def append(self, r: int, e: int, l: int, x: int) -> None:
-        for values, value in zip((self.r, self.e, self.l, self.x), (r, e, l, x), strict=True):
-            values.append(value)
+    r: int
+    e: int
+    l: int
+    x: int
 
 
 class Generator:
@@ -128,13 +124,14 @@ class Generator:
         )
         for step in read_along(self.network, prompt, chunks, noise=self.noise, starts_only=True):
             state = step.after
-        ended = int(prompt.x[-1] == self.sentence_end)
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
-        history = replace(state.history, remaining=0)
-        hidden = make_row(self.network, self.network.backbone.state(reader.carry)[0])
-        sentence = state.sentence + ended
         return replace(
-            state, history=history, open_type=0, sentence=sentence, carry=reader.carry, hidden=hidden
+            state,
+            history=replace(state.history, remaining=0),
+            open_type=0,
+            sentence=state.sentence + int(prompt.x[-1] == self.sentence_end),
+            carry=reader.carry,
+            hidden=make_row(self.network, self.network.backbone.state(reader.carry)[0]),
         )
 
     @torch.no_grad()
@@ -150,30 +147,14 @@ class Generator:
         return state.add_entity(mention_type, vector.cpu().numpy(), words)
 
     @torch.no_grad()
-    def generate(self, state: StoryState, words: int, constraints: Constraints) -> GeneratedWords:
-        """At least ``words`` words, then on to the sentence's end (at most half as many again)."""
-        generated = GeneratedWords()
-        while len(generated.x) < words or (
-            len(generated.x) < words * 1.5 and generated.x[-1] != self.sentence_end
-        ):
-            state, (r, e, l, x) = self.step(state, constraints)
-            generated.append(r, e, l, x)
-            constraints = constraints.settle(e, l)
-        return generated
-
-    @torch.no_grad()
-    def step(
-        self, state: StoryState, constraints: Constraints
-    ) -> tuple[StoryState, tuple[int, int, int, int]]:
-        """One step of the generative story of section 2.2; returns the new state and (r, e, l, x)."""
+    def step(self, state: StoryState, constraints: Constraints) -> tuple[StoryState, GeneratedWord]:
+        """One step of the generative story of section 2.2; returns the new state and the word."""
         assert state.hidden is not None
         chosen = state if state.history.remaining else self._choose_mention(state, constraints)  # 1. and 2.
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
-        if self.tokenizer is None:
-            x = self._choose_word(chosen.log_prob_words(state.hidden, 0), e, constraints)  # 3.
-        else:
-            x = self._spell_word(chosen, e, constraints)
+        draw = self._choose_word if self.tokenizer is None else self._spell_word
+        x = draw(chosen, e, constraints)  # 3.
         if constraints.names.get(e):
             x = constraints.names[e][-l]
         backbone, carry = self.network.backbone, state.carry
@@ -182,7 +163,7 @@ class Generator:
         hidden = make_row(self.network, backbone.state(carry)[0])
         sentence = state.sentence + int(x == self.sentence_end)
         following = chosen.read(x, hidden, 0, sentence)  # 5. and 6.
-        return replace(following, carry=carry, hidden=hidden), (r, e, l, x)
+        return replace(following, carry=carry, hidden=hidden), GeneratedWord(r, e, l, x)
 
     # -- choices -----------------------------------------------------------------------------------------------------
 
@@ -222,15 +203,16 @@ class Generator:
             candidates = candidates[:-1]
         return int(candidates[self._draw(torch.from_numpy(expected.log_entities[candidates]))])
 
-    def _choose_word(self, log_probs: Tensor, entity: int, constraints: Constraints) -> int:
-        banned = [
-            x
-            for x in constraints.banned
-            if not (x == constraints.unknown and entity in constraints.unknown_for)
-        ]
-        if entity:
-            banned.append(self.sentence_end)  # a mention does not run over a sentence's end
-        log_probs[banned] = -torch.inf
+    def _list_banned(self, entity: int, constraints: Constraints) -> list[int]:
+        """The words that may not come next; a mention does not run over a sentence's end."""
+        allowed = constraints.unknown if entity in constraints.unknown_for else None
+        return [x for x in constraints.banned if x != allowed] + [self.sentence_end] * bool(entity)
+
+    def _choose_word(self, state: StoryState, entity: int, constraints: Constraints) -> int:
+        """A word of the vocabulary."""
+        assert state.hidden is not None
+        log_probs = state.log_prob_words(state.hidden, 0)
+        log_probs[self._list_banned(entity, constraints)] = -torch.inf
         return self._draw(sharpen(log_probs, constraints))
 
     # -- words of several pieces ---------------------------------------------------------------------------------------
@@ -258,8 +240,7 @@ class Generator:
     def _spell_word(self, state: StoryState, entity: int, constraints: Constraints) -> int:
         """A word drawn piece by piece, or copied; one that is banned is drawn again."""
         assert self.tokenizer is not None
-        banned = {*constraints.banned, *([self.sentence_end] if entity else [])}
-        backbone = self.network.backbone
+        banned, backbone = self._list_banned(entity, constraints), self.network.backbone
         share, candidates = state.expect_copy(backbone.state(state.carry))
         for _ in range(MOST_DRAWS):
             if candidates and float(torch.rand(1, generator=self.generator)) < share:
