@@ -37,9 +37,6 @@ from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
 from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork
 
-NEVER = 2**31 - 2
-"""The number of words of a text whose end is not known: no mention is cut by it."""
-
 IMPORTANCE_WORDS = 128
 """Words per segment where nobody looks at the weights in between: enough for matrix products to pay off."""
 
@@ -113,10 +110,10 @@ class ParticleFilter:
         self.resamplings = 0
         self.records: list[SegmentRecord] = []
 
-    def advance(self, chunk: Chunk, *, end: int = NEVER, forced: np.ndarray | None = None) -> FloatArray:
+    def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
 
-        :param end: number of words of the whole text, where that is known.
+        :param end: number of words of the whole text.
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
         """
         alone = self.model is self.proposal
@@ -128,22 +125,21 @@ class ParticleFilter:
         Q = Q._replace(sigma=0.0)  # Q need only be *a* distribution, the same whenever it is asked
         P = Q if alone else P
         words = chunk.model.words
-        x, sentence = words.x, words.sentence
-        log_evidence = np.empty(len(x))
-        known = np.append(x, np.full(AHEAD, OPENING)).astype(np.int64)
+        log_evidence = np.empty(len(words))
+        sentence = words.sentence.astype(np.int64)
+        x = np.append(words.x, np.full(AHEAD, OPENING)).astype(np.int64)
         rarity = np.append(get_rarity(words), np.full(AHEAD, FREQUENT)).astype(np.int64)
-        for start in range(0, len(x), self.filter_config.words):
-            stop = min(start + self.filter_config.words, len(x))
+        for start in range(0, len(words), self.filter_config.words):
+            stop = min(start + self.filter_config.words, len(words))
             choices = make_choices(stop - start, self.count)
             self._population.reserve(stop - start)
             segment = Segment(
                 start,
                 self.position,
                 end,
-                np.ascontiguousarray(sentence[start:stop], dtype=np.int64),
-                np.ascontiguousarray(x[start:stop], dtype=np.int64),
+                sentence[start:stop],
                 self._last_word,
-                known[start : stop + AHEAD],
+                x[start : stop + AHEAD],
                 rarity[start : stop + AHEAD],
             )
             advance(
@@ -171,10 +167,10 @@ class ParticleFilter:
 
     def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
         if self._words is None:
-            return np.zeros((len(segment.x), self.count))
+            return np.zeros((len(segment.sentence), self.count))
         assert self._population is not None
         log_words = self._words.score(self._population.model_states, chunk.model, segment, choices)
-        return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
+        return log_words if self._cache is None else self._cache.mix(log_words, segment.x[: len(log_words)])
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
@@ -208,12 +204,6 @@ class ParticleFilter:
         """(N,) log P(R, E, L, X) of each particle's whole path."""
         total: FloatArray = self.parts.sum(0)
         return total
-
-    @property
-    def rows(self) -> int:
-        """How many entity states are kept, in both tables together."""
-        population = self._population
-        return population.model_states.used + population.proposal_states.used if population else 0
 
     @property
     def total(self) -> float:

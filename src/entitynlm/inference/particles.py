@@ -31,16 +31,15 @@ class Particles(NamedTuple):
 
 class Segment(NamedTuple):
     """Some words in a row. ``first`` is the place of the first one in the tables, ``position`` its place in the text,
-    ``end`` the number of words of the text (or a number beyond any text, where the end is not known yet).
+    ``end`` the number of words of the text.
     """
 
     first: int
     position: int
     end: int
     sentence: np.ndarray  # (S,)
-    x: np.ndarray  # (S,) the words
     before: int  # the word before them
-    ahead: np.ndarray  # (S + AHEAD,) the words from the first one on, some beyond the segment; -1: unknown
+    x: np.ndarray  # (S + AHEAD,) the words, and some beyond the segment; -1: unknown
     rarity: np.ndarray  # (S + AHEAD,) how frequent these are
 
 

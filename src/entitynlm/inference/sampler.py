@@ -9,12 +9,8 @@ For each word and each particle, in the order of the generative story (section 2
 
 Words are the outer loop and particles the inner one, because what is computed from a row of a state table is the same
 for all particles that share it (see ``state_tables``). Word probabilities (eq. 6) are left to matrix products after the
-loop; the loop hands out the distinct pairs (word, row of e_current) that they need.
-
-Choices come from uniform numbers that are drawn outside, three per word and particle whether they are used or not:
-the loop is a function of its arguments, apart from the noise of new entities, which has a generator to itself. ``forced``
-choices are scored instead of drawn, which is how tests put every analysis of a text through this very loop;
-``greedy`` takes the best instead of drawing.
+loop, which hands out the distinct pairs (word, row of e_current) that they need. Choices come from uniform numbers that are
+drawn outside, three per word and particle whether they are used or not.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ def advance(  # type: ignore[no-untyped-def]
 
     :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
     :param uniforms: (S, N, 3) for R, E and L.
-    :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
+    :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero; :param greedy: take the best instead.
     :param new_entities: generator of the noise of P's new entities.
     """
     count = len(particles.entities)
@@ -86,14 +82,6 @@ def _mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
         return log_p
     log_p, log_q = np.log(share) + log_p, np.log(1 - share) + log_q
     return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
-
-
-@numba.njit(cache=True, nogil=True)
-def _mix_plainly(log_p, log_q, share):  # type: ignore[no-untyped-def]
-    """(1 - share) · Q + share · P."""
-    if share == 0:
-        return np.exp(log_q)
-    return (1 - share) * np.exp(log_q) + share * np.exp(log_p)
 
 
 # -- R -------------------------------------------------------------------------------------------------------------------
@@ -198,7 +186,7 @@ def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):
     """How like the present words are to those of each candidate; once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
     previous = segment.x[s - 1] if s > 0 else segment.before
-    following, rarity = segment.ahead[s : s + 1 + ahead], segment.rarity[s : s + 1 + ahead]
+    following, rarity = segment.x[s : s + 1 + ahead], segment.rarity[s : s + 1 + ahead]
     for c in range(count):
         row = memory[i, candidates[0, c], MODEL_ROW]
         if rows.compared_at[row] != stamp:
@@ -314,7 +302,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
         else:
             height = 0.0
             for l in range(1, last):
-                height += _mix_plainly(p_lengths[p, l - 1], q_lengths[q, l - 1], share)
+                height += (1 - share) * np.exp(q_lengths[q, l - 1]) + share * np.exp(p_lengths[p, l - 1])
                 if uniforms[s, i, 2] < height:
                     chosen = l
                     break

@@ -118,7 +118,7 @@ class WordScorer:
         pairs = list_pairs(self.network.config, choices)
         scores = self._score_pairs(states, tables, segment, pairs)
         if len(self._copy_weight):  # as EntityNetwork.mix_copies does
-            contexts = tables.contexts[segment.first : segment.first + len(segment.x)]
+            contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
             logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)
             _mix_copies(
                 *get_copy_memory(states.rows), pairs.words, pairs.places, pairs.contexts, pairs.rows,

@@ -77,10 +77,8 @@ def test_views_are_what_the_encoder_makes(
     for candidate, view in zip(candidates, views.view_of, strict=True):
         expected = encoder.encode(document.with_clusters(candidate))
         assert views.words.x.tolist() == expected.x.tolist()
-        assert views.mention_type[view].tolist() == expected.r.tolist()
-        assert views.entity[view].tolist() == expected.e.tolist()
-        assert views.remaining[view].tolist() == expected.l.tolist()
-    rows = {(views.entity[v].tobytes(), views.remaining[v].tobytes()) for v in range(len(views))}
+        assert views.analyses[:, view].tolist() == np.stack([expected.r, expected.e, expected.l]).tolist()
+    rows = {views.analyses[:, v].tobytes() for v in range(len(views))}
     assert len(rows) == len(views)
 
 
@@ -115,13 +113,12 @@ def test_scores_are_those_of_a_pass_for_each_candidate(
     for index, candidate in enumerate(candidates):
         encoded = encoder.encode(document.with_clusters(candidate))
         if not len(encoded):
-            assert found.parts[index].tolist() == [0.0] * 4
+            assert found[index].tolist() == [0.0] * 4
             continue
         with torch.no_grad():
             scores = score_documents(network, [encoded], noise=None)
         expected = [float(part.sum()) for part in (scores.r, scores.e, scores.l, scores.x)]
-        assert found.parts[index] == pytest.approx(expected, abs=1e-8)
-    assert found.total == pytest.approx(found.parts.sum(axis=1))
+        assert found[index] == pytest.approx(expected, abs=1e-8)
 
 
 def test_candidates_that_differ_inside_of_mentions_are_one_to_the_model() -> None:
@@ -129,9 +126,9 @@ def test_candidates_that_differ_inside_of_mentions_are_one_to_the_model() -> Non
     outer = ((0, 3), (4, 6))
     candidates: list[Clusters] = [(outer,), (outer, ((0, 1), (4, 5))), ()]
     encoder = make_encoder("drop")
-    scores = score_candidates(make_network(encoder, 1), encoder, document, candidates)
-    assert scores.view_of.tolist() == [0, 0, 1]
-    assert scores.total[0] == scores.total[1] != scores.total[2]
+    assert view_candidates(encoder, document, candidates).view_of.tolist() == [0, 0, 1]
+    totals = score_candidates(make_network(encoder, 1), encoder, document, candidates).sum(axis=1)
+    assert totals[0] == totals[1] != totals[2]
 
 
 def test_models_whose_words_or_kinds_depend_on_the_annotation_are_refused() -> None:

@@ -119,9 +119,7 @@ def score_list(
     if pretrained.encoder.singletons == "keep":
         clusters = add_singletons(clusters, kbest.mentions)
     parts = {
-        name: score_candidates(
-            pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters
-        ).parts
+        name: score_candidates(pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters)
         for name in chosen
     }
     return ScoredList(kbest, parts)

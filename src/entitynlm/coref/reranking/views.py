@@ -7,7 +7,7 @@ almost all of their spans, without a :class:`Document` for each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,73 +27,20 @@ class Views:
     """The V different analyses among the candidates of a document of T words.
 
     :param words: the document's words, with no mention.
-    :param mention_type: (V, T) R, :param entity: (V, T) E and :param remaining: (V, T) L of each.
+    :param analyses: (3, V, T) R, E and L of each.
     :param view_of: (candidates,) the analysis that each candidate is to the model.
     """
 
     words: EncodedDocument
-    mention_type: np.ndarray
-    entity: np.ndarray
-    remaining: np.ndarray
+    analyses: np.ndarray
     view_of: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.entity)
+        return self.analyses.shape[1]
 
 
 def view_candidates(encoder: Encoder, document: Document, candidates: Sequence[Clusters]) -> Views:
     """Lay every candidate's entities on the model's words, and merge those that are one to the model."""
-    check_encoder(encoder)
-    words = encoder.encode_words(document)
-    spans = sorted(
-        {span for clusters in candidates for cluster in clusters for span in cluster},
-        key=lambda span: (span[0], -span[1]),
-    )
-    places = place_spans(spans, words, encoder.max_length)
-    labels = label_spans(spans, candidates)
-    distinct, view_of = _merge_rows(labels)
-    shape = (len(distinct), len(words))
-    entity = np.zeros(shape, dtype=np.int32)
-    remaining = np.ones(shape, dtype=np.int32)
-    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
-    _fill_views(distinct, bounds, places, encoder.singletons == "drop", entity, remaining)
-    kept, alike = _merge_rows(np.concatenate([entity, remaining], axis=1))
-    size = len(words)
-    entity, remaining = np.ascontiguousarray(kept[:, :size]), np.ascontiguousarray(kept[:, size:])
-    return Views(words, (entity > 0).astype(np.int32), entity, remaining, alike[view_of])
-
-
-def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
-    """The candidates with the mentions that they leave out as entities of their own, where no other mention is in the way.
-
-    So all candidates have (almost) the same mentions, as the documents had that a model with singletons was trained on, and they
-    differ in who is who. Without ``mentions``, those that some candidate has are taken.
-    """
-    known = set(mentions) or {span for clusters in candidates for cluster in clusters for span in cluster}
-    ordered = sorted(known, key=lambda span: (span[0], -span[1]))
-    size = max((end for _, end in ordered), default=0)
-    completed: dict[Clusters, Clusters] = {}
-    for clusters in candidates:
-        if clusters not in completed:
-            completed[clusters] = clusters + _find_left_out(clusters, ordered, size)
-    return [completed[clusters] for clusters in candidates]
-
-
-def _find_left_out(clusters: Clusters, ordered: Sequence[Span], size: int) -> Clusters:
-    spans = [span for cluster in clusters for span in cluster]
-    taken = bytearray(max(size, max((end for _, end in spans), default=0)))
-    for start, end in spans:
-        taken[start:end] = b"\1" * (end - start)
-    found = []
-    for start, end in ordered:
-        if not any(taken[start:end]):
-            taken[start:end] = b"\1" * (end - start)
-            found.append(((start, end),))
-    return tuple(found)
-
-
-def check_encoder(encoder: Encoder) -> None:
-    """Candidates can only be compared by a model whose words don't depend on them, and that has no mention types."""
     if encoder.recipe.punctuation == "paper":
         raise ConfigError(
             "this model's words depend on annotated mentions (punctuation 'paper'), so that it can't compare analyses; "
@@ -103,6 +50,48 @@ def check_encoder(encoder: Encoder) -> None:
         raise ConfigError(
             "this model tells types of entities apart, and candidates have no types; rerank with a model without types"
         )
+    words = encoder.encode_words(document)
+    spans = _list_spans(candidates)
+    places = place_spans(spans, words, encoder.max_length)
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    entity = np.zeros((len(candidates), len(words)), dtype=np.int32)
+    remaining = np.ones_like(entity)
+    _fill_views(
+        label_spans(spans, candidates), bounds, places, encoder.singletons == "drop", entity, remaining
+    )
+    numbers: dict[bytes, int] = {}
+    rows = np.concatenate([entity, remaining], axis=1)
+    view_of = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows], dtype=np.int64)
+    _, first = np.unique(view_of, return_index=True)
+    analyses = np.stack([entity > 0, entity, remaining])[:, first]
+    return Views(words, analyses, view_of)
+
+
+def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
+    """Every span of every candidate in text order, enclosing before enclosed."""
+    spans = {span for clusters in candidates for cluster in clusters for span in cluster}
+    return sorted(spans, key=lambda span: (span[0], -span[1]))
+
+
+def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
+    """The candidates with the mentions that they leave out as entities of their own, where no other mention is in the way.
+
+    So all candidates have (almost) the same mentions, as the documents had that a model with singletons was trained on, and they
+    differ in who is who. Without ``mentions``, those that some candidate has are taken.
+    """
+    ordered = _list_spans([[mentions]] if mentions else candidates)
+
+    def complete(clusters: Clusters) -> Clusters:
+        taken = {token for cluster in clusters for span in cluster for token in range(*span)}
+        added = []
+        for span in ordered:
+            if taken.isdisjoint(range(*span)):
+                taken.update(range(*span))
+                added.append((span,))
+        return (*clusters, *added)
+
+    completed = {clusters: complete(clusters) for clusters in dict.fromkeys(candidates)}
+    return [completed[clusters] for clusters in candidates]
 
 
 def place_spans(spans: Sequence[Span], words: EncodedDocument, max_length: int) -> np.ndarray:
@@ -121,32 +110,14 @@ def place_spans(spans: Sequence[Span], words: EncodedDocument, max_length: int) 
 
 
 def label_spans(spans: Sequence[Span], candidates: Sequence[Clusters]) -> np.ndarray:
-    """(candidates, S) the number of each span's cluster, 0 where a candidate does not have the span.
-
-    Clusters are numbered by their first span, so that candidates with the same clusters get the same row.
-    """
+    """(candidates, S) the number of each span's cluster, 1 + that of its first span; 0 where a candidate lacks the span."""
     number = {span: index for index, span in enumerate(spans)}
     labels = np.zeros((len(candidates), len(spans)), dtype=np.int32)
-    rows: dict[Clusters, int] = {}
-    for row, clusters in enumerate(candidates):
-        same = rows.setdefault(clusters, row)
-        if same != row:
-            labels[row] = labels[same]
-            continue
-        line = labels[row]
+    for row, clusters in zip(labels, candidates, strict=True):
         for cluster in clusters:
             indices = [number[span] for span in cluster]
-            if indices:
-                line[indices] = min(indices) + 1
+            row[indices] = 1 + min(indices, default=0)
     return labels
-
-
-def _merge_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of a table in order of first appearance, and which of them each row is."""
-    seen: dict[bytes, int] = {}
-    owners = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in table], dtype=np.int64)
-    _, first = np.unique(owners, return_index=True)
-    return table[first], owners
 
 
 @numba.njit(cache=True)
