@@ -12,7 +12,9 @@ from entitynlm.errors import ConfigError
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
 from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.variables import Analysis
+from support.letter_backbone import Letters, make_letter_network
 from support.small_models import make_network
 
 END = 2
@@ -116,3 +118,33 @@ def test_the_same_seed_gives_the_same_text() -> None:
 def test_constraints_that_make_no_sense_are_refused(constraints: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         Constraints(**constraints)
+
+
+@pytest.mark.parametrize("copying", [False, True])
+def test_words_of_several_pieces_are_drawn_with_their_probability(copying: bool) -> None:
+    """A word of one or two letters, spelled letter by letter or copied from the entity's name, against equation 6."""
+    tokenizer, draws = Letters("ab", 2), 3_000
+    network = make_letter_network(tokenizer, mention_positions=2, copying=copying)
+    seeded = torch.Generator().manual_seed(0)
+    end = tokenizer.sentence_end
+    generator = Generator(network, sentence_end=end, generator=seeded, tokenizer=tokenizer)
+    name = [generator.learn_word(word) for word in ("ab", "a")]
+    state = generator.add_entity(generator.start(), name).choose(1, 1, 2)
+    drawn = [generator.step(state, Constraints())[1].x for _ in range(draws)]
+    words = [word for word in tokenizer.list_words() if word != SENTENCE_END]
+    probs = np.zeros(len(words))
+    with torch.no_grad():
+        for number, word in enumerate(words):
+            carry = state.carry
+            for place, piece in enumerate(tokenizer.pieces(word)):
+                log_probs = state.log_prob_pieces(network.backbone.state(carry), place)
+                probs[number] += float(log_probs[piece])
+                carry = network.backbone.step(carry, torch.tensor([piece]))
+        share, candidates = state.expect_copy(network.backbone.state(state.carry))
+    keys = tokenizer.encode(words)
+    copies = np.array([candidates.count(key) / max(1, len(candidates)) for key in keys.tolist()])
+    expected = (1 - share) * np.exp(probs) + share * copies
+    expected /= expected.sum()  # a mention does not hold a sentence's end
+    assert (share > 0.01) == copying and (candidates == name[:1]) == copying
+    found = np.array([drawn.count(key) for key in keys.tolist()]) / draws
+    np.testing.assert_allclose(found, expected, atol=4 * 0.5 / np.sqrt(draws))  # four standard errors
