@@ -6,9 +6,10 @@ What is stored must have been made by the same settings and seed; a folder that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, to_dict
+from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import CONFIG_FILE, Pretrained, load_pretrained
 from entitynlm.progress import SILENT, Progress
@@ -65,8 +66,7 @@ def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folde
             raise ModelError(
                 f"{folder}: the notes on the {mode} part's training can't be read ({error})"
             ) from error
-        mention_types = stored[0].mention_types
-        wanted = (from_dict(ModelConfig, {**to_dict(model), "mention_types": mention_types}), training)
+        wanted = (replace(model, mention_types=stored[0].mention_types), training)
         if stored != wanted or notes.get("seed") != seed:
             different.append(mode)
     if different:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -48,7 +49,9 @@ def test_that_words_of_documents_are_counted() -> None:
         Document("a", ("The", "cat", "saw", "3", "the")),
         Document("b", ("cat", "!", "<unk>", "<unk>")),
     ]
-    vocabulary = Vocabulary.build((prepare_words(d, CONLL_RECIPE) for d in documents), CONLL_RECIPE)
+    vocabulary = Vocabulary.build(
+        Counter(word for d in documents for word in prepare_words(d, CONLL_RECIPE).words), CONLL_RECIPE
+    )
     assert vocabulary.words == (START, UNK, SENTENCE_END, NUM, "\\<unk>", "cat", "the")
 
 
@@ -74,7 +77,7 @@ def test_that_numbers_are_unknown_without_a_word_for_them() -> None:
 def test_that_no_word_of_a_corpus_shares_the_id_of_a_special(document: Document) -> None:
     recipe = Recipe(lowercase=False, punctuation="keep", numbers=False, minimum_count=1)
     words = prepare_words(document, recipe)
-    vocabulary = Vocabulary.build([words], recipe)
+    vocabulary = Vocabulary.build(Counter(words.words), recipe)
     ids = vocabulary.encode(words.words)
     for number, token in zip(ids.tolist(), words.origin.tolist(), strict=True):
         assert (number == vocabulary.sentence_end) == (token < 0)

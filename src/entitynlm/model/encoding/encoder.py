@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.config import from_dict, to_dict
+from entitynlm.config import check_least, check_types, from_dict, to_dict
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer, load_tokenizer
@@ -107,10 +107,8 @@ class Encoder:
     max_length: int = MAX_LENGTH
 
     def __post_init__(self) -> None:
-        if self.singletons not in ("keep", "drop"):
-            raise ConfigError(f"singletons are 'keep' or 'drop', not {self.singletons!r}")
-        if isinstance(self.max_length, bool) or not isinstance(self.max_length, int) or self.max_length < 1:
-            raise ConfigError(f"the longest mention is a whole number from 1 on, not {self.max_length!r}")
+        check_types(self)
+        check_least(self, 1, "max_length")
         if self.types and (self.types[-1] != OTHER or len(set(self.types)) < len(self.types)):
             raise ConfigError(f"the entity types differ from each other and end with {OTHER!r}: {self.types}")
         if isinstance(self.tokenizer, Vocabulary) and (self.tokenizer.number is None) == self.recipe.numbers:

@@ -17,7 +17,6 @@ from entitynlm.model.encoding.preprocessing import (
     UNK,
     IntArray,
     Recipe,
-    WordSequence,
 )
 from entitynlm.model.encoding.tokenizer import register_tokenizer
 
@@ -56,20 +55,12 @@ class Vocabulary:
         self.number = self._ids.get(NUM)
 
     @classmethod
-    def build(cls, source: Mapping[str, int] | Iterable[WordSequence], recipe: Recipe) -> Vocabulary:
+    def build(cls, counts: Mapping[str, int], recipe: Recipe) -> Vocabulary:
         """The most frequent ``vocabulary_size`` words that occur ``minimum_count`` times or more.
 
         Ties go in alphabetical order (of code points). The size counts ordinary words: a vocabulary of 1,000
         has 1,000 words of the corpus and, besides them, the specials.
         """
-        counts: Mapping[str, int]
-        if isinstance(source, Mapping):
-            counts = source
-        else:
-            counted: Counter[str] = Counter()
-            for sequence in source:
-                counted.update(sequence.words)
-            counts = counted
         frequent = [
             (-count, word)
             for word, count in counts.items()
