@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 TASKS = ("lm", "coref", "entity")
 CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 def reproduce_lm(
