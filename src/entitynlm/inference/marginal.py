@@ -8,7 +8,7 @@ average (Jensen), so that a perplexity made from it is too high on average, neve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -144,28 +144,18 @@ def estimate_log_prob(
         part = slice(chunk.start, chunk.stop)
         for row, particle_filter in enumerate(filters):
             log_evidence[row, part] = particle_filter.advance(chunk, end=len(document))
-    pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
-    return _combine(filters, log_evidence, method, words_only=pure)
-
-
-def _combine(
-    filters: Sequence[ParticleFilter], log_evidence: FloatArray, method: Method, *, words_only: bool
-) -> MarginalEstimate:
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
-    sizes = [
-        particle_filter.sample_sizes[-1:] if method == "importance" else particle_filter.sample_sizes
-        for particle_filter in filters
-    ]
-    mean_words = float(np.mean([particle_filter.parts[3].mean() for particle_filter in filters]))
+    last = slice(-1, None) if method == "importance" else slice(None)
+    pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
-        ess=float(np.mean([np.mean(size) for size in sizes])),
+        ess=float(np.mean([np.mean(f.sample_sizes[last]) for f in filters])),
         per_token=np.diff(after, prepend=0.0),
-        words_only=mean_words if words_only else None,
+        words_only=float(np.mean([f.parts[3].mean() for f in filters])) if pure else None,
         repeats=log_evidence[:, -1].copy(),
         repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
-        resamplings=float(np.mean([particle_filter.resamplings for particle_filter in filters])),
+        resamplings=float(np.mean([f.resamplings for f in filters])),
         particles=filters[0].count,
         method=method,
     )

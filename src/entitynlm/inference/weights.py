@@ -1,11 +1,8 @@
 """Weights of particles, always as logarithms, and resampling: which particles live on, and how often.
 
-The weight of one particle of a document of 5,000 words is a number like e^-30000: it exists as a logarithm or not at
-all. Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
-
-Each resampling scheme gives particle i on average N·w_i offspring, which keeps the estimate of P(X) unbiased; they differ in how
-far the counts stray from that average. ``systematic`` uses one random number and strays least in practice, ``stratified`` one
-per stratum, ``multinomial`` draws every offspring independently.
+Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call. Each
+resampling scheme gives particle i on average N·w_i offspring, which keeps the estimate of P(X) unbiased: ``systematic`` uses one
+random number and strays least from that average, ``stratified`` one per stratum, ``multinomial`` draws each one independently.
 """
 
 from __future__ import annotations

@@ -32,12 +32,10 @@ class WordCache:
 
     def mix(self, log_probs: np.ndarray, x: np.ndarray) -> np.ndarray:
         """(T, …) log((1 - share) · p + share · frequency) of the next words; there is no cache at the first word."""
-        first = self.total == 0
         shape = (len(x), *[1] * (log_probs.ndim - 1))
-        frequency = self.read(x).reshape(shape)
         share = np.full(shape, self.share)
-        if first:
-            share[:1] = 0.0
+        share[: int(self.total == 0)] = 0.0
         with np.errstate(divide="ignore"):
-            mixed: np.ndarray = np.logaddexp(np.log1p(-share) + log_probs, np.log(share * frequency))
+            log_cache = np.log(share * self.read(x).reshape(shape))
+        mixed: np.ndarray = np.logaddexp(np.log1p(-share) + log_probs, log_cache)
         return mixed
