@@ -122,4 +122,4 @@ def test_figures_are_printed_with_their_errors() -> None:
     assert str(Figure.over_seeds([1.0])) == "1.00"
     assert str(Figure.over_seeds([1.0, 3.0])) == "2.00 ± 1.41"
     assert str(Figure.with_error(5.0, math.nan)) == str(Figure.with_error(5.0, 0.0)) == "5.00"
-    assert str(Figure(0.5, digits=1, signed=True)) == "+0.5"
+    assert str(Figure(0.5, digits=1)) == "0.5"

@@ -23,10 +23,9 @@ class Figure:
     value: float
     error: float | None = None
     digits: int = 2
-    signed: bool = False
 
     def __str__(self) -> str:
-        shown = f"{self.value:{'+' if self.signed else ''}.{self.digits}f}"
+        shown = f"{self.value:.{self.digits}f}"
         return f"{shown} ± {self.error:.{self.digits}f}" if self.error else shown
 
     @classmethod

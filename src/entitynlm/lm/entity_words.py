@@ -47,14 +47,9 @@ def list_near_words(
     probs = torch.stack(means).double().cpu().numpy()
     score = probs * (np.log(probs + 1e-12) - np.log(probs.mean(0) + 1e-12))
     score[:, : vocabulary.specials] = -np.inf
-    return [_pick(row, vocabulary, count) for row in score]
-
-
-def _pick(scores: np.ndarray, vocabulary: Vocabulary, count: int) -> list[str]:
-    """The words with the highest scores, marks on the page left out."""
-    chosen: list[str] = []
-    for number in np.argsort(-scores, kind="stable")[: 4 * count].tolist():
-        word = unescape(vocabulary.words[number])
-        if scores[number] > 0 and not is_punctuation(word) and len(chosen) < count:
-            chosen.append(word)
-    return chosen
+    nearest = []
+    for row in score:
+        best = [number for number in np.argsort(-row, kind="stable")[: 4 * count].tolist() if row[number] > 0]
+        words = [unescape(vocabulary.words[number]) for number in best]
+        nearest.append([word for word in words if not is_punctuation(word)][:count])
+    return nearest

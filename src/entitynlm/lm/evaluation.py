@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -74,18 +74,8 @@ class Sampling:
         self, model: EntityNetwork, proposal: EntityNetwork, documents: Sequence[EncodedDocument]
     ) -> Iterable[MarginalEstimate]:
         """log P(X) of each document."""
-        return estimate_documents(
-            model,
-            proposal,
-            documents,
-            particles=self.particles,
-            repeats=self.repeats,
-            method=self.method,
-            seed=self.seed,
-            prior_share=self.prior_share,
-            workers=self.workers,
-            cache_share=self.cache_share,
-        )
+        options = {name: value for name, value in asdict(self).items() if name != "proposal"}
+        return estimate_documents(model, proposal, documents, **options)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from entitynlm.errors import ConfigError
+from entitynlm.experiments.paper import OURS, PREDICTION_SYSTEMS
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.experiment_options import (
     CorpusOptions,
@@ -24,6 +25,7 @@ from entitynlm.interfaces.commands.experiment_options import (
     start_runner,
 )
 from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.result_tables import present
 
 
 def evaluate_lm(
@@ -53,7 +55,6 @@ def evaluate_lm(
     perplexity.check()
     source.prepare()
     from entitynlm.experiments import table1_language_modelling as table1
-    from entitynlm.interfaces.result_tables import present
 
     pretrained = terminal.load_model(model, source.device)
     if pretrained.encoder.recipe.warning:
@@ -104,7 +105,6 @@ def evaluate_coref(
     from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import make_splits
-    from entitynlm.interfaces.result_tables import present
 
     pretrained = terminal.load_model(model, source.device) if model is not None else None
     ours = load_ranker(ranker) if ranker is not None else None
@@ -150,14 +150,11 @@ def evaluate_entity(
       entitynlm evaluate entity --corpus ../shared/data/inscript --rows always-new,shallow,modi,human
       entitynlm evaluate entity --corpus ../shared/data/inscript --model runs/inscript --json -
     """
-    from entitynlm.experiments.paper import OURS, PREDICTION_SYSTEMS
-
     wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     corpus = source.open()
     corpus.files(split)
     source.prepare()
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.interfaces.result_tables import present
     from entitynlm.prediction.network.predictor import load_config
 
     stories = table3.read_slots(corpus, split)

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from entitynlm.experiments.table import ExperimentResult
+from entitynlm import __version__
+from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES, load_packaged_settings
+from entitynlm.experiments.table import ExperimentResult, write_markdown
+from entitynlm.files import write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.experiment_options import (
     Config,
@@ -32,13 +35,14 @@ from entitynlm.interfaces.commands.experiment_options import (
 )
 from entitynlm.interfaces.commands.train import parse_changes
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.result_tables import present, print_table, write_html
+from entitynlm.training.settings import load_settings
 
 if TYPE_CHECKING:
     from entitynlm.config import Mode
     from entitynlm.experiments.coref_blocks import KeyedSplit
     from entitynlm.experiments.table2_coreference import Baseline
 
-TASKS = ("lm", "coref", "entity")
 CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
 
 app = typer.Typer(add_completion=False)
@@ -78,7 +82,6 @@ def reproduce_lm(
         corpus.files(split)
     source.prepare()
     from entitynlm.experiments import table1_language_modelling as table1
-    from entitynlm.interfaces.result_tables import present
 
     proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
     plan = table1.LanguageModelPlan(configurations, numbers, proposals)
@@ -119,8 +122,6 @@ def reproduce_coref(
       entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
       entitynlm reproduce coref --corpus ../shared/data/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
     """
-    from entitynlm.training.settings import load_settings
-
     reranking.check()
     settings = load_settings(config, parse_changes(set_ or []))
     corpus = source.open()
@@ -131,7 +132,6 @@ def reproduce_coref(
     files = find_score_files(scores, held_out) if scores is not None and not folds else {}
     source.prepare()
     from entitynlm.experiments import table2_coreference as table2
-    from entitynlm.interfaces.result_tables import present
 
     def read_baselines(splits: Sequence[KeyedSplit]) -> dict[str, Baseline]:
         if scores is None:
@@ -178,9 +178,6 @@ def reproduce_entity(
       entitynlm reproduce entity --corpus ../shared/data/inscript --rows ours,human --seeds 1,2,3,4,5 --json table.json
       entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --out runs/stories
     """
-    from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
-    from entitynlm.training.settings import load_settings
-
     numbers = parse_numbers(seeds, "--seeds")
     wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     changes = parse_changes(set_ or [])
@@ -189,7 +186,6 @@ def reproduce_entity(
     documents = {name: list(corpus.documents(name)) for name in ("train", "dev")}
     source.prepare(threads=1)  # small networks: a second thread only gets in the way
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.interfaces.result_tables import present
     from entitynlm.prediction.network.predictor import load_config
 
     stories = table3.read_slots(corpus, split)
@@ -209,7 +205,7 @@ def reproduce_all(
     coref: CorpusFolder = None,
     entity: CorpusFolder = None,
     out: Out = Path("runs/reproduce"),
-    tasks: str = ",".join(TASKS),
+    tasks: str = ",".join(TITLES),
     config: Config = None,
     set_: Set = None,
     seeds: Seeds = "1",
@@ -243,11 +239,10 @@ def reproduce_all(
     """
     if context.invoked_subcommand is not None:
         return
-    from entitynlm.experiments.paper import TITLES, load_packaged_settings
     from entitynlm.text.corpora.corpus import CARD
     from entitynlm.text.corpora.generated import make_stories
 
-    wanted = choose_names(tasks, "--tasks", TASKS)
+    wanted = choose_names(tasks, "--tasks", list(TITLES))
     seed = parse_numbers(seeds, "--seeds")[0]
     given = {"lm": lm or corpus, "coref": coref or corpus, "entity": entity or corpus}
     stories = out / "stories"
@@ -280,11 +275,6 @@ def reproduce_all(
 
 def present_all(found: dict[str, ExperimentResult], out: Path, terminal: Terminal) -> None:
     """The summaries together: in the terminal, and as two files."""
-    from entitynlm import __version__
-    from entitynlm.experiments.table import write_markdown
-    from entitynlm.files import write_atomically
-    from entitynlm.interfaces.result_tables import print_table, write_html
-
     tables = [result.summary for result in found.values()]
     for table in tables:
         print_table(table, terminal)
