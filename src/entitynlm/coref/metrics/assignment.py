@@ -23,6 +23,9 @@ def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
     """
     chosen: list[Pair] = []
     for pairs in _find_pieces(similarity):
+        if len(pairs) == 1:  # most pieces, and scoring is timed against the official scorer
+            chosen += pairs
+            continue
         rows, columns = sorted({i for i, _ in pairs}), sorted({j for _, j in pairs})
         if len(rows) == 1 or len(columns) == 1:
             chosen.append(max(sorted(pairs), key=similarity.__getitem__))

@@ -28,7 +28,8 @@ def pair_documents(
         _check_ids(keys, responses)
     paired = []
     for doc_id, text in keys.items():
-        paired.append(responses.get(doc_id, Document(text.id, text.tokens, text.sentences)))
+        found = responses.get(doc_id)
+        paired.append(Document(text.id, text.tokens, text.sentences) if found is None else found)
         _check_tokens(text, paired[-1], compare_words)
     return list(keys.values()), paired
 

@@ -21,7 +21,7 @@ from entitynlm.text.formats.conll2012 import BEGIN, END, FIRST_COLUMN, make_id, 
 
 Positions = NDArray[np.intp]
 NEWLINE, TAB, BLANK = b"\n\t "
-NO_MENTION = np.frombuffer(b"-_*", dtype=np.uint8)
+MEANS_NO_MENTION = np.array([code in b"-_*" for code in range(256)])
 CONTROL = bytes(byte for byte in range(32) if byte not in b"\n\t")
 
 
@@ -165,7 +165,7 @@ def _cut_words(table: _Table) -> tuple[str, ...]:
 def _cut_cells(table: _Table) -> Iterable[tuple[int, str]]:
     """(token, cell) wherever the coreference column is not empty."""
     starts = table.ends[table.last - 1] + 1
-    empty = np.isin(table.codes[starts], NO_MENTION) & (table.ends[table.last] - starts == 1)
+    empty = MEANS_NO_MENTION[table.codes[starts]] & (table.ends[table.last] - starts == 1)
     words = np.flatnonzero(~empty)
     return zip(words.tolist(), _cut_out(table, table.last[words]).decode().split("\n"), strict=False)
 
