@@ -18,7 +18,7 @@ import numpy as np
 from entitynlm.errors import ConfigError, DataError, InferenceError
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.weights import SCHEMES, FloatArray, Scheme, log_mean_exp
+from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
@@ -26,11 +26,9 @@ FilterType = TypeVar("FilterType", bound=ParticleFilter)
 Method = Literal["importance", "particle-filter"]
 METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
-PRIOR_SHARE = 0.8
-"""P's share in what particles are drawn from (docs/decisions/041-estimating-the-marginal.md)."""
-
-CHECK_EVERY = 4
-"""Words after which the particle filter looks at its weights (docs/decisions/041-estimating-the-marginal.md)."""
+# docs/decisions/041-estimating-the-marginal.md says why
+PRIOR_SHARE = 0.8  # P's share in what particles are drawn from
+CHECK_EVERY = 4  # words after which the particle filter looks at its weights
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,6 @@ def make_filters(
     seed: int = 0,
     prior_share: float = PRIOR_SHARE,
     resample_threshold: float = 0.5,
-    scheme: Scheme = "systematic",
     check_every: int = CHECK_EVERY,
     make: Callable[..., FilterType] = ParticleFilter,  # type: ignore[assignment]
     **options: Any,
@@ -87,8 +84,7 @@ def make_filters(
     :param model: P, and :param proposal: Q, both in evaluation mode and over the same vocabulary.
     :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
     :param prior_share: at every choice, this much of P's own distribution before it has seen the word is mixed into
-        Q's. It bounds the damage where Q is sure of something that P finds improbable
-        (docs/decisions/041-estimating-the-marginal.md).
+        Q's. It bounds the damage where Q is sure of something that P finds improbable.
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
     :param options: of :class:`ParticleFilter`, or of what else is to be made.
@@ -98,16 +94,9 @@ def make_filters(
         (particles >= 1, f"there must be one particle at least, not {particles}"),
         (repeats >= 1, f"there must be one repeat at least, not {repeats}"),
         (method in METHODS, f"there is no method {method!r}; choose one of {', '.join(METHODS)}"),
-        (
-            scheme in SCHEMES,
-            f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}",
-        ),
         (seed >= 0, f"a seed is a whole number that is not negative, not {seed}"),
         (0 <= prior_share <= 1, f"P's share in the proposal is between 0 and 1, not {prior_share}"),
-        (
-            0 <= resample_threshold <= 1,
-            f"the resampling threshold is a share of the particles, from 0 to 1, not {resample_threshold}",
-        ),
+        (0 <= resample_threshold <= 1, f"the resampling threshold is from 0 to 1, not {resample_threshold}"),
         (check_every >= 1, f"weights are looked at every 1, 2, … words, not every {check_every}"),
     )
     for holds, message in checks:
@@ -116,7 +105,7 @@ def make_filters(
     check_document(document)
     config = FilterConfig(IMPORTANCE_WORDS, prior_share)
     if method == "particle-filter":
-        config = FilterConfig(check_every, prior_share, resample_threshold, scheme)
+        config = FilterConfig(check_every, prior_share, resample_threshold)
     words = np.ascontiguousarray(document.x, dtype=np.int64)
     own = np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])  # whatever documents are around it
     return [

@@ -24,7 +24,6 @@ from entitynlm.inference.sampler import advance
 from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import (
     FloatArray,
-    Scheme,
     accumulate_weights,
     effective_sample_size,
     log_mean_exp,
@@ -55,7 +54,6 @@ class FilterConfig:
     words: int
     share: float = 0.0
     threshold: float = 0.0
-    scheme: Scheme = "systematic"
 
 
 class SegmentRecord(NamedTuple):
@@ -133,14 +131,9 @@ class ParticleFilter:
             stop = min(start + self.filter_config.words, len(words))
             choices = make_choices(stop - start, self.count)
             self._population.reserve(stop - start)
+            seen = slice(start, stop + AHEAD)
             segment = Segment(
-                start,
-                self.position,
-                end,
-                sentence[start:stop],
-                self._last_word,
-                x[start : stop + AHEAD],
-                rarity[start : stop + AHEAD],
+                start, self.position, end, sentence[start:stop], self._last_word, x[seen], rarity[seen]
             )
             advance(
                 self._population.particles,
@@ -157,9 +150,7 @@ class ParticleFilter:
             self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
             parents = self._resample() if self.position < end else None
             if self.keep:
-                self.records.append(
-                    SegmentRecord(choices.mention_type, choices.entity, choices.remaining, parents)
-                )
+                self.records.append(SegmentRecord(*choices[:3], parents))
             kept = self._population.compact()
             if kept is not None and self._words is not None:
                 self._words.keep(kept)
@@ -191,7 +182,7 @@ class ParticleFilter:
         if self.sample_sizes[-1] >= self.filter_config.threshold * self.count:
             return None
         assert self._population is not None
-        parents = resample(normalise(self.log_weights), self._for_parents, scheme=self.filter_config.scheme)
+        parents = resample(normalise(self.log_weights), self._for_parents)
         self.log_evidence += float(log_mean_exp(self.log_weights))
         self._population.copy(parents)
         self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]

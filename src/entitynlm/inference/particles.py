@@ -129,9 +129,8 @@ class Population:
         self, memory: np.ndarray, column: int, states: StateTable, also: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Keep the rows that entities (and ``also``) refer to: the rows that stay, and the new number of each old row."""
-        alive = (
-            np.arange(memory.shape[1]) <= self.particles.entities[:, None]
-        )  # row 0 of the memory refers to row 0
+        # Row 0 of the memory refers to row 0.
+        alive = np.arange(memory.shape[1]) <= self.particles.entities[:, None]
         references = np.where(alive, memory[..., column], 0)
         used = np.zeros(states.used, dtype=bool)
         used[: states.fixed] = True

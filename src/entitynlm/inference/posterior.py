@@ -16,7 +16,7 @@ import numpy as np
 from entitynlm.inference.marginal import check_document, make_filters
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.weights import FloatArray, effective_sample_size, normalise
+from entitynlm.inference.weights import FloatArray, normalise
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
@@ -45,16 +45,6 @@ class WeightedAnalyses:
     def __len__(self) -> int:
         return len(self.weights)
 
-    @property
-    def words(self) -> int:
-        return len(self.mention_type)
-
-    @property
-    def ess(self) -> float:
-        """Effective sample size of the weights (paths that share their past count in full)."""
-        with np.errstate(divide="ignore"):
-            return float(effective_sample_size(np.log(self.weights)))
-
     def __getitem__(self, number: int) -> Analysis:
         return Analysis(self.mention_type[:, number], self.entity[:, number], self.remaining[:, number])
 
@@ -67,7 +57,7 @@ class WeightedAnalyses:
         found: dict[tuple[int, int], float] = {}
         before = np.vstack([np.ones((1, len(self)), dtype=self.remaining.dtype), self.remaining[:-1]])
         starts, owners = np.nonzero((self.mention_type > 0) & (before == 1))
-        ends = np.minimum(starts + self.remaining[starts, owners], self.words)
+        ends = np.minimum(starts + self.remaining[starts, owners], len(self.remaining))
         for start, end, owner in zip(starts.tolist(), ends.tolist(), owners.tolist(), strict=True):
             found[start, end] = found.get((start, end), 0.0) + float(self.weights[owner])
         return found
@@ -90,10 +80,8 @@ class WeightedAnalyses:
 
     def link_posterior(self, first: int, second: int) -> float:
         """The probability that two words are in mentions of one entity."""
-        new_entities = self.new_entities
-        return float(
-            self.weights[(new_entities[first] >= 0) & (new_entities[first] == new_entities[second])].sum()
-        )
+        one, other = self.new_entities[[first, second]]
+        return float(self.weights[(one >= 0) & (one == other)].sum())
 
 
 def find_best_sample(
@@ -130,16 +118,9 @@ def sample_analyses(
     (particle_filter,) = make_filters(model, proposal, document, keep=True, **options)
     for chunk in (readings or Readings(document)).read_both(model, proposal):
         particle_filter.advance(chunk, end=len(document))
-    mention_type, entity, remaining = trace_paths(particle_filter.records)
-    return WeightedAnalyses(
-        mention_type,
-        entity,
-        remaining,
-        weights=normalise(particle_filter.log_weights),
-        log_p=particle_filter.log_p,
-        log_q=particle_filter.log_q,
-        log_prob=particle_filter.total,
-    )
+    weights = normalise(particle_filter.log_weights)
+    figures = particle_filter.log_p, particle_filter.log_q, particle_filter.total
+    return WeightedAnalyses(*trace_paths(particle_filter.records), weights, *figures)
 
 
 def decode_greedy(
@@ -155,15 +136,9 @@ def decode_greedy(
         many words are a mention with somewhat less than even odds; log Q is that of the biased Q.
     """
     check_document(document)
-    particle_filter = ParticleFilter(
-        proposal,
-        proposal,
-        particles=1,
-        seed=np.random.SeedSequence(0),
-        filter_config=FilterConfig(IMPORTANCE_WORDS),
-        keep=True,
-        greedy=True,
-    )
+    settings: dict[str, Any] = {"filter_config": FilterConfig(IMPORTANCE_WORDS), "keep": True, "greedy": True}
+    seed = np.random.SeedSequence(0)  # nothing is drawn
+    particle_filter = ParticleFilter(proposal, proposal, particles=1, seed=seed, **settings)
     for chunk in (readings or Readings(document)).read_both(proposal, proposal):
         tables = add_mention_bias(chunk.model, mention_bias) if mention_bias else chunk.model
         particle_filter.advance(replace(chunk, model=tables, proposal=tables), end=len(document))

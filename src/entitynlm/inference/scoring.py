@@ -93,13 +93,9 @@ def follow_analyses(
     seed: int = 0,
 ) -> ParticleFilter:
     """The particle filter after a document through which its particles were led along given analyses (3, V, T)."""
-    particle_filter = ParticleFilter(
-        model,
-        proposal,
-        particles=analyses.shape[1],
-        seed=np.random.SeedSequence(seed),
-        filter_config=FilterConfig(IMPORTANCE_WORDS, share),
-    )
+    count, drawn = analyses.shape[1], np.random.SeedSequence(seed)
+    config = FilterConfig(IMPORTANCE_WORDS, share)
+    particle_filter = ParticleFilter(model, proposal, particles=count, seed=drawn, filter_config=config)
     for chunk in Readings(document).read_both(model, proposal):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)

@@ -132,12 +132,8 @@ class StoryState:
     def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
         """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, D) is before it."""
         network, device = self.network, self.network.W_r.device
-        position = find_mention_positions(
-            network.config,
-            np.array([self.open_type]),
-            np.array([max(1, self.history.remaining)]),
-            np.array([self.starts]),
-        )
+        mention = self.open_type, max(1, self.history.remaining), self.starts
+        position = find_mention_positions(network.config, *(np.array([value]) for value in mention))
         We = network.project_entity(torch.from_numpy(self.e_current[None]).to(device))
         return network.log_prob_words(h, We, torch.from_numpy(position).to(device), place)[0]
 
@@ -201,9 +197,8 @@ class StoryState:
         history, rows, current, gate = self.history, self.rows, self.current, float("nan")
         if history.remaining:
             n = history.current
-            current, gate = self.states.update(
-                tables, at, int(rows[n - 1]), x, self.previous, history.position
-            )
+            place = x, self.previous, history.position
+            current, gate = self.states.update(tables, at, int(rows[n - 1]), *place)
             rows = rows.copy()
             rows[n - 1] = current
         history = history.read_word(self.sentence)
@@ -343,10 +338,9 @@ def read_along(
             new_entities[some - first] = create_entities(network, noise.draw(some, size))
             for t, own in enumerate(new_entities, start=first):
                 word, new_entity = (x[t], r[t], e[t], l[t]), own[r[t] - 1] if r[t] else None
-                after = state.observe(
-                    word, tables, t - start, new_entity=new_entity, sentence=sentences[t + 1]
-                )
-                yield ReadingStep(state, after, tables, t - start, own)
+                at, sentence = t - start, sentences[t + 1]
+                after = state.observe(word, tables, at, new_entity=new_entity, sentence=sentence)
+                yield ReadingStep(state, after, tables, at, own)
                 state = after
 
 

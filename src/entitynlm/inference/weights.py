@@ -1,23 +1,15 @@
 """Weights of particles, always as logarithms, and resampling: which particles live on, and how often.
 
-Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call. Each
-resampling scheme gives particle i on average N·w_i offspring, which keeps the estimate of P(X) unbiased: ``systematic`` uses one
-random number and strays least from that average, ``stratified`` one per stratum, ``multinomial`` draws each one independently.
+Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import ConfigError
-
 FloatArray = npt.NDArray[np.float64]
-Scheme = Literal["systematic", "stratified", "multinomial"]
-SCHEMES: tuple[Scheme, ...] = ("systematic", "stratified", "multinomial")
 
 
 def log_sum_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
@@ -70,23 +62,13 @@ def accumulate_weights(log_weights, log_factors):  # type: ignore[no-untyped-def
     return means
 
 
-def resample(
-    weights: npt.ArrayLike, generator: np.random.Generator, *, scheme: Scheme = "systematic"
-) -> npt.NDArray[np.int64]:
-    """(N,) the parent of each new particle, in ascending order.
+def resample(weights: FloatArray, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """(N,) the parent of each new particle, in ascending order, by systematic resampling of weights that sum to one.
 
-    :param weights: (N,) weights that sum to one.
+    Particle i has N·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known schemes this one uses the
+    fewest random numbers (one) and strays least from that average.
     """
-    weights = np.asarray(weights, dtype=np.float64)
-    count = len(weights)
-    if scheme == "systematic":
-        points = (np.arange(count) + generator.random()) / count
-    elif scheme == "stratified":
-        points = (np.arange(count) + generator.random(count)) / count
-    elif scheme == "multinomial":
-        points = np.sort(generator.random(count))
-    else:
-        raise ConfigError(f"there is no resampling scheme {scheme!r}; choose one of {', '.join(SCHEMES)}")
+    points = (np.arange(len(weights)) + generator.random()) / len(weights)
     heights = np.cumsum(weights)
     # Dividing by the last height puts it at exactly one, so that rounding can't push a point beyond it.
     parents = np.searchsorted(heights / heights[-1], points, side="right")
