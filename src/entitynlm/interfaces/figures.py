@@ -12,7 +12,7 @@ import numpy as np
 from entitynlm.extras import require
 from entitynlm.files import write_atomically
 from entitynlm.interfaces.options import check_figure
-from entitynlm.interfaces.report.drawings import colour_of, shorten
+from entitynlm.interfaces.templates import shorten
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.report.contents import Report
@@ -147,8 +147,8 @@ def draw_entities(report: Report, *, most: int = 15) -> Any:
     for at, character in enumerate(shown):
         places = [report.mentions[place].start for place in character.places]
         sizes = [12 + 9 * report.rows[place].referent_surprisal for place in character.places]
-        axis.hlines(at, min(places), max(places), color=colour_of(character.number), linewidth=1, alpha=0.5)
-        axis.scatter(places, [at] * len(places), s=sizes, color=colour_of(character.number), linewidths=0)
+        axis.hlines(at, min(places), max(places), color=character.colour, linewidth=1, alpha=0.5)
+        axis.scatter(places, [at] * len(places), s=sizes, color=character.colour, linewidths=0)
     axis.set_yticks(range(len(shown)), [label(character.name, 30) for character in shown])
     axis.set_xlabel(f"token (a mark's area: surprisal of the referent, {report.unit})")
     axis.set_xlim(0, max(1, len(report.document)))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from html import escape
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entitynlm.experiments.table import NOTICE, ExperimentResult, ResultTable, write_markdown
 from entitynlm.files import write_atomically
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.templates import render_page
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,23 +60,4 @@ def draw_table(table: ResultTable) -> Table:
 
 def write_html(tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = ()) -> str:
     """One self-contained page with all tables, in the look of the other reports."""
-    style = (resources.files("entitynlm") / "resources" / "report" / "style.css").read_text(encoding="utf-8")
-    listed = "".join(f"<li>{escape(remark)}</li>" for remark in remarks)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head><body>'
-        f'<header><h1>{escape(title)}</h1><p class="facts">{escape(NOTICE)}</p></header>'
-        f"{''.join(map(_write_section, tables))}<footer><ul>{listed}</ul></footer></body></html>\n"
-    )
-
-
-def _write_section(table: ResultTable) -> str:
-    rows = ["".join(f"<th>{escape(heading)}</th>" for heading in table.heading)]
-    opening = ['<td class="n">' if table.is_number(n) else "<td>" for n in range(len(table.heading))]
-    for cells in table.list_cells():
-        rows.append("".join(f"{tag}{escape(cell)}</td>" for tag, cell in zip(opening, cells, strict=True)))
-    remarks = "<br>".join(map(escape, table.remarks))
-    return (
-        f'<section class="panel"><h2>{escape(table.title)}</h2><table><tr>{"</tr><tr>".join(rows)}</tr></table>'
-        f'<p class="note">{remarks}</p></section>'
-    )
+    return render_page("tables.html", tables=tables, title=title, notice=NOTICE, remarks=remarks)
