@@ -118,9 +118,9 @@ def sample_analyses(
     (particle_filter,) = make_filters(model, proposal, document, keep=True, **options)
     for chunk in (readings or Readings(document)).read_both(model, proposal):
         particle_filter.advance(chunk, end=len(document))
-    weights = normalise(particle_filter.log_weights)
-    figures = particle_filter.log_p, particle_filter.log_q, particle_filter.total
-    return WeightedAnalyses(*trace_paths(particle_filter.records), weights, *figures)
+    mention_type, entity, remaining = trace_paths(particle_filter.records)
+    weights, figures = normalise(particle_filter.log_weights), (particle_filter.log_p, particle_filter.log_q)
+    return WeightedAnalyses(mention_type, entity, remaining, weights, *figures, particle_filter.total)
 
 
 def decode_greedy(
