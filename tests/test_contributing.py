@@ -18,11 +18,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from entitynlm.config import ModelConfig
+from entitynlm.config import ModelConfig, load_toml
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
-from entitynlm.interfaces.cli import READ, VERBS, LazyCommand
+from entitynlm.interfaces.cli import LazyCommand, Verb
 from entitynlm.model.backbones.base import BACKBONES
 from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
 from entitynlm.model.encoding.encoder import Encoder
@@ -190,12 +190,11 @@ def test_the_recipe_for_a_command_works(tmp_path: Path, monkeypatch: pytest.Monk
     made.__dict__.update(run_recipe("add a command", module))
     monkeypatch.setitem(sys.modules, module, made)
     monkeypatch.chdir(tmp_path)
-    (entry,) = re.findall(r"`\"longest\": (\(.*\)),`", CONTRIBUTING)
-    target, panel, summary = eval(entry, {"READ": READ})
-    assert [type(value) for value in next(iter(VERBS.values()))] == [str, str, str]
-    command = LazyCommand("longest", target, panel, summary).load()
+    (entry,) = re.findall(r"```toml\n( *\[longest\].*?)```", CONTRIBUTING, flags=re.DOTALL)
+    (tmp_path / "verbs.toml").write_text(textwrap.dedent(entry))
+    command = LazyCommand("longest", Verb(**load_toml(tmp_path / "verbs.toml")["longest"])).load()
     write_documents([RUNNING_EXAMPLE], "story.jsonl", "jsonl")
     assert "the coffee shop" in invoke(command, "story.jsonl")
     figures = json.loads(invoke(command, "story.jsonl", "--at-least", "3", "--json", "-"))
     assert list(figures["mentions"].values()) == ["the coffee shop"]
-    assert "Leave out mentions" in invoke(command, "--help")
+    assert "Leave out mentions" in invoke(command, "--help") and "--at-least 3" in invoke(command, "--help")

@@ -17,7 +17,7 @@ import pytest
 import typer
 
 import entitynlm
-from entitynlm.interfaces.cli import LazyCommand, app
+from entitynlm.interfaces.cli import VERBS, LazyCommand, app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -75,6 +75,11 @@ def test_commands_are_as_the_docs_have_them(path: Path, line: str) -> None:
 )
 def test_examples_are_commands(path: Path, line: str) -> None:
     check_command(line)
+
+
+@pytest.mark.parametrize("line", [line for verb in VERBS.values() for line in verb.examples])
+def test_examples_of_the_help_are_commands(line: str) -> None:
+    check_command(line.rpartition(" | ")[2])
 
 
 def test_there_is_something_to_check() -> None:

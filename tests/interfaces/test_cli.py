@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, LazyCommand, app
 
-COMMANDS = [verb.split() for verb, (target, _, _) in VERBS.items() if ":" in target]
+COMMANDS = [path.split() for path, verb in VERBS.items() if verb.run and not path.startswith("reproduce ")]
 SCRIPT = """
 import contextlib, io, json, sys
 from entitynlm.interfaces import cli

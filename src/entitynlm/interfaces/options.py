@@ -14,7 +14,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -165,7 +165,7 @@ class ModelOptions:
 # -- groups of options -----------------------------------------------------------------------------------------------------
 
 
-def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
+def expand_groups(verb: Callable[..., Any], examples: Sequence[str] = ()) -> Callable[..., Any]:
     """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring.
 
     A group with a ``close`` method is closed when the verb has ended.
@@ -204,7 +204,7 @@ def expand_groups(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    call.__doc__ = text
+    call.__doc__ = "\n".join([text, *["\nExamples:\n"] * bool(examples), *(f"  {line}" for line in examples)])
     return call
 
 

@@ -47,15 +47,6 @@ def annotate(
     :param keep_mentions: Keep the mentions of the input and only link them.
     :param possessives: Add possessive pronouns inside of mentions ('her' in 'her mother'), or outermost mentions only.
     :param sentences: Show only this many sentences of each text.
-
-    Examples:
-
-      entitynlm annotate story.txt
-      entitynlm annotate novel.txt --to conllu --out novel.conllu
-      entitynlm annotate "letters/*.txt" --to jsonl --out annotated/ --json summary.json
-      echo "Anna lost her key. She called Bob." | entitynlm annotate
-      entitynlm annotate story.txt --samples 100 --with-scores --to jsonl
-      entitynlm annotate mentions.conll --keep-mentions --to conll2012
     """
     assert files is not None
     if out != STANDARD:

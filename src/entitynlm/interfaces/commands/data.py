@@ -44,8 +44,6 @@ def stats(*, path: options.Corpus, format: options.Format = None, terminal: Term
 
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the
     number of distinct word forms as they are spelt.
-
-    Example: entitynlm data stats corpora/ontogum --json -
     """
     from entitynlm.interfaces.views import tabulate_statistics
 
@@ -78,11 +76,6 @@ def convert(
     :param to: The format to write: conll2012, conllu, jsonl, brat, spacy.
     :param split: Only this split of a corpus, into the one file OUT.
     :param layout: merged: a file per split; folders: a folder per split, a file per file.
-
-    Examples:
-
-      entitynlm data convert story.conllu story.jsonl --to jsonl
-      entitynlm data convert corpora/ontogum out/conll --to conll2012
     """
     if target == terminal.json_path == STANDARD:
         raise ConfigError("the documents and --json can't both go to standard output")
@@ -136,8 +129,6 @@ def check(
     :param paths: Corpus folders or files; '-': standard input.
     :param strict: Exit with 1 if anything is odd.
     :param limit: Number of oddities to print; 0 prints all of them.
-
-    Example: entitynlm data check corpora/inscript story.conll --strict
     """
     files: list[Path] = []
     reports: list[FileReport] = []
@@ -182,8 +173,6 @@ def show(
 
     :param sentences: Show only this many sentences.
     :param sequences: Also show the paper's sequences X, R, E, L.
-
-    Example: entitynlm data show corpora/stories --split dev --sentences 10
     """
     from entitynlm.interfaces.views import show_document
 

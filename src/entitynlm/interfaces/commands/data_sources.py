@@ -23,10 +23,7 @@ DEFAULT_FOLDER = Path("corpora")
 
 
 def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> None:
-    """List the known corpora: what they are, their licence, how to get them, whether they are here.
-
-    Example: entitynlm data list --data ~/corpora
-    """
+    """List the known corpora: what they are, their licence, how to get them, whether they are here."""
     from entitynlm.interfaces.views import draw_table
 
     lines, rows = [], []
@@ -68,11 +65,6 @@ def get_corpus(
     :param url: Another address: above the files, or of a zip or tar archive.
     :param documents: Number of stories to generate (default 2000).
     :param seed: Seed of the stories: the same one gives the same bytes (default 1).
-
-    Examples:
-
-      entitynlm data get ontogum
-      entitynlm data get stories --documents 2000 --seed 1
     """
     offer = get_entry(name)
     target = out or data / name

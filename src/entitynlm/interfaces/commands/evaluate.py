@@ -44,11 +44,6 @@ def evaluate_lm(
 
     :param model: A folder that entitynlm train has written.
     :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
-
-    Examples:
-
-      entitynlm evaluate lm --corpus ../shared/data/ontogum --model runs/ontogum
-      entitynlm evaluate lm --corpus stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
     """
     corpus = source.open()
     splits = choose_splits(corpus, split)
@@ -85,12 +80,6 @@ def evaluate_coref(
 
     :param ranker: A folder that entitynlm ranker train has written.
     :param weights_out: Write each combination's weights into this folder, for rerank.
-
-    Examples:
-
-      entitynlm evaluate coref --corpus ../shared/data/ontogum --scores ../shared/data/cort-ontogum --model runs/ontogum
-      entitynlm evaluate coref --corpus ../shared/data/litbank --ranker runs/ranker --model runs/litbank --json -
-      entitynlm evaluate coref --corpus conll-2012/v4/data --model runs/conll --split dev,test
     """
     if model is None and reranking.scores is None and ranker is None:
         raise ConfigError(
@@ -144,11 +133,6 @@ def evaluate_entity(
     stored there. The row human needs InScript's humanPredictions.json beside the stories.
 
     :param split: Which stories to ask about: test, dev or train.
-
-    Examples:
-
-      entitynlm evaluate entity --corpus ../shared/data/inscript --rows always-new,shallow,modi,human
-      entitynlm evaluate entity --corpus ../shared/data/inscript --model runs/inscript --json -
     """
     wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     corpus = source.open()

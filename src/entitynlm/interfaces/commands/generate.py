@@ -52,13 +52,6 @@ def generate(
     :param no_new_entities: Mention only the entities of the text and the cast.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text.
-
-    Examples:
-
-      entitynlm generate story.txt --words 80 -n 3
-      entitynlm generate --cast "Anna,the old man" --sentences 5 --seed 7
-      entitynlm generate story.txt --next-entity Anna --no-new-entities
-      echo "The captain looked at the sea." | entitynlm generate - --plain
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
     if temperature <= 0:

@@ -27,8 +27,6 @@ def training(
     """Training curves: loss on training and development documents, epoch by epoch.
 
     :param model: A model's folder (with its log.jsonl), or such a log.
-
-    Example: entitynlm plot training runs/stories --out curves.svg
     """
     records = read_log(model)
     from entitynlm.interfaces.figures import draw_training, save_figure
@@ -76,8 +74,6 @@ def surprisal(
     """Surprisal along a text, with and without entities.
 
     :param smooth: Words of the moving average; default: none for a short text.
-
-    Example: entitynlm plot surprisal story.txt --out curve.svg
     """
     found = read_one(file, terminal, format=format, wanted=document)
     report = measure_report(
@@ -107,8 +103,6 @@ def timeline(
     """Mentions of each entity along a text: one line per entity.
 
     :param entities: Number of entities, the most frequent first.
-
-    Example: entitynlm plot timeline chapter.txt --entities 10 --out timeline.pdf
     """
     found = read_one(file, terminal, format=format, wanted=document)
     report = measure_report(
@@ -135,8 +129,6 @@ def calibration(
     """Calibration: predicted probabilities of referents against the shares that came true.
 
     :param bins: Number of bins of probability.
-
-    Example: entitynlm plot calibration ../shared/data/litbank --split dev --out calibration.svg
     """
     opened = open_corpus(corpus, format=format)
     opened.files(split)  # an error here if there is no such split

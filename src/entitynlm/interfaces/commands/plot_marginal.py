@@ -56,11 +56,6 @@ def marginal(
     :param proposals: Proposals, separated by commas; default: all that the model has.
     :param prior_share: How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.
     :param workers: Documents estimated at the same time; changes no figure.
-
-    Examples:
-
-      entitynlm plot marginal runs/ontogum --corpus ../shared/data/ontogum --json curve.json --out curve.svg
-      entitynlm plot marginal curve.json --out curve.pdf
     """
     curve: dict[str, Any] = {
         "particles": parse_numbers(samples, "--samples"),

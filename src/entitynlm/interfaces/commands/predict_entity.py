@@ -37,11 +37,6 @@ def predict_entity(
 
     :param out: The table's file; '-': standard output.
     :param predictor: Ask the entity-prediction network that `reproduce entity` has stored in the model's folder.
-
-    Examples:
-
-      entitynlm predict-entity story.conllu > story.tsv
-      entitynlm predict-entity stories.jsonl --model runs/inscript --out predictions.tsv --json summary.json
     """
     assert files is not None
     documents = read_inputs(files, terminal, format=format)

@@ -56,8 +56,6 @@ def train(
     :param split: The split to train on; default: train where there is one.
     :param types: A corpus with entity types (GUM, LitBank's brat): its lexicon of types becomes a feature.
     :param epochs: Passes over the documents.
-
-    Example: entitynlm ranker train --corpus corpora/ontogum --out runs/ranker
     """
     documents = list(_read(corpus, format, split or "train", required=split is not None))
     from entitynlm.coref.ranker.learning import learn_types, train_ranker
@@ -102,8 +100,6 @@ def apply(
     :param corpus: A corpus folder or a file in any readable format.
     :param out: Write the documents with their entities here.
     :param scores: Write all antecedent scores here, as JSON lines.
-
-    Example: entitynlm ranker apply runs/ranker --corpus corpora/ontogum --split test --out system.conll
     """
     if out is None and scores is None:
         raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
@@ -142,8 +138,6 @@ def kbest(
     :param scores: A file of antecedent scores (JSON lines).
     :param out: Write the k-best lists here (JSON lines).
     :param key: Annotated documents: report the CoNLL score of the first candidates and of the oracle.
-
-    Example: entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100
     """
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
     decode = get_decoder(method)

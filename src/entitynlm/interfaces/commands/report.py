@@ -41,11 +41,6 @@ def report(
 
     :param out: The page's file.
     :param title: Title of the page; default: the file's name.
-
-    Examples:
-
-      entitynlm report story.txt --out story.html
-      entitynlm report chapter.conllu --title "Chapter 1" --mentions given
     """
     found = read_one(file, terminal, format=format, wanted=document)
     pretrained = model.load(terminal)

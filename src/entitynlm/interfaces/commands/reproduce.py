@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
 
-app = typer.Typer(add_completion=False)
-
 
 def reproduce_lm(
     *,
@@ -68,11 +66,6 @@ def reproduce_lm(
 
     :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
     :param lookahead: With or without the proposal that looks ahead.
-
-    Examples:
-
-      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
-      entitynlm reproduce lm --corpus stories -c configs/tiny.toml --seeds 1,2 --samples 20 --out runs/lm-stories
     """
     numbers = parse_numbers(seeds, "--seeds")
     perplexity.check()
@@ -115,12 +108,6 @@ def reproduce_coref(
     :param lookahead: Also train the proposal that sees the whole document.
     :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
     :param folds: Instead of the splits: so many folds over all documents.
-
-    Examples:
-
-      entitynlm reproduce coref --corpus ../shared/data/ontogum -c configs/lm.toml --out runs/coref
-      entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
-      entitynlm reproduce coref --corpus ../shared/data/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
     """
     reranking.check()
     settings = load_settings(config, parse_changes(set_ or []))
@@ -171,12 +158,6 @@ def reproduce_entity(
     of its own (ours-together).
 
     :param split: Which stories to ask about: test or dev.
-
-    Examples:
-
-      entitynlm reproduce entity --corpus ../shared/data/inscript
-      entitynlm reproduce entity --corpus ../shared/data/inscript --rows ours,human --seeds 1,2,3,4,5 --json table.json
-      entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --out runs/stories
     """
     numbers = parse_numbers(seeds, "--seeds")
     wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
@@ -230,12 +211,6 @@ def reproduce_all(
     :param entity: Another corpus for Table 3.
     :param tasks: Some of lm, coref, entity.
     :param documents: Stories to generate.
-
-    Examples:
-
-      entitynlm reproduce
-      entitynlm reproduce --corpus ../shared/data/ontogum --entity ../shared/data/inscript -c configs/lm.toml --seeds 1,2,3
-      entitynlm reproduce lm --corpus ../shared/data/ontogum --config configs/lm.toml --out runs/lm-ontogum
     """
     if context.invoked_subcommand is not None:
         return
@@ -287,8 +262,3 @@ def present_all(found: dict[str, ExperimentResult], out: Path, terminal: Termina
     terminal.print(f"\nwrote {' and '.join(files)}", markup=False)
     summaries = [{"task": task, **result.summary.to_dict()} for task, result in found.items()]
     terminal.write_json({"task": "all", "out": str(out), "tables": summaries})
-
-
-app.callback(invoke_without_command=True)(options.expand_groups(reproduce_all))
-for _name, _verb in (("coref", reproduce_coref), ("entity", reproduce_entity), ("lm", reproduce_lm)):
-    app.command(_name)(options.expand_groups(_verb))

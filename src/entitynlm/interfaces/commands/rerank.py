@@ -55,13 +55,6 @@ def rerank(
     :param dev_kbest: Choose the weight of log P on these candidates of development documents …
     :param dev_key: … whose annotation is here.
     :param dev_split: The split of --dev-key.
-
-    Examples:
-
-      entitynlm rerank --kbest mine.jsonl --corpus corpora/ontogum --split test --model runs/ontogum --out better.conll
-      entitynlm rerank --kbest mine.jsonl --weight 0.1 --out better.conll
-      entitynlm rerank --kbest test.jsonl --dev-kbest dev.jsonl --dev-key gold.dev.conll --corpus gold.test.conll
-        --model runs/ontogum --out better.conll
     """
     searched = dev_kbest is not None or dev_key is not None
     if (weight is not None) + (weights is not None) + searched > 1:

@@ -61,13 +61,6 @@ def score(
     :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
     :param ignore_words: Require as many tokens, but not the same words.
     :param trials: Shuffles of the randomisation test.
-
-    Examples:
-
-      entitynlm score gold.conll system.conll
-      entitynlm score gold.conll system.conll --metric conll --json -
-      entitynlm score corpora/ontogum mine.jsonl --split test --drop-singletons key --drop-repetitions key
-      entitynlm score gold.conll system.conll --versus better.conll
     """
     keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
 

@@ -55,14 +55,6 @@ def surprisal(
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param sentence_ends: Add rows for the ends of sentences (</s>).
-
-    Examples:
-
-      entitynlm surprisal story.txt > story.tsv
-      entitynlm surprisal chapter.txt --rows mentions --base nats
-      entitynlm surprisal "items/*.txt" --out tables/ --as parquet --json summary.json
-      echo "Anna lost her key. She called Bob." | entitynlm surprisal
-      entitynlm surprisal annotated.conllu --out annotated.csv
     """
     assert files is not None
     table_kind = choose_kind(kind, out)

@@ -54,15 +54,6 @@ def train(
     :param start_from: Start from this model's LSTM language model and its vocabulary
         (pretrain one on plain text with --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
-
-    Examples:
-
-      entitynlm data get stories --documents 2000 --seed 1 --out stories
-      entitynlm train stories --config configs/tiny.toml --out runs/stories
-      entitynlm train ../shared/data/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
-      entitynlm train ../shared/data/ontogum -c configs/lm.toml -o runs/ontogum --lookahead --rnnlm
-      entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
-      entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
     """
     alone = {"proposal": proposal, "generative_only": generative_only, "rnnlm_only": rnnlm_only}
     parts = choose_parts(**alone, lookahead=lookahead, rnnlm=rnnlm)

@@ -59,12 +59,6 @@ def train_components(
     :param linkers: Linkers to average.
     :param again: Train also the components that the model has already.
     :param compact: Store weights in half precision, as in the model that ships.
-
-    Examples:
-
-      entitynlm train my-stories -c configs/lm.toml -o runs/mine --lookahead
-      entitynlm train-components my-stories --model runs/mine --plain-text my-texts
-      entitynlm annotate story.txt --model runs/mine
     """
     opened = open_corpus(corpus, format=format)
     train, development = list(opened.documents("train")), list(opened.documents("dev"))
