@@ -4,8 +4,6 @@ In contexts in which mentions start, word probabilities with the entity's vector
 mean over all the vectors asked about; a word's part of the divergence between the two says how much it belongs to the entity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

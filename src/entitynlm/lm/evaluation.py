@@ -4,8 +4,6 @@ Every row is over the same words of the same documents (``scores`` says which ro
 are left out where there is none.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace

@@ -6,8 +6,6 @@ are KenLM's ``</s>``: each sentence is a line, read from a fresh ``<s>``, and it
 exactly where the encoder has put a ``</s>``. A recipe without sentence ends makes each document a line, whose end is not counted.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

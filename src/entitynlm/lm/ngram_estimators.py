@@ -4,8 +4,6 @@ Both smooth by modified Kneser-Ney and write ARPA files. lmplz is a program that
 VariKN is a library that talks a lot and ends the process when something is wrong, so it runs in a process of its own.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ Words of one document are not independent of each other, documents are: so both 
 units. All logarithms are natural.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

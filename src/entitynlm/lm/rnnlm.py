@@ -1,7 +1,5 @@
 """The RNNLM baseline: log p(x_t | x_<t) of documents by the LSTM of ``model.rnnlm``, a part of a model like the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import torch

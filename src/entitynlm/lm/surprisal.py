@@ -5,8 +5,6 @@ out (``surprisal_sampling``); or, where the document's own mentions are to be us
 (``referents``), which is exact. A mention's surprisal is that of its referent, given that somebody is mentioned.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

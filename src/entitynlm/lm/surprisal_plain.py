@@ -5,8 +5,6 @@ still start and end, but of no entity. What is left is a chain of states (outsid
 words to come), and its sum over all analyses is exact, by the forward algorithm (docs/decisions/081).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

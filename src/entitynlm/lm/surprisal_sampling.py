@@ -8,8 +8,6 @@ and its error their spread. (The estimate of the whole text, ``estimate_log_prob
 P(x_1 … x_t): right for a sum over words, but on a novel one repeat would stand for all; docs/decisions/081.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Detokenisation: words back into running text with its spaces, capitals and quotation marks, the inverse of ``segmentation``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """English word lists (``resources/english.toml``): pronouns, genders, numbers, determiners, words after a head."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

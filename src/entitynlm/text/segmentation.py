@@ -5,8 +5,6 @@ marks and abbreviations of the splitters that we tried. A blank line always ends
 length of the text, whatever the text is.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from bisect import bisect_left, bisect_right

@@ -3,8 +3,6 @@
 Because nothing but these numbers decides the order, a resumed training goes on exactly where it stopped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

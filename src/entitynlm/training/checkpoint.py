@@ -3,8 +3,6 @@
 Written beside its place and renamed as one folder, so a checkpoint is whole or not there.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import asdict

@@ -3,8 +3,6 @@
 What is stored must have been made by the same settings and seed; a folder that says otherwise is not touched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

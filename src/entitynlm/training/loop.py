@@ -4,8 +4,6 @@ Every random decision is drawn from (seed, epoch, batch), never from a running s
 resumed gives the same weights, bit for bit, as one that was not.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import time

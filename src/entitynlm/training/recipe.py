@@ -1,7 +1,5 @@
 """From documents to a trained model: fit the encoder, make the word classes, train P and its proposals, store as one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ The hashes are those of the copies that this package was developed and measured 
 and every copy, so that results reported on "OntoGUM" are results on the same bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ A reader reports what it had to repair; :func:`find_oddities` adds what only the
 mentions that cross each other or a sentence end, documents without words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

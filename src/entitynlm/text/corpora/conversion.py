@@ -1,7 +1,5 @@
 """Conversion of a corpus into another format, with one file per split or one file per file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

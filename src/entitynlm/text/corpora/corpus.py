@@ -4,8 +4,6 @@
 general ones (files or folders called train/dev/test, any folder of readable files).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ A corpus is assembled in a hidden folder beside its target and renamed when the 
 is always complete. Files fetched before a failure stay there for the next try.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import http.client

@@ -1,7 +1,5 @@
 """The paper's running example (its first two figures), annotated: what people see first, and a golden test."""
 
-from __future__ import annotations
-
 from entitynlm.text.document import Document, Mention
 
 WORDS = (

@@ -1,7 +1,5 @@
 """The generated corpus of stories, written in splits (with a ``corpus.json``), counted, and checked to be hard enough."""
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Files that a rule does not place are kept under ``other``; a corpus without any division has the one split ``all``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

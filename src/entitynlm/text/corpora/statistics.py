@@ -1,7 +1,5 @@
 """Corpus statistics, counted on the documents as they are annotated, before the model's preprocessing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any

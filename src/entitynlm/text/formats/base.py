@@ -5,8 +5,6 @@ repair but a person should know (an unclosed bracket, a row with too few columns
 can't repair is raised as ``source.error``, a ``DataError`` with file and line.
 """
 
-from __future__ import annotations
-
 import codecs
 import contextlib
 import itertools

@@ -4,8 +4,6 @@ A closing bracket belongs to the bracket of the same number that was opened last
 entity* that cross; :func:`assign_layers` finds those, so that the writers can give them labels of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from entitynlm.text.document import Span

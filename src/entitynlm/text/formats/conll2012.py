@@ -3,8 +3,6 @@
 ``docs/formats.md`` describes what becomes of each column, and how two crossing mentions of one entity are written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

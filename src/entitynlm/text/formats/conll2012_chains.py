@@ -4,8 +4,6 @@ The full reader (``conll2012``) takes ten times as long as scoring does. This on
 so that the full reader reads the file with its checks and messages; a test compares the two.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; ``docs/formats.md`` describes its rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

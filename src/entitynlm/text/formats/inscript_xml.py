@@ -4,8 +4,6 @@ Expat is fed piece by piece and emptied after each story; a file that declares X
 end) is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 The object is what e2e-coref reads and writes; what that lacks stands under the key ``entitynlm``, which other programs ignore.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

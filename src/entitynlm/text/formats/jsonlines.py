@@ -3,8 +3,6 @@
 ``docs/formats.md`` gives the rules; lines that this package wrote have a key ``entitynlm`` and are read back without loss.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

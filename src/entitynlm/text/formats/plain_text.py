@@ -3,8 +3,6 @@
 Markdown is read without its syntax, but ``text`` is the file as it is, and offsets point into it.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Iterator
 

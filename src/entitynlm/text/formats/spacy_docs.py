@@ -4,8 +4,6 @@ What spaCy can hold is where its users look for it, and changes made in spaCy ar
 ``doc.user_data["entitynlm"]``.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import re

@@ -1,7 +1,5 @@
 """The cast of a story: the roles that a scenario defines and the participants that are drawn for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache

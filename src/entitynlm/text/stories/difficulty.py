@@ -6,8 +6,6 @@ their probabilities, keeps those that begin like the one it is reading, and sums
 knows nothing of the choices that are still to be drawn.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The discourse model: who was mentioned when and how, and whether that is enough for a pronoun."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random

@@ -4,8 +4,6 @@ Story ``i`` depends on the seed and ``i`` alone, so a corpus can be cut, streame
 it has. Stories are always named as generated, in their id and in their metadata.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random

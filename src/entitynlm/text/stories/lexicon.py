@@ -1,7 +1,5 @@
 """The lexicon: words with their Penn tags and lemmas, and people's names, from ``resources/stories/lexicon.toml``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ Wordings are written so that a few rules are enough: a subordinate clause ends a
 no relative clauses, and every participant is one slot. Relations follow Universal Dependencies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from entitynlm.text.stories.lexicon import has_word

@@ -1,7 +1,5 @@
 """Surface realisation: from a template and the state of a story to the words of a sentence, and from words to text."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from entitynlm.text.document import Span

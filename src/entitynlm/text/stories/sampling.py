@@ -1,7 +1,5 @@
 """Random draws that are the same on every machine: all go through ``Random.random``, which Python guarantees."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 from typing import TypeVar

@@ -4,8 +4,6 @@
 ``(a|b|)`` are alternatives, ``left/VBD`` is a word with its tag where the lexicon would take another one.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Word boundaries never depend on the annotation: a mention that cuts a word is read as the whole word and reported.
 """
 
-from __future__ import annotations
-
 import codecs
 import dataclasses
 import io

@@ -3,8 +3,6 @@
 The last is JSON with what brat has no place for; brat ignores it, and by it the reader restores what was not edited in brat.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

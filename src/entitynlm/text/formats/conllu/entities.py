@@ -5,8 +5,6 @@ has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`
 *nodes* (words and empty nodes), because the ``head`` field does; :meth:`EntityReader.finish` turns them into words.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

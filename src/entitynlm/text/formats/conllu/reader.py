@@ -1,7 +1,5 @@
 """The reader of CoNLL-U with coreference; ``docs/formats.md`` describes what becomes of what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The writer of CoNLL-U with coreference; columns without a place of their own become MISC items."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any
 
