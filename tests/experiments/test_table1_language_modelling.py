@@ -25,7 +25,7 @@ from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Silent
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
-from entitynlm.training.completion import complete_pretrained
+from entitynlm.training.recipe import complete_pretrained
 from entitynlm.training.settings import Settings
 
 Documents = dict[str, Sequence[Document]]

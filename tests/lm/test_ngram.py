@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.lm import ngram_estimators
-from entitynlm.lm.ngram import estimate_ngrams, split_lines
-from entitynlm.lm.ngram_estimators import choose_estimator, find_lmplz
+from entitynlm.lm import ngram
+from entitynlm.lm.ngram import choose_estimator, estimate_ngrams, find_lmplz, split_lines
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.document import Document
@@ -157,7 +156,7 @@ def test_both_estimators_agree_about_a_text() -> None:
 
 
 def test_without_lmplz_varikn_steps_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngram_estimators, "find_lmplz", lambda: None)
+    monkeypatch.setattr(ngram, "find_lmplz", lambda: None)
     assert choose_estimator() == "varikn"
     with pytest.raises(ConfigError, match="build_kenlm"):
         choose_estimator("kenlm")

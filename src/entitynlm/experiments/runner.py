@@ -19,7 +19,7 @@ from entitynlm.files import write_atomically
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.completion import complete_pretrained
+from entitynlm.training.recipe import complete_pretrained
 from entitynlm.training.settings import Settings
 
 CORPUS_FILE = "corpus.json"

@@ -8,7 +8,6 @@ out (``surprisal_sampling``); or, where the document's own mentions are to be us
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -36,19 +35,10 @@ REPEATS = 4
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """One token of the text; the first four fields are lm-zoo's columns. None stands for "not to be had".
+    """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
 
-    :param sentence_id: from 1.  :param token_id: within its sentence, from 1; a sentence's end comes after its last token.
-    :param surprisal: of the word that the model reads for the token; None for a token that it does not read.
-    :param error: the standard error of it, from independent repeats; None where nothing was sampled.
-    :param without_entities: the same word's surprisal without the entities' help.
-    :param mention_expected: probability, before the word, that it is in a mention.
-    :param mention_found: the same after the word.
-    :param entity: whose mention the token is in (the longest one).
-    :param oov: whether the word is outside of the model's vocabulary; ``surprisal`` is then that of any such word …
-    :param spelled: … and this is that of the very word, with a spelling model for p(word | unknown).
-    :param word: the word that the model reads.
-    :param start: first character in the text.  :param end: character after the last.
+    ``docs/howto-psycholinguists.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of any unknown word, and
+    ``spelled`` that of this very word, with a spelling model for p(word | unknown).
     """
 
     sentence_id: int
@@ -70,15 +60,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class MentionRow:
-    """One mention. Tokens are numbered within the sentence as in :class:`TokenRow`; ``last_token_id`` is the mention's last.
-
-    :param referent_surprisal: of who is mentioned, given that somebody is; everybody new counts as one choice.
-    :param entropy: over the referents that were possible.  :param candidates: how many these were.
-    :param start_surprisal: that a mention starts here at all.
-    :param words_surprisal: of the mention's words together, as the tokens' rows have it.
-    :param since_words: words since the entity's last mention; the same in sentences and in mentions. None: it is new.
-    :param expected: the likeliest referent, by its entity's name ("NEW": somebody new), and its probability.
-    """
+    """One mention; ``docs/howto-psycholinguists.md`` explains the columns."""
 
     sentence_id: int
     first_token_id: int
@@ -107,12 +89,10 @@ class MentionRow:
 class Surprisal:
     """The tables of one document.
 
-    :param analysed: the document with its mentions, and :param encoded: the same as numbers.
+    :param analysed: the document with its mentions (its own ones if ``given``), and :param encoded: the same as numbers.
     :param originals: the document's mention behind each mention row.
-    :param given: whether the mentions were the document's own.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
     :param source: what "without entities" was measured by.
-    :param base: of the logarithms: 2 for bits, e for nats.
     """
 
     tokens: tuple[TokenRow, ...]
@@ -173,9 +153,9 @@ def measure_surprisal(
         unknown = np.full(len(encoded), math.nan)
         words = WordEstimates(trace.log_words, unknown, trace.mention_expected, found_mentions)
     else:
-        options: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
+        sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         proposal = pretrained.get("causal")
-        words = estimate_words(model, proposal, encoded, readings=readings, progress=progress, **options)
+        words = estimate_words(model, proposal, encoded, readings=readings, progress=progress, **sampling)
     without, source = score_without_entities(pretrained, encoded, readings)
     writer = _RowWriter(text, words, without, 1 / math.log(base), spelling)
     return Surprisal(
@@ -194,43 +174,31 @@ def measure_surprisal(
 # -- rows ------------------------------------------------------------------------------------------------------------------
 
 
+@dataclass
 class _RowWriter:
-    def __init__(
-        self,
-        text: ReadText,
-        estimates: WordEstimates,
-        without: FloatArray,
-        unit: float,
-        spelling: SpellingModel | None,
-    ) -> None:
-        self.encoder, self.document, self.encoded = text.encoder, text.document, text.encoded
-        self.words = text.words.words
-        self.estimates, self.without, self.unit = estimates, without, unit
-        self._spelling = spelling
-        self.shift = int(self.document.meta.get("text_start", 0))
-        places = enumerate(self.encoded.origin.tolist())
-        self.place_of = {int(token): place for place, token in places if token >= 0}
+    text: ReadText
+    estimates: WordEstimates
+    without: FloatArray
+    unit: float
+    spelling: SpellingModel | None
 
-    @cached_property
-    def spelling(self) -> SpellingModel:
-        return self._spelling or SpellingModel.of_vocabulary(self.encoder.vocabulary)
+    def __post_init__(self) -> None:
+        self.document = self.text.document
+        self.shift = int(self.document.meta.get("text_start", 0))
 
     def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
         """One row per token, those that the model drops included."""
+        encoded = self.text.encoded
         owners: dict[int, str] = {}
-        for mention in reversed(
-            self.document.mentions
-        ):  # of nested ones the outermost comes first in the text
+        for mention in reversed(self.document.mentions):  # of nested ones the outermost is the first
             for start, end in mention.parts or (mention.span,):
                 owners.update(dict.fromkeys(range(start, end), mention.entity))
-        ends = {
-            int(self.encoded.sentence[place]): place
-            for place in np.flatnonzero(self.encoded.origin < 0).tolist()
-        }
+        place_of = {token: place for place, token in enumerate(encoded.origin.tolist()) if token >= 0}
+        ends = {int(encoded.sentence[place]): place for place in np.flatnonzero(encoded.origin < 0).tolist()}
         rows = []
         for number, (start, end) in enumerate(self.document.sentences):
             for index in range(start, end):
-                place = self.place_of.get(index)
+                place = place_of.get(index)
                 rows.append(self._write_token(number, index - start, index, place, owners.get(index)))
             if sentence_ends and number in ends:
                 rows.append(self._write_token(number, end - start, None, ends[number], None))
@@ -239,14 +207,15 @@ class _RowWriter:
     def _write_token(
         self, sentence: int, number: int, index: int | None, place: int | None, entity: str | None
     ) -> TokenRow:
-        offsets = self.document.offsets
-        start, end = offsets[index] if offsets is not None and index is not None else (None, None)
-        word = None if place is None else self.words[place]
-        oov = None if word is None else self.encoder.tokenizer.is_unknown(word)
+        encoder = self.text.encoder
+        word = None if place is None else self.text.words.words[place]
+        oov = None if word is None else encoder.tokenizer.is_unknown(word)
         surprisal = self._take(-self.unit, self.estimates.log_probs, place)
         spelled = None
         if oov and surprisal is not None and word is not None:
+            self.spelling = self.spelling or SpellingModel.of_vocabulary(encoder.vocabulary)
             spelled = surprisal - self.spelling.log_prob(word) * self.unit
+        start, end = (None, None) if index is None else self._locate(index, index)
         return TokenRow(
             sentence_id=sentence + 1,
             token_id=number + 1,
@@ -260,10 +229,17 @@ class _RowWriter:
             oov=oov,
             spelled=spelled,
             word=word,
-            start=None if start is None else start + self.shift,
-            end=None if end is None else end + self.shift,
+            start=start,
+            end=end,
             document=self.document.id,
         )
+
+    def _locate(self, first: int, last: int) -> tuple[int | None, int | None]:
+        """The characters of the file from the first token to the last one."""
+        offsets = self.document.offsets
+        if offsets is None:
+            return None, None
+        return offsets[first][0] + self.shift, offsets[last][1] + self.shift
 
     def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
         """A word's value in the unit asked for; nothing where there is no word or no value."""
@@ -284,7 +260,7 @@ class _RowWriter:
     ) -> MentionRow:
         sentence = self.document.sentence_of[mention.start]
         first, _ = self.document.sentences[sentence]
-        offsets = self.document.offsets
+        start, end = self._locate(mention.start, mention.end - 1)
         best, probability = found.ranked[0]
         since = found.since or (None, None, None)
         words = self.estimates.log_probs[found.start : found.end]
@@ -307,7 +283,7 @@ class _RowWriter:
             since_mentions=since[2],
             expected=names[best] if best else "NEW",
             expected_probability=probability,
-            start=None if offsets is None else offsets[mention.start][0] + self.shift,
-            end=None if offsets is None else offsets[mention.end - 1][1] + self.shift,
+            start=start,
+            end=end,
             document=self.document.id,
         )

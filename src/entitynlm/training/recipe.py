@@ -8,13 +8,13 @@ from typing import Any
 
 import torch
 
-from entitynlm.config import Mode, TrainingConfig
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
+from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.encoding.embeddings import load_embeddings, project
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import assign_classes
-from entitynlm.model.pretrained import Network, Pretrained, save_pretrained
+from entitynlm.model.pretrained import CONFIG_FILE, Network, Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
@@ -75,6 +75,67 @@ def train_pretrained(
         if folder:
             save_pretrained(pretrained, folder)
     return pretrained
+
+
+def complete_pretrained(
+    folder: Path,
+    train: Sequence[Document],
+    development: Sequence[Document],
+    settings: Settings,
+    *,
+    parts: Sequence[Mode],
+    seed: int,
+    device: str = "cpu",
+    progress: Progress = SILENT,
+) -> Pretrained | None:
+    """The model in ``folder`` with all ``parts``, of which those that are missing are trained; None if it was stopped.
+
+    What is stored must have been made by the same settings and seed; a folder that says otherwise is not touched.
+    """
+    stored = load_pretrained(folder, device=device) if (folder / CONFIG_FILE).exists() else None
+    if stored is not None:
+        check_stored(stored, settings, seed=seed, folder=folder)
+    missing = [part for part in parts if stored is None or part not in stored.parts]
+    if stored is not None and not missing:
+        return stored
+    return train_pretrained(
+        train,
+        development,
+        settings,
+        parts=missing,
+        base=stored,
+        seed=seed,
+        device=device,
+        folder=folder,
+        resume=True,
+        progress=progress,
+    )
+
+
+def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
+    """Whether a stored model is what these settings and this seed make, as far as it got."""
+    encoder = pretrained.encoder
+    different = []
+    if encoder.recipe != settings.recipe:
+        different.append("preprocessing")
+    if (encoder.singletons, bool(encoder.types)) != (settings.data.singletons, settings.data.typed):
+        different.append("data")
+    for mode, notes in pretrained.notes.get("training", {}).items():
+        model, training = settings.for_part(mode)
+        try:
+            stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
+        except (KeyError, TypeError, ConfigError) as error:
+            raise ModelError(
+                f"{folder}: the notes on the {mode} part's training can't be read ({error})"
+            ) from error
+        wanted = (replace(model, mention_types=stored[0].mention_types), training)
+        if stored != wanted or notes.get("seed") != seed:
+            different.append(mode)
+    if different:
+        raise ConfigError(
+            f"{folder}: the model there was made with other settings or another seed ({', '.join(different)}); "
+            "choose another folder, or remove this one"
+        )
 
 
 def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from entitynlm.text.stories.cast import Role, StoryCast
-from entitynlm.text.stories.sampling import make_random
+from support.seeded import make_random
 
 
 def test_no_two_names_begin_alike() -> None:

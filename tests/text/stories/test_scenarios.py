@@ -10,7 +10,6 @@ import pytest
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.stories import generate_stories, read_scenario
 from entitynlm.text.stories.cast import StoryCast
-from entitynlm.text.stories.sampling import make_random
 from entitynlm.text.stories.scenarios import load_detours, load_reactions, load_scenarios
 from entitynlm.text.stories.script import (
     AnyOrder,
@@ -25,6 +24,7 @@ from entitynlm.text.stories.script import (
     When,
 )
 from entitynlm.text.stories.templates import TemplateSlot, compile_event
+from support.seeded import make_random
 
 REGISTERS = {"hero", "someone", "something", "other"}
 STORIES = [*load_scenarios(), *load_detours()]

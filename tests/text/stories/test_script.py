@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from entitynlm.text.stories.sampling import choose, choose_weighted, make_random
+from entitynlm.text.stories.cast import choose
 from entitynlm.text.stories.scenarios import load_detours, load_reactions, load_scenarios
 from entitynlm.text.stories.script import (
     AnyOrder,
@@ -20,10 +20,12 @@ from entitynlm.text.stories.script import (
     When,
     again,
     branch,
+    choose_weighted,
     draw_event,
     enumerate_events,
     maybe,
 )
+from support.seeded import make_random
 
 A, B, C = StoryEvent(("{a} ran .",)), StoryEvent(("{b} ran .",)), StoryEvent(("{c} ran .",))
 

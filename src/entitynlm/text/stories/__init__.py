@@ -2,7 +2,7 @@
 
 Scenario files (:mod:`scenarios`) have roles (:mod:`cast`) and scripts (:mod:`script`); the wordings of events
 (:mod:`templates`, :mod:`parser`) become sentences (:mod:`realisation`) in which every participant is mentioned as the
-discourse asks for (:mod:`discourse`, :mod:`reference`). ``docs/stories.md`` explains the format and the difficulty.
+discourse asks for (:mod:`reference`). ``docs/stories.md`` explains the format and the difficulty.
 """
 
 from entitynlm.text.stories.difficulty import measure_difficulty

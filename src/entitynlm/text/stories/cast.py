@@ -1,12 +1,14 @@
 """The cast of a story: the roles that a scenario defines and the participants that are drawn for them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from typing import TypeVar
 
 from entitynlm.text.stories.lexicon import Word, list_words, look_up, look_up_noun
-from entitynlm.text.stories.sampling import choose
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,11 @@ class StoryCast(dict[str, Participant]):
             preposition, slot = choose(role.modifiers, random).split()
             if preposition.startswith("!") or random.random() < 0.6:
                 participant.modifier = (look_up(preposition.lstrip("!")), slot.strip("{}"))
+
+
+def choose(options: Sequence[T], random: Random) -> T:
+    """Draw one of the options uniformly, by ``Random.random``, which Python guarantees to be the same everywhere."""
+    return options[int(random.random() * len(options))]
 
 
 def _spell_name(name: str) -> tuple[Word, ...]:

@@ -10,14 +10,12 @@ from random import Random
 
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.stories.cast import StoryCast
-from entitynlm.text.stories.discourse import Discourse
+from entitynlm.text.stories.cast import StoryCast, choose
 from entitynlm.text.stories.lexicon import list_words, look_up
 from entitynlm.text.stories.realisation import detokenise, find_upos, realise
-from entitynlm.text.stories.reference import Phrase
-from entitynlm.text.stories.sampling import choose, choose_weighted, make_random
+from entitynlm.text.stories.reference import Discourse, Phrase
 from entitynlm.text.stories.scenarios import load_detours, load_scenarios
-from entitynlm.text.stories.script import Scenario, ScriptState, StoryEvent, draw_event
+from entitynlm.text.stories.script import Scenario, ScriptState, StoryEvent, choose_weighted, draw_event
 from entitynlm.text.stories.templates import Template, TemplateSlot, compile_event
 
 SPLITS = ("train", "dev", "test")
@@ -77,7 +75,7 @@ def find_split(story: int) -> str:
 
 def generate_story(story: int, *, seed: int, scenarios: Sequence[Scenario] = ()) -> StoryPlan:
     """Generate one story; drafts that come out too short or too long are drawn again."""
-    random = make_random(seed, story)
+    random = Random(f"entitynlm stories {seed} {story}")  # a text as seed is hashed alike everywhere
     for _ in range(DRAFTS):
         scenario = choose(scenarios or load_scenarios(), random)
         plans, sentences, discourse = _draft(scenario, random)

@@ -3,9 +3,8 @@
 from functools import cache
 
 from entitynlm.text.document import Span
-from entitynlm.text.stories.discourse import Discourse, MentionContext
 from entitynlm.text.stories.lexicon import has_word, inflect_third_person, list_words
-from entitynlm.text.stories.reference import Phrase, Token, refer
+from entitynlm.text.stories.reference import Discourse, MentionContext, Phrase, Token, refer
 from entitynlm.text.stories.script import ScriptState
 from entitynlm.text.stories.templates import Template, TemplateSlot
 

@@ -6,13 +6,12 @@ probabilities. The generator draws from them and :mod:`difficulty` enumerates th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from entitynlm.text.stories.cast import Role
-from entitynlm.text.stories.sampling import choose_weighted
+from entitynlm.text.stories.cast import Role, T
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +218,16 @@ def draw_event(state: ScriptState, library: tuple[Scene, ...], random: Random) -
     while state.agenda and not isinstance(state.agenda[0], StoryEvent):
         state = choose_weighted(branch(state, library), random)
     return state if state.agenda else None
+
+
+def choose_weighted(options: Sequence[tuple[float, T]], random: Random) -> T:
+    """Draw one of the options by their weights, which need not sum to one."""
+    mark = random.random() * sum(weight for weight, _ in options)
+    for weight, option in options:
+        mark -= weight
+        if mark < 0:
+            return option
+    return options[-1][1]
 
 
 def enumerate_events(

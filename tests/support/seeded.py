@@ -1,0 +1,10 @@
+"""The random generator of one generated story."""
+
+from __future__ import annotations
+
+from random import Random
+
+
+def make_random(seed: int, story: int) -> Random:
+    """As ``generate_story`` makes it."""
+    return Random(f"entitynlm stories {seed} {story}")
