@@ -27,10 +27,7 @@ def list_near_words(
     *,
     count: int = 8,
 ) -> list[list[str]]:
-    """For each of N vectors the words that are nearest to it, the nearest first.
-
-    :param vectors: (N, D).  :param mention_types: R of each.  :param contexts: (C, D) states in which mentions start.
-    """
+    """For each of N vectors (N, D) with its R the words that are nearest to it, in the states (C, D) in which mentions start."""
     if not len(vectors) or not len(contexts):
         return [[] for _ in vectors]
     picked = np.linspace(0, len(contexts) - 1, min(MOST_CONTEXTS, len(contexts))).round().astype(int)

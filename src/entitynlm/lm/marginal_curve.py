@@ -27,11 +27,7 @@ from entitynlm.progress import SILENT, Progress, track
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One estimator with N samples.
-
-    :param perplexities: of independent runs over the whole corpus.
-    :param ess: mean effective sample size over documents.
-    """
+    """One estimator with N samples: perplexities of independent runs over the whole corpus, mean effective sample size."""
 
     method: str
     proposal: str

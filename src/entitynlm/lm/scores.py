@@ -107,10 +107,7 @@ class ModelScores:
 
 @dataclass(frozen=True)
 class SplitScores:
-    """All models compared on the documents of one split, which must be the same words for each of them.
-
-    :param unknown: how many of the words the vocabulary does not have.
-    """
+    """All models compared on the same words of one split, of which ``unknown`` are not in the vocabulary."""
 
     split: str
     rows: tuple[ModelScores, ...]

@@ -1,9 +1,8 @@
-"""p(word | unknown): how a word that the vocabulary lacks is spelled, so that it has a surprisal of its own.
+"""p(word | unknown): how a word that the vocabulary lacks is spelled, so that it has a surprisal of its own (docs/decisions/081).
 
 A character n-gram model with Witten–Bell smoothing, learnt from the vocabulary's rarer half: the words that just made it into the
-vocabulary are most like those that did not. Its shares of words that *are* in the vocabulary are taken out,
-so that it is a distribution over unknown words. Below the shortest context every character that Unicode has is as likely as any
-other, so no word has probability zero. It is made from the model's vocabulary when it is first needed (docs/decisions/081).
+vocabulary are most like those that did not. Its shares of words that *are* in the vocabulary are taken out. Below the shortest
+context every character of Unicode is equally likely, so no word has probability zero.
 """
 
 from __future__ import annotations

@@ -50,11 +50,7 @@ class ObservedFilter(ParticleFilter):
 
 @dataclass(frozen=True)
 class WordEstimates:
-    """T words.
-
-    :param log_probs: log p(x_t | x_<t), and :param errors: the standard errors of it (nan for one repeat).
-    :param mention_expected: P(R_t > 0 | x_<t), and :param mention_found: P(R_t > 0 | x_1 … x_t).
-    """
+    """(T,) log p(x_t | x_<t) with standard errors (nan for one repeat), P(R_t > 0 | x_<t), and P(R_t > 0 | x_1 … x_t)."""
 
     log_probs: FloatArray
     errors: FloatArray

@@ -23,9 +23,8 @@ Span = tuple[int, int]
 class Mention:
     """A span of tokens that refers to an entity.
 
-    A discontinuous mention lists its pieces in ``parts``, and ``start``/``end`` are their hull; others have no parts. ``head`` is
-    the index of the head token, where the format has it. ``attributes`` are other fields of the format (CorefUD's information
-    status, brat's label), kept for writing.
+    A discontinuous mention lists its pieces in ``parts``, and ``start``/``end`` are their hull. ``head`` is the index of the head
+    token; ``attributes`` are other fields of the format (CorefUD's information status, brat's label), kept for writing.
     """
 
     start: int

@@ -9,10 +9,7 @@ import numpy as np
 
 
 def make_batches(lengths: Sequence[int], batch_size: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """Shuffled batches of document numbers, similar lengths together so that little is padded.
-
-    Lengths are blurred by a tenth before sorting: documents meet other neighbours in every epoch.
-    """
+    """Shuffled batches of similar lengths, blurred by a tenth so that documents meet other neighbours in every epoch."""
     rng = np.random.default_rng([seed, epoch])
     blurred = np.asarray(lengths, dtype=float) * rng.uniform(0.9, 1.1, len(lengths))
     order = np.argsort(-blurred, kind="stable")

@@ -88,10 +88,7 @@ def complete_pretrained(
     device: str = "cpu",
     progress: Progress = SILENT,
 ) -> Pretrained | None:
-    """The model in ``folder`` with all ``parts``, of which those that are missing are trained; None if it was stopped.
-
-    What is stored must have been made by the same settings and seed; a folder that says otherwise is not touched.
-    """
+    """The model in ``folder``, made by the same settings and seed, with what it lacks of ``parts`` trained; None if stopped."""
     stored = load_pretrained(folder, device=device) if (folder / CONFIG_FILE).exists() else None
     if stored is not None:
         check_stored(stored, settings, seed=seed, folder=folder)

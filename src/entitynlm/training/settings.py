@@ -49,11 +49,7 @@ class DataSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """All settings of a training.
-
-    :param overrides: what differs from P for each other part.
-    :param remarks: what the user should be told about the settings.
-    """
+    """All settings of a training: ``overrides`` differ from P for each other part, ``remarks`` are for the user."""
 
     recipe: Recipe = field(default_factory=Recipe)
     data: DataSettings = field(default_factory=DataSettings)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.corpora.splits import (
+from entitynlm.text.corpora.corpus import (
     find_split_list,
     find_split_word,
     read_split_list,

@@ -17,10 +17,9 @@ from entitynlm.errors import ConfigError, DataError
 class CatalogueEntry:
     """One corpus of the catalogue.
 
-    :param url: the address above the single files; ``None`` when a person has to fetch the corpus from ``home`` (a licence to
-        sign, a page to click through).
+    :param url: the address above the single files; ``None`` when a person has to fetch the corpus from ``home``.
     :param remote: maps a prefix of a local path to the prefix at the source.
-    :param optional: files that belong to the corpus but without which a copy of it still counts as complete.
+    :param optional: files without which a copy of the corpus still counts as complete.
     """
 
     name: str
@@ -82,8 +81,6 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
 
 def get_entry(name: str) -> CatalogueEntry:
     """The catalogue's entry of that name, or an error that lists the names."""
-    try:
-        return CATALOGUE[name]
-    except KeyError:
-        known = ", ".join(CATALOGUE)
-        raise ConfigError(f"there is no corpus {name!r} in the catalogue; it has {known}") from None
+    if name not in CATALOGUE:
+        raise ConfigError(f"there is no corpus {name!r} in the catalogue; it has {', '.join(CATALOGUE)}")
+    return CATALOGUE[name]

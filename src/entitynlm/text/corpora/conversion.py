@@ -25,11 +25,9 @@ class Step:
 
 
 def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None = None) -> list[Step]:
-    """List the files to write for a whole corpus.
+    """List the files to write for a corpus: ``merged`` makes one file per split, ``folders`` one for each file of the corpus.
 
-    ``merged`` makes one file per split (``train.jsonl``), ``folders`` a folder per split with a file for each file of the corpus.
-    The default is ``folders`` for CoNLL-2012, named so that they are recognised again (``development/…/name.v4_gold_conll``), and
-    ``merged`` for every other format.
+    The default is ``folders`` for CoNLL-2012, named so that they are recognised again (``development/…/name.v4_gold_conll``).
     """
     form = get_format(to)
     layout = layout or ("folders" if to == "conll2012" else "merged")

@@ -1,34 +1,28 @@
-"""A corpus: a name and files in splits, recognised from the contents of a folder, read as a stream of documents.
-
-:func:`open_corpus` asks one recogniser after the other: the known corpora (InScript, LitBank, GUM, a CoNLL-2012 tree), then the
-general ones (files or folders called train/dev/test, any folder of readable files).
-"""
+"""A corpus: a name and files in splits, recognised from the contents of a folder, read as a stream of documents."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD
-from entitynlm.text.corpora.splits import (
-    ALL,
-    ORDER,
-    OTHER,
-    Splits,
-    arrange_splits,
-    find_split_list,
-    find_split_word,
-    read_split_list,
-    split_by_list,
-    split_by_name,
-    split_every_ninth,
-)
+from entitynlm.files import STANDARD, decode_lines, open_binary
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Report, ignore
 from entitynlm.text.formats.registry import read_documents
+
+Splits = Mapping[str, tuple[Path, ...]]
+
+ALL, OTHER = "all", "other"
+ORDER = ("train", "dev", "test")
+
+_SPLIT_WORDS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("dev", "devel", "development", "valid", "validation"), "dev"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
 
 CARD = "corpus.json"  # a corpus that this package wrote says its name (and that it is generated) in this file
 
@@ -57,12 +51,10 @@ class Corpus:
         """The files of one split, or of all of them."""
         if split is None:
             return tuple(path for paths in self.splits.values() for path in paths)
-        try:
-            return self.splits[split]
-        except KeyError:
+        if split not in self.splits:
             known = ", ".join(self.splits)
-            message = f"{self.path}: there is no split {split!r}; this corpus has {known}"
-            raise ConfigError(message) from None
+            raise ConfigError(f"{self.path}: there is no split {split!r}; this corpus has {known}")
+        return self.splits[split]
 
     def documents(
         self, split: str | None = None, *, on_oddity: Report = ignore, **options: Any
@@ -113,12 +105,11 @@ def _recognise_inscript(folder: Path) -> Recognised | None:
     if placed:
         return "inscript", arrange_splits(placed), "InScript's own folders"
     split_file = folder / "dataSplit.json"
-    if not split_file.is_file():
+    files = sorted([*folder.rglob("*.drs"), *folder.rglob("*.xml")]) if split_file.is_file() else []
+    if not files:
         return None
-    files = sorted([*folder.rglob("*.drs"), *folder.rglob("*.xml")])
-    listed = _read_json_splits(split_file)
-    splits = split_by_list(files, listed, lambda path: path.name.split(".")[0])
-    return ("inscript", splits, "InScript's dataSplit.json") if files else None
+    splits = split_by_list(files, _read_json_splits(split_file), lambda path: path.name.split(".")[0])
+    return "inscript", splits, "InScript's dataSplit.json"
 
 
 def _recognise_gum(folder: Path) -> Recognised | None:
@@ -157,7 +148,8 @@ def _recognise_conll2012(folder: Path) -> Recognised | None:
         if kind is None or not splits:
             continue
         rank = (kind[3] == "gold", int((kind[2] or "v0")[1:]), path)  # gold before auto, the latest version
-        key = (splits[0], "/".join((*_below_annotations(inner), kind[1])))
+        below = inner.index("annotations") + 1 if "annotations" in inner else 1  # what names the document
+        key = (splits[0], "/".join((*inner[below:], kind[1])))
         chosen[key] = max(chosen.get(key, rank), rank)
     placed = [(split, path) for (split, _), (_, _, path) in chosen.items()]
     if not placed:
@@ -168,7 +160,7 @@ def _recognise_conll2012(folder: Path) -> Recognised | None:
 
 def _recognise_split_files(folder: Path) -> Recognised | None:
     """files called train, dev and test in any format."""
-    files = _readable_files(folder)
+    files = _choose_files(folder.iterdir())
     splits = split_by_name(files)
     if OTHER in splits or len(splits) < (2 if len(files) > 1 else 1):
         return None
@@ -181,14 +173,14 @@ def _recognise_split_folders(folder: Path) -> Recognised | None:
         (split, path)
         for inner in sorted(folder.iterdir())
         if inner.is_dir() and (split := find_split_word(inner.name)) and inner.name.lower().startswith(split)
-        for path in _choose_files(path for path in inner.rglob("*") if path.is_file())
+        for path in _choose_files(inner.rglob("*"))
     ]
     return (folder.resolve().name, arrange_splits(placed), "folder names") if placed else None
 
 
 def _recognise_plain_folder(folder: Path) -> Recognised | None:
     """any folder of annotated files or of texts."""
-    files = _readable_files(folder)
+    files = _choose_files(folder.iterdir())
     return (folder.resolve().name, {ALL: tuple(files)}, "no splits") if files else None
 
 
@@ -206,23 +198,15 @@ _RECOGNISERS: tuple[Recogniser, ...] = (
 # -- what the recognisers use ------------------------------------------------------------------------------
 
 
-def _readable_files(folder: Path) -> list[Path]:
-    return _choose_files(path for path in folder.iterdir() if path.is_file())
-
-
 def _choose_files(paths: Iterable[Path]) -> list[Path]:
     """The annotated files, or the texts where there are none (a text beside a brat file belongs to that)."""
-    usable = [path for path in paths if not path.name.startswith(".") and not _NOT_DATA.fullmatch(path.name)]
+    files = [path for path in paths if path.is_file()]
+    usable = [path for path in files if not path.name.startswith(".") and not _NOT_DATA.fullmatch(path.name)]
     for endings in (ANNOTATED_ENDINGS, TEXT_ENDINGS):
         chosen = sorted(path for path in usable if path.name.removesuffix(".gz").endswith(endings))
         if chosen:
             return chosen
     return []
-
-
-def _below_annotations(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The part of a CoNLL-2012 path that names the document: what follows the folder ``annotations``."""
-    return parts[parts.index("annotations") + 1 :] if "annotations" in parts else parts[1:]
 
 
 def _name_gum(path: Path) -> str:
@@ -258,6 +242,83 @@ def _suggest_folders(folder: Path) -> str:
     """Which folders in this one are corpora, for people who named one level too high."""
     inner = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
     names = sorted(path.name for path in inner if any(recognise(path) for recognise in _RECOGNISERS[:3]))
-    if names:
-        return f"Name one of the folders in it: {', '.join(names)}"
-    return "Name a folder or a file of these kinds"
+    return f"Name one of the folders in it: {', '.join(names)}" if names else "Name a folder of these kinds"
+
+
+# -- rules that divide the files of a corpus; what a rule does not place is kept under ``other`` ----------------
+
+
+def arrange_splits(placed: Iterable[tuple[str, Path]]) -> dict[str, tuple[Path, ...]]:
+    """Group ``(split, file)`` pairs: train, dev and test first, then the others; files sorted by path."""
+    groups: dict[str, list[Path]] = {}
+    for split, path in placed:
+        groups.setdefault(split, []).append(path)
+    ranks = {name: rank for rank, name in enumerate(ORDER)}
+    names = sorted(groups, key=lambda name: (ranks.get(name, len(ORDER)), name))
+    return {name: tuple(sorted(groups[name], key=str)) for name in names}
+
+
+def find_split_word(name: str) -> str | None:
+    """The split that a file or folder name contains as a word: ``en-ud-train.conllu`` → train, ``development`` → dev.
+
+    A name with the words of two splits has none. A split word followed by a bare number does not count, because InScript's
+    stories such as ``train_040`` are about train rides.
+    """
+    if re.fullmatch(r"[A-Za-z]+[_-]?\d+(\.[\w.]+)?", name):
+        return None
+    words = re.split(r"[^a-z]+", name.lower())
+    found = {_SPLIT_WORDS[word] for word in words if word in _SPLIT_WORDS}
+    return found.pop() if len(found) == 1 else None
+
+
+def split_by_name(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
+    """Files whose own names say their split; the rest is ``other``."""
+    return arrange_splits((find_split_word(path.name) or OTHER, path) for path in files)
+
+
+def split_every_ninth(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
+    """LitBank's rule (it has no official split): by name, index 8, 17, … is test, index 4, 13, … is dev."""
+    names = {4: "dev", 8: "test"}
+    ordered = sorted(files, key=lambda path: path.name)
+    return arrange_splits((names.get(index % 9, "train"), path) for index, path in enumerate(ordered))
+
+
+def split_by_list(
+    files: Sequence[Path], listed: Mapping[str, Sequence[str]], name_of: Callable[[Path], str]
+) -> dict[str, tuple[Path, ...]]:
+    """Files placed by a published list of names; listed documents without a file are ignored."""
+    place = {name: split for split, names in listed.items() for name in names}
+    return arrange_splits((place.get(name_of(path), OTHER), path) for path in files)
+
+
+def read_split_list(path: Path) -> dict[str, list[str]]:
+    """GUM's ``splits.md``: a heading ``## dev`` per split and under it ``* GUM_name`` lines."""
+    splits: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    with open_binary(path) as stream:
+        for number, line in decode_lines(stream, str(path)):
+            heading = re.fullmatch(r"##\s*(\S+)\s*", line)
+            item = re.fullmatch(r"\s*[*-]\s+(\S+)\s*", line)
+            if heading:
+                current = splits.setdefault(heading[1].lower(), [])
+            elif item and current is not None:
+                current.append(item[1])
+            elif item:
+                expected = "a heading such as '## train' first"
+                message = "a document is listed before any split"
+                raise DataError(message, path=path, line=number, found=line, expected=expected)
+    if not splits:
+        raise DataError("no splits are listed", path=path, expected="headings such as '## train'")
+    return splits
+
+
+def find_split_list(folder: Path) -> Path | None:
+    """The nearest ``splits.md``: in the folder, up to three folders above it, or in a sibling ``ontogum``/``gum``.
+
+    OntoGUM and GUM annotate the same documents with one division, and the list may be in either or at the root of a clone of GUM.
+    """
+    folder = folder.resolve()
+    above = [folder, *folder.parents][:4]
+    beside = [place / name for place in above[1:3] for name in ("ontogum", "gum")]
+    candidates = (place / "splits.md" for place in (*above, *beside))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)

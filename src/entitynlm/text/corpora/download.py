@@ -24,7 +24,7 @@ from typing import IO, Any
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
 from entitynlm.text.corpora.catalogue import CatalogueEntry
-from entitynlm.text.corpora.splits import find_split_list
+from entitynlm.text.corpora.corpus import find_split_list
 
 CHUNK = 1 << 16
 ATTEMPTS = 4  # for one file whose connection breaks

@@ -150,10 +150,7 @@ def parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
 
 
 class _PartBuilder:
-    """Collects one document (a part); ``rows`` holds the sentence that is being read.
-
-    ``row_fields`` are the first two fields of its rows where no '#begin document' names it.
-    """
+    """Collects one part; ``row_fields`` are the first two fields of its rows where no '#begin document' names it."""
 
     def __init__(
         self,

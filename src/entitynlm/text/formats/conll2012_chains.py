@@ -29,11 +29,7 @@ class _Irregular(Exception):
 
 @dataclass(frozen=True)
 class ChainedText:
-    """What a scorer needs of a document.
-
-    :param chains: by entity, the spans of its mentions in the order in which they end (of those that end together, the one that
-        starts last comes first).
-    """
+    """What a scorer needs of a document; ``chains`` are the spans of each entity in the order in which they end."""
 
     id: str
     tokens: tuple[str, ...]
@@ -101,11 +97,7 @@ def _set_tabs(rows: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class _Table:
-    """The fields of a document's rows.
-
-    :param ends: the end of every field and of every blank line.
-    :param first: for each row, the index in ``ends`` of its first field; ``last``: of its last one.
-    """
+    """The ends of all fields and blank lines, and for each row the indices there of its first and its last field."""
 
     codes: NDArray[np.uint8]
     ends: Positions

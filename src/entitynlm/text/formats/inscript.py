@@ -1,7 +1,4 @@
-"""InScript stories in the columns that Modi et al. (2017) distribute (``haircut_067.txt.drs``).
-
-A sentence opens with ``#id=`` and ``#text=`` lines and ends at a blank line; ``docs/formats.md`` describes its rows.
-"""
+"""InScript stories in the columns that Modi et al. (2017) distribute; ``docs/formats.md`` describes the rows."""
 
 import re
 from collections.abc import Iterator

@@ -45,10 +45,9 @@ FORMATS: Mapping[str, Format] = {
 
 def get_format(name: str) -> Format:
     """The format called ``name``, or an error that lists the names there are."""
-    try:
-        return FORMATS[name]
-    except KeyError:
-        raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}") from None
+    if name not in FORMATS:
+        raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+    return FORMATS[name]
 
 
 def parse_format(text: str) -> tuple[Format, dict[str, str]]:

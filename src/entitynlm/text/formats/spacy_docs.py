@@ -109,7 +109,6 @@ def from_spacy(
 
     :param name: the document's id, where the ``Doc`` was not made by :func:`to_spacy`.
     :param prefix: span groups called this, ``_`` and a number are the entities.
-    :param report: is told what was odd.
     """
     rest = _take_rest(doc, report)
     arguments, before = read_tokens(doc, keep_spaces=rest is not None)
@@ -207,10 +206,7 @@ def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
 
 
 def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[int]]:
-    """Arguments of ``Document`` from a ``Doc``, with or without its white-space tokens.
-
-    The second result is the number of tokens that are kept before each one and before the end.
-    """
+    """Arguments of ``Document`` from a ``Doc``, and the number of tokens that are kept before each one and before the end."""
     before = [0, *accumulate(int(keep_spaces or not token.text.isspace()) for token in doc)]
     kept = [token for token in doc if before[token.i] < before[token.i + 1]]
     columns = {}

@@ -1,9 +1,7 @@
 """How hard the stories are: entity prediction by a reader who knows the scripts and by three baselines.
 
-The knowing reader sees what anyone may see at a slot (the words and mentions before it, and that a mention starts
-here) and knows the scripts and where in them the story stands. It enumerates all sentences that could come next with
-their probabilities, keeps those that begin like the one it is reading, and sums up who would be mentioned here. It
-knows nothing of the choices that are still to be drawn.
+The knowing reader enumerates all sentences that could come next with their probabilities, keeps those that begin like the one
+it is reading, and sums up who would be mentioned here. It knows nothing of the choices that are still to be drawn.
 """
 
 from collections import defaultdict
@@ -36,9 +34,8 @@ BASELINES: Mapping[str, Callable[[Sequence[str]], str]] = {
 def measure_difficulty(documents: Iterable[Document]) -> dict[str, object]:
     """Accuracies of entity prediction on generated stories, in percent.
 
-    A slot is an outermost mention from the third sentence on; the answer is an old entity or "new". Nested mentions
-    don't count, also not as first mentions. The result has ``documents``, ``slots``, ``accuracy`` (by reader),
-    ``margin`` (points between the knowing reader and the best baseline), ``required_margin`` and ``hard_enough``.
+    A slot is an outermost mention from the third sentence on; the answer is an old entity or "new". ``margin`` has the points
+    between the knowing reader and the best baseline.
     """
     right = {KNOWING: 0} | dict.fromkeys(BASELINES, 0)
     slots = count = 0

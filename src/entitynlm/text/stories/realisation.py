@@ -14,10 +14,7 @@ BE_FORMS = {"VBD": {"1s": "was", "3s": "was", "pl": "were"}, "": {"1s": "am", "3
 def realise(
     discourse: Discourse, state: ScriptState, template: Template, link: str
 ) -> tuple[Phrase, tuple[str, ...]]:
-    """Say the next event in the words of a template after a linking phrase, if there is one.
-
-    The sentence has heads that count from its start, -1 for the root; beside it are the participants of the slots.
-    """
+    """Say the next event in the words of a template after a linking phrase; beside the sentence are the roles of its slots."""
     sentence, slots = Phrase(), []
     for parts in link.split(";") if link else ():
         form, tag, head, relation = parts.split()

@@ -1,8 +1,7 @@
 """Referring expressions: how a participant is mentioned, given who was mentioned before, when and how.
 
-New ones are introduced (a name, an indefinite or, where it can be inferred, a definite description, a possessive); old
-ones get a pronoun while they are recent and salient, else a name or a definite description with properties that they
-were introduced with. Where two would fit a pronoun it becomes rare, unless the script tells who is meant.
+New ones are introduced; old ones get a pronoun while they are recent and salient, else a name or a description with properties
+that they were introduced with. Where two would fit a pronoun it becomes rare, unless the script tells who is meant.
 """
 
 from __future__ import annotations

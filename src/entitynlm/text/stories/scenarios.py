@@ -1,7 +1,6 @@
-"""Reader of scenario files: the roles and the script of a story, as text that needs no programmer.
+"""Reader of scenario files: the roles and the script of a story, as text that needs no programmer (``docs/stories.md``).
 
-``docs/stories.md`` explains the format. A file is read into a tree of lines by their indentation; then every line is
-checked against what may stand there, so that an error names the file, the line, what was found and what was expected.
+A file is read into a tree of lines by their indentation; then every line is checked against what may stand there.
 """
 
 from __future__ import annotations

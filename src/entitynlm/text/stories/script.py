@@ -16,16 +16,13 @@ from entitynlm.text.stories.cast import Role, T
 
 @dataclass(frozen=True, eq=False)
 class StoryEvent:
-    """One sentence's worth of happening, with the ways of saying it.
+    """One sentence's worth of happening, with the ways of saying it; ``docs/stories.md`` explains how events are written.
 
-    :param wordings: equally likely templates; ``(a|b|)`` inside one are equally likely alternatives.
     :param speaker: who says what stands between quotation marks (I and me there), to whom (``hearer``, you there).
-    :param linked: whether a linking phrase such as "After that," may come first.
     :param clear: whether the script tells who is meant even where a pronoun alone would fit two people.
     :param sets: registers and the roles that they point to from now on, as in "who has the ball".
     :param gains: a role and the adjective that describes it from now on, or ``-`` when it no longer does.
-    :param learns: facts that later :class:`When` steps ask for.
-    :param path: the file that the event was read from, and the line of each wording in it.
+    :param lines: the line of each wording in the file ``path``.
     """
 
     wordings: tuple[str, ...]

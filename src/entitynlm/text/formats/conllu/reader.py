@@ -28,10 +28,7 @@ Comments = dict[str, str]
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first line that is neither blank nor a comment is a row of ten columns.
-
-    Where the sample holds no whole row, comments that only CoNLL-U has are enough.
-    """
+    """The first row has ten columns; where the sample holds no whole row, comments that only CoNLL-U has are enough."""
     *lines, last = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
     typical = False
     for line in lines:

@@ -1,6 +1,4 @@
-"""The raw text in CoNLL-U: ``SpaceAfter=No``, multiword tokens, and for what these can't say UDPipe's ``SpacesAfter`` and
-``SpacesBefore`` and our ``Surface``, so that text and offsets are read back as they were.
-"""
+"""The raw text in CoNLL-U, read back as it was: ``SpaceAfter=No``, multiword tokens, else ``SpacesAfter`` and ``Surface``."""
 
 from __future__ import annotations
 
@@ -32,10 +30,7 @@ def unescape_misc(text: str) -> str:
 
 
 def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
-    """The character span of each word of a multiword token.
-
-    Exact where the words spell it (do + n't); otherwise (de + le for "du") each gets a share in proportion to its length.
-    """
+    """The span of each word of a multiword token: exact where they spell it (do + n't), else in proportion (de + le for "du")."""
     ends = [0, *accumulate(len(word) for word in words)]
     if "".join(words) != surface:
         ends = [len(surface) * end // ends[-1] for end in ends]
