@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from typing import IO, Any
@@ -47,44 +48,44 @@ def read(source: Source) -> Iterator[Document]:
     names = DocumentNames(source)
     same_entity: dict[str, str] = {}
     draft: _PartBuilder | None = None
+
+    def begin(name: str, part: str, line: int, row_fields: Sequence[str] = ()) -> _PartBuilder:
+        name, identities = name or source.stem, same_entity.copy()
+        same_entity.clear()
+        return _PartBuilder(
+            source, names.claim(make_id(name, part), line), name, part, identities, row_fields
+        )
+
     for number, line in source.lines():
         if not line or line.isspace():
             if draft is not None:
                 draft.end_sentence()
-            continue
-        if line[0] == "#" and not is_row(split_row(line)):
-            if begin := BEGIN.match(line):
+        elif line[0] == "#" and not is_row(split_row(line)):
+            if header := BEGIN.match(line):
                 if draft is not None:
-                    if not draft.row_fields:
-                        source.report(f"document {draft.name!r} has no '#end document'", number)
-                    yield draft.finish()
-                draft = _PartBuilder(source, names, *parse_header(begin[1]), number, same_entity)
-                same_entity = {}
-            elif END.match(line):
-                if draft is None:
-                    source.report("'#end document' without a document", number)
-                else:
-                    yield draft.finish()
-                    draft = None
+                    yield draft.finish(unended=number)
+                draft = begin(*parse_header(header[1]), number)
             elif same := _SAME_ENTITY.match(line):
                 same_entity[same[1]] = same[2]
-            else:
+            elif not END.match(line):
                 source.report("a comment line was skipped", number)
-            continue
-        fields = split_row(line)
-        _check_row(fields, source, number, line)
-        if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
-            yield draft.finish()
-            draft = None
-        if draft is None:
-            source.report("rows without '#begin document' before them were read as a document", number)
-            draft = _PartBuilder(source, names, fields[0], fields[1], number, same_entity, fields[:2])
-            same_entity = {}
-        draft.rows.append((number, fields))
+            elif draft is None:
+                source.report("'#end document' without a document", number)
+            else:
+                yield draft.finish()
+                draft = None
+        else:
+            fields = split_row(line)
+            _check_row(fields, source, number, line)
+            if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
+                yield draft.finish()
+                draft = None
+            if draft is None:
+                source.report("rows without '#begin document' before them were read as a document", number)
+                draft = begin(fields[0], fields[1], number, fields[:2])
+            draft.rows.append((number, fields))
     if draft is not None:
-        if not draft.row_fields:
-            source.report(f"document {draft.name!r} has no '#end document'", None)
-        yield draft.finish()
+        yield draft.finish(unended=0)
 
 
 def parse_header(text: str) -> tuple[str, str]:
@@ -114,14 +115,13 @@ def is_row(fields: list[str]) -> bool:
 
 
 def _check_row(fields: list[str], source: Source, number: int, line: str) -> None:
-    columns = "document, part, word number and word, with the coreference column last"
+    columns, hint = "document, part, word number and word, with the coreference column last", HINT
     if len(fields) < FIRST_COLUMN:
-        raise source.error(
-            "this row has too few columns", number, found=line, expected=f"at least {columns}", hint=HINT
-        )
+        message = "this row has too few columns"
+        raise source.error(message, number, found=line, expected=f"at least {columns}", hint=hint)
     if not is_number(fields[2]) and fields[2] not in NO_MENTION:
         message = "the third column is not a word number"
-        raise source.error(message, number, found=fields[2], expected=columns, hint=HINT)
+        raise source.error(message, number, found=fields[2], expected=columns, hint=hint)
 
 
 def make_id(name: str, part: str) -> str:
@@ -149,32 +149,25 @@ def parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
     )
 
 
+@dataclass
 class _PartBuilder:
     """Collects one part; ``row_fields`` are the first two fields of its rows where no '#begin document' names it."""
 
-    def __init__(
-        self,
-        source: Source,
-        names: DocumentNames,
-        name: str,
-        part: str,
-        line: int,
-        same_entity: dict[str, str],
-        row_fields: Sequence[str] = (),
-    ) -> None:
-        self.name = name or source.stem
-        self.part = part
-        self.row_fields = row_fields
+    source: Source
+    id: str
+    name: str
+    part: str
+    same_entity: dict[str, str]
+    row_fields: Sequence[str]
+
+    def __post_init__(self) -> None:
         self.rows: list[tuple[int, list[str]]] = []
-        self._source = source
-        self._id = names.claim(make_id(self.name, part), line)
-        self._same_entity = same_entity
         self._tokens: list[str] = []
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*COLUMNS, "args")}
         self._mentions: list[Mention] = []
         self._open: dict[str, list[tuple[int, int]]] = {}  # token and line of the open brackets of each label
-        self._counter = OddityCounter(source)
+        self._counter = OddityCounter(self.source)
 
     def end_sentence(self) -> None:
         if not self.rows:
@@ -219,23 +212,26 @@ class _PartBuilder:
             if stack := self._open.get(label):
                 self._add_mention(stack.pop()[0], token + 1, label)
             else:
-                self._source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
+                self.source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
         if BRACKET.sub("", cell).strip("| "):
             self._counter.add("part of a coreference cell was skipped", line, cell)
 
     def _add_mention(self, start: int, end: int, label: str) -> None:
-        entity = self._same_entity.get(label, label).strip()
+        entity = self.same_entity.get(label, label).strip()
         if entity:
             self._mentions.append(Mention(start, end, entity))
 
-    def finish(self) -> Document:
+    def finish(self, *, unended: int | None = None) -> Document:
+        """The document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
+        if unended is not None and not self.row_fields:
+            self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
         for label, stack in self._open.items():
             for _, line in stack:
-                self._source.report(f"'({label}' is never closed; the mention was dropped", line)
+                self.source.report(f"'({label}' is never closed; the mention was dropped", line)
         self._counter.send()
         return Document(
-            id=self._id,
+            id=self.id,
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
             mentions=tuple(self._mentions),
@@ -245,10 +241,8 @@ class _PartBuilder:
 
     def _is_annotated(self, name: str, values: list[str | None]) -> bool:
         """Whether a column has values other than those that the shared task prescribes for missing annotation."""
-        missing = (name == "pos" and set(values) == {"XX"}) or (
-            name == "parse" and values == blank_parse(self._sentences)
-        )
-        return not missing and any(value is not None and value != "*" for value in values)
+        prescribed = {"pos": ["XX"] * len(values), "parse": blank_parse(self._sentences)}.get(name)
+        return values != prescribed and any(value is not None and value != "*" for value in values)
 
 
 def blank_parse(sentences: Iterable[Span]) -> list[str]:
