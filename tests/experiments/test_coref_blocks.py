@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,7 @@ def test_a_block_has_all_rows() -> None:
         assert development["one best"] <= development[f"{method}: P + baseline"] + 1e-9
         assert development[f"{method}: P + baseline"] <= development[f"{method}: oracle"] + 1e-9
         found = block.weights[f"{method}: P + baseline"]
-        assert found.conll == pytest.approx(development[f"{method}: P + baseline"])
+        assert found.dev_conll == pytest.approx(development[f"{method}: P + baseline"])
     assert ("test samples", 2) in told.started
     described = block.describe(trials=20)
     assert described["splits"]["test"]["documents"] == 2
@@ -128,8 +129,7 @@ def test_the_model_end_to_end() -> None:
     ]  # fmt: skip
     again = [analyse(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)]
     assert again[0].clusters == again[1].clusters
-    with pytest.raises(ConfigError, match="no proposal"):
-        measure_end_to_end(make_bundle("generative"), split)
+    assert not measure_end_to_end(make_bundle("generative"), split)  # no proposal to find mentions with
 
 
 def test_folds_test_every_document_once() -> None:
@@ -153,7 +153,7 @@ def test_folds_are_joined_document_by_document() -> None:
         splits = make_splits({name: fold[name] for name in ("dev", "test")}, singletons=False)
         scores = {s.name: [make_scores(d.id, int(d.id)) for d in s.documents] for s in splits}
         results.append(measure_block("fold", splits, scores, None, Reranking(k=5, methods=("swaps",))))
-    joined = join_folds(results, extra=True)
+    joined = join_folds(results)
     assert joined.title == "3 folds"
     assert len(joined.rows["test"]["one best"]) == 6
     assert sorted(joined.rows["test"]["one best"].doc_ids) == sorted(d.id for d in documents)
@@ -170,7 +170,7 @@ def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
         return made[-1]
 
     def run(k: int) -> Block:
-        return runner.step("block", {"k": k}, make, encode=Block.to_dict, decode=Block.from_dict)
+        return runner.step("block", {"k": k}, make, encode=asdict, decode=Block.from_dict)
 
     block = run(5)
     assert run(5).describe(trials=50) == block.describe(trials=50)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from entitynlm.coref.candidates.kbest import count_candidates
 from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import ScoredList
 from entitynlm.errors import DataError
@@ -26,7 +28,7 @@ def make_list(name: str, *, helpful: bool = True) -> CountedList:
     kbest = KBestList(name, (ScoredClustering(WRONG, 1.0), ScoredClustering(RIGHT, 0.5)))
     gain = 1.0 if helpful else -1.0
     parts = np.array([[0.0, 0.0, 0.0, -5.0], [0.0, gain, 0.0, -5.0]])
-    return CountedList.count(key, ScoredList(kbest, {"P": parts}))
+    return ScoredList(np.array([1.0, 0.5]), {"P": parts}), count_candidates(key, kbest.candidates, None)
 
 
 def make_fold(method: str, *lists: CountedList) -> Block:
@@ -35,21 +37,19 @@ def make_fold(method: str, *lists: CountedList) -> Block:
 
 def test_weights_come_from_the_other_folds() -> None:
     folds = [make_fold("swaps", *(make_list(f"{number}{letter}") for letter in "ab")) for number in range(3)]
-    rows = pool_folds(folds, extra=False)
-    assert list(rows) == ["swaps: P + baseline, pooled"]
-    (counts,) = rows.values()
+    counts = pool_folds(folds)["swaps: P + baseline, pooled"]
     assert counts.doc_ids == ("0a", "0b", "1a", "1b", "2a", "2b")
     assert counts.conll == pytest.approx(100)
     # The first fold's model misleads: its own lists would say so, but only the others are asked.
     folds[0] = make_fold("swaps", make_list("0a", helpful=False))
-    (counts,) = pool_folds(folds[:2], extra=False).values()
+    counts = pool_folds(folds[:2])["swaps: P + baseline, pooled"]
     assert counts.doc_ids == ("0a", "1a", "1b")
     assert counts.score_documents("muc")[0].f1 == 0
 
 
-def test_parts_have_a_row_where_they_are_wanted() -> None:
+def test_parts_have_a_row() -> None:
     folds = [make_fold("swaps", make_list(str(number))) for number in range(3)]
-    names = list(pool_folds(folds, extra=True))
+    names = list(pool_folds(folds))
     assert names == ["swaps: P + baseline, pooled", "swaps: parts of P + baseline, pooled"]
 
 
@@ -59,13 +59,13 @@ def test_stored_lists_are_the_same_lists(tmp_path: Path) -> None:
 
     def run(number: int) -> Block:
         make = folds[number]
-        return runner.step(f"{number}", {}, lambda: make, encode=Block.to_dict, decode=Block.from_dict)
+        return runner.step(f"{number}", {}, lambda: make, encode=asdict, decode=Block.from_dict)
 
     for number in range(3):
         assert run(number) is folds[number]
     again = [run(number) for number in range(3)]
     assert again[0] is not folds[0]
-    before, after = pool_folds(folds, extra=True), pool_folds(again, extra=True)
+    before, after = pool_folds(folds), pool_folds(again)
     assert {name: counts.to_json() for name, counts in before.items()} == {
         name: counts.to_json() for name, counts in after.items()
     }

@@ -409,7 +409,11 @@ def search_weights(model: str, pairs: Sequence[tuple[Any, Any]], keys: Sequence[
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in pairs]
     counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, pairs, strict=True)]
     found = search(scored, counts, ["P"])
-    return {"weights": list(found.combination.weights.values()), "best": found.conll, "tried": found.tried}
+    return {
+        "weights": list(found.combination.weights.values()),
+        "best": found.dev_conll,
+        "tried": found.tried,
+    }
 
 
 def expect_entities(model: str, document: Any) -> Json:

@@ -5,24 +5,23 @@ Weights are searched on the split called ``dev`` and used on all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from entitynlm.coref.candidates.kbest import K, count_candidates, find_oracle, get_decoder
+from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
 from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList, Ranked
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems
 from entitynlm.coref.ranker.learning import annotates_singletons
 from entitynlm.coref.reranking.combination import (
-    BASELINE,
     BY_MODEL,
     Combination,
     ScoredList,
-    find_feature,
     list_networks,
     score_list,
 )
@@ -56,14 +55,16 @@ class KeyedSplit:
         found = [d.with_clusters(c) for d, c in zip(self.documents, clusters, strict=True)]
         return score_documents(self.keys, found)
 
+    def score_choices(self, lists: Sequence[KBestList], choices: Sequence[int]) -> CorpusCounts:
+        """All metrics of the candidates with these numbers."""
+        pairs = zip(lists, choices, strict=True)
+        return self.score([item.candidates[choice].clusters for item, choice in pairs])
+
 
 def make_splits(
     documents: Mapping[str, Sequence[Document]], *, singletons: bool | None = None
 ) -> list[KeyedSplit]:
-    """Splits with their keys, which have no repeated spans, and no singletons where these are no part of the answer.
-
-    :param singletons: whether they are; None: seen from the documents.
-    """
+    """Splits with their keys, without repeated spans; without ``singletons``, if these are no part of the answer, either."""
     if singletons is None:
         everything = [drop_repetitions(document) for found in documents.values() for document in found]
         if not everything:
@@ -80,28 +81,8 @@ Rows = Mapping[str, CorpusCounts]
 """By the name of a system, what every metric counted in its answers."""
 
 
-@dataclass(frozen=True, eq=False)
-class CountedList:
-    """The candidates of a document without their clusters: how they were scored, and what they are worth.
-
-    :param parts: by network, (k, 4) log-probabilities, and the baseline's (k, 1) score.
-    :param counts: of every metric, a row for each candidate.
-    """
-
-    parts: Mapping[str, np.ndarray]
-    counts: CorpusCounts
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def feature(self, name: str) -> np.ndarray:
-        return find_feature(self.parts, name)
-
-    @classmethod
-    def count(cls, key: Document, scored: ScoredList) -> CountedList:
-        """What is kept of a list."""
-        parts = {BASELINE: scored.feature(BASELINE)[:, None], **scored.parts}
-        return cls(parts, count_candidates(key, scored.kbest.candidates, None))
+CountedList = tuple[ScoredList, CorpusCounts]
+"""How the candidates of a document were scored, and what every metric counts in each of them."""
 
 
 @dataclass(frozen=True)
@@ -136,67 +117,40 @@ class Block:
         return {"title": self.title, "splits": splits, "combinations": self.describe_weights()}
 
     def describe_weights(self) -> dict[str, Any]:
-        return {
-            name: {"weights": found.combination.to_json(), "dev_conll": found.conll, "tried": found.tried}
-            for name, found in self.weights.items()
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Counts instead of scores: so that folds can be joined, and differences tested."""
-        rows = {
-            split: {name: _dump_counts(counts) for name, counts in found.items()}
-            for split, found in self.rows.items()
-        }
-        lists = {
-            method: [{"parts": _dump(item.parts), "counts": _dump_counts(item.counts)} for item in found]
-            for method, found in self.lists.items()
-        }
-        return {"title": self.title, "rows": rows, "weights": self.describe_weights(), "lists": lists}
+        return {name: asdict(found) for name, found in self.weights.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Block:
+        """From ``asdict`` through JSON: counts instead of scores, so that folds can be joined, and differences tested."""
         rows = {
             split: {name: _load_counts(counts) for name, counts in found.items()}
             for split, found in values["rows"].items()
         }
-        weights = {
-            name: SearchResult(Combination(found["weights"]), found["dev_conll"], found["tried"])
-            for name, found in values["weights"].items()
-        }
+        weights = {name: SearchResult(**found) for name, found in values["weights"].items()}
         lists = {
-            method: [CountedList(_load(item["parts"]), _load_counts(item["counts"])) for item in found]
+            method: [
+                (ScoredList(np.array(scored["baseline"]), _load(scored["parts"])), _load_counts(counts))
+                for scored, counts in found
+            ]
             for method, found in values["lists"].items()
         }
         return cls(values["title"], rows, weights, lists)
-
-
-def _dump(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    return {name: values.tolist() for name, values in arrays.items()}
 
 
 def _load(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.array(rows, dtype=np.float64) for name, rows in values.items()}
 
 
-def _dump_counts(counts: CorpusCounts) -> dict[str, Any]:
-    return {"documents": list(counts.doc_ids), "counts": _dump(counts.by_metric)}
-
-
 def _load_counts(values: Mapping[str, Any]) -> CorpusCounts:
-    return CorpusCounts(tuple(values["documents"]), _load(values["counts"]))
+    return CorpusCounts(tuple(values["doc_ids"]), _load(values["by_metric"]))
 
 
 @dataclass(frozen=True)
 class Reranking:
-    """How candidates are made and weighed.
-
-    :param methods: of making k-best lists from antecedent scores (``swaps`` is the paper's).
-    :param extra: also search for the four parts of log P by themselves and for the proposals' log Q (ours, not the paper's).
-    """
+    """How many candidates are made of antecedent scores, and by which methods (``swaps`` is the paper's)."""
 
     k: int = K
-    methods: Sequence[str] = ("swaps", "samples")
-    extra: bool = True
+    methods: Sequence[str] = tuple(DECODERS)
 
 
 def measure_block(
@@ -230,22 +184,22 @@ def measure_block(
                 pairs = zip(split.documents, lists[split.name], strict=True)
                 tracked = track(progress, f"{split.name} {method}", pairs, len(split.documents))
                 scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
-            found = _search(pretrained, splits, scored, options)
+            found = _search(pretrained, splits, lists, scored)
             weights |= {f"{method}: {name}": item for name, item in found.items()}
             combinations = {"P": BY_MODEL, **{name: item.combination for name, item in found.items()}}
         for split in splits:
             own, table = lists[split.name], rows[split.name]
             if not table:
-                table["one best"] = split.score([item.candidates[0].clusters for item in own])
+                table["one best"] = split.score_choices(own, [0] * len(own))
             for name, combination in combinations.items():
-                picked = [combination.pick(item).clusters for item in scored[split.name]]
-                table[f"{method}: {name}"] = split.score(picked)
-            choices = zip(own, find_oracle(split.keys, own).choices, strict=True)
-            best = [item.candidates[choice].clusters for item, choice in choices]
-            table[f"{method}: oracle"] = split.score(best)
+                table[f"{method}: {name}"] = split.score_choices(
+                    own, [combination.choose(item) for item in scored[split.name]]
+                )
+            table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own).choices)
             if keep_lists and scored and split.name == TESTED:
-                keyed = zip(split.keys, scored[TESTED], strict=True)
-                kept[method] = [CountedList.count(*pair) for pair in keyed]
+                pairs = zip(split.keys, own, strict=True)
+                counts = [count_candidates(key, item.candidates, None) for key, item in pairs]
+                kept[method] = list(zip(scored[TESTED], counts, strict=True))
     return Block(title, rows, weights, kept)
 
 
@@ -254,8 +208,7 @@ def make_lists(ranked: Sequence[Ranked], method: str, k: int, singletons: bool) 
     if method == GIVEN:
         lists = [item for item in ranked if isinstance(item, KBestList)]
         return [KBestList(item.doc_id, item.candidates[:k], item.mentions) for item in lists]
-    decode = get_decoder(method)
-    return [decode(item, k, singletons=singletons) for item in ranked]
+    return [DECODERS[method](item, k, singletons=singletons) for item in ranked]
 
 
 def _check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
@@ -271,8 +224,8 @@ def _check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
 def _search(
     pretrained: Pretrained,
     splits: Sequence[KeyedSplit],
+    lists: Mapping[str, Sequence[KBestList]],
     scored: Mapping[str, Sequence[ScoredList]],
-    options: Reranking,
 ) -> dict[str, SearchResult]:
     """The weights of every kind of combination, found on development documents (none if there are none)."""
     development = next((split for split in splits if split.name == DEVELOPMENT), None)
@@ -280,33 +233,17 @@ def _search(
         return {}
     if "P" not in list_networks(pretrained):
         raise ConfigError("this model has no generative part to rerank with")
-    lists = scored[DEVELOPMENT]
-    counts = [
-        count_candidates(key, item.kbest.candidates)
-        for key, item in zip(development.keys, lists, strict=True)
-    ]
-    wanted = list_combinations(list(list_networks(pretrained)), extra=options.extra)
-    return {name: search_weights(lists, counts, features) for name, features in wanted.items()}
+    pairs = zip(development.keys, lists[DEVELOPMENT], strict=True)
+    counts = [count_candidates(key, item.candidates) for key, item in pairs]
+    wanted = list_combinations(list_networks(pretrained))
+    return {name: search_weights(scored[DEVELOPMENT], counts, features) for name, features in wanted.items()}
 
 
-def list_combinations(networks: Sequence[str], *, extra: bool) -> dict[str, list[str]]:
-    """What is combined with the baseline's score, by the name of the row."""
-    found = {"P + baseline": ["P"]}
-    if extra:
-        found["parts of P + baseline"] = ["P.r", "P.e", "P.l", "P.x"]
-        proposals = [name for name in networks if name != "P"]
-        if proposals:
-            found["P, Q + baseline"] = ["P", *proposals]
-    return found
-
-
-def list_end_to_end(pretrained: Pretrained) -> list[tuple[str, str, bool]]:
-    """(name, proposal, whether it samples) of the end-to-end rows that a model allows."""
-    known = [mode for mode in PROPOSALS if mode in pretrained.networks]
-    rows = [(f"greedy, {mode}", mode, False) for mode in known]
-    if "generative" in pretrained.networks:
-        rows += [(f"best sample, {mode}", mode, True) for mode in known]
-    return rows
+def list_combinations(networks: Collection[str]) -> dict[str, list[str]]:
+    """What is combined with the baseline's score, by the name of the row; only the first is the paper's."""
+    proposals = [name for name in networks if name != "P"]
+    found = {"P + baseline": ["P"], "parts of P + baseline": ["P.r", "P.e", "P.l", "P.x"]}
+    return {**found, "P, Q + baseline": ["P", *proposals]} if proposals else found
 
 
 def measure_end_to_end(
@@ -319,17 +256,14 @@ def measure_end_to_end(
 ) -> Rows:
     """EntityNLM finds mentions and links them without a baseline, greedily and by samples, with every proposal it has."""
     rows = {}
-    for name, proposal, sampled in list_end_to_end(pretrained):
-        answers = []
-        for document in track(progress, f"{split.name} {name}", split.documents):
-            found = analyse(pretrained, proposal, document, samples=samples if sampled else 0, seed=seed)
-            answers.append(
-                tuple(cluster for cluster in found.clusters if split.singletons or len(cluster) > 1)
-            )
-        rows[name] = split.score(answers)
-    if not rows:
-        raise ConfigError(
-            "this model has no proposal to find mentions with; train one with: entitynlm train CORPUS --proposal --out DIR"
+    sampled = {"greedy": 0, **({"best sample": samples} if "generative" in pretrained.networks else {})}
+    proposals = [mode for mode in PROPOSALS if mode in pretrained.networks]
+    for (kind, count), proposal in product(sampled.items(), proposals):
+        name = f"{kind}, {proposal}"
+        tracked = track(progress, f"{split.name} {name}", split.documents)
+        found = [analyse(pretrained, proposal, document, samples=count, seed=seed) for document in tracked]
+        rows[name] = split.score(
+            [tuple(c for c in answer.clusters if split.singletons or len(c) > 1) for answer in found]
         )
     return rows
 
@@ -337,11 +271,7 @@ def measure_end_to_end(
 def analyse(
     pretrained: Pretrained, proposal: str, document: Document, *, samples: int = 0, seed: int = 0
 ) -> Document:
-    """The document with the mentions of the proposal's greedy analysis, or of the most probable of so many samples.
-
-    The greedy analysis takes the proposal's most probable choice at every step; of the samples, which P's own choices are mixed
-    into, the one with the highest log P(R, E, L, X) is taken.
-    """
+    """The document with the mentions of the proposal's greedy analysis, or of the likeliest under P of so many samples."""
     encoded = pretrained.encoder.encode_words(document)
     if not len(encoded):
         return document.with_mentions(())

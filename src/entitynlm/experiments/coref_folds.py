@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from entitynlm.coref.candidates.kbest import join_counts
 from entitynlm.coref.metrics.coreference import CorpusCounts
-from entitynlm.coref.reranking.combination import BASELINE
 from entitynlm.coref.reranking.weight_search import search_weights
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.coref_blocks import DEVELOPMENT, TESTED, Block, list_combinations
@@ -37,27 +36,27 @@ def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:
     return folds
 
 
-def join_folds(folds: Sequence[Block], *, extra: bool) -> Block:
+def join_folds(folds: Sequence[Block]) -> Block:
     """All folds' documents as one block; rows that some fold lacks are left out, and those with pooled weights follow."""
     rows = {}
     for split in (DEVELOPMENT, TESTED):
         tables = [fold.rows[split] for fold in folds]
         common = [name for name in tables[0] if all(name in table for table in tables)]
         rows[split] = {name: join_counts([table[name] for table in tables]) for name in common}
-    rows[TESTED] |= pool_folds(folds, extra=extra)
+    rows[TESTED] |= pool_folds(folds)
     return Block(f"{len(folds)} folds", rows)
 
 
-def pool_folds(folds: Sequence[Block], *, extra: bool) -> dict[str, CorpusCounts]:
+def pool_folds(folds: Sequence[Block]) -> dict[str, CorpusCounts]:
     """Rows over all folds' tested documents, in their order, with weights searched on the other folds."""
     rows = {}
     for method, lists in folds[0].lists.items():
-        networks = [name for name in lists[0].parts if name != BASELINE] if lists else []
-        for name, features in list_combinations(networks, extra=extra).items():
+        for name, features in list_combinations(lists[0][0].parts if lists else ()).items():
             chosen: list[CorpusCounts] = []
             for fold in folds:
-                others = [item for other in folds if other is not fold for item in other.lists[method]]
-                found = search_weights(others, [item.counts for item in others], features)
-                chosen += [item.counts.take([found.combination.choose(item)]) for item in fold.lists[method]]
+                others = [pair for other in folds if other is not fold for pair in other.lists[method]]
+                scored_lists, counted = zip(*others, strict=True)
+                found = search_weights(scored_lists, counted, features).combination
+                chosen += [counts.take([found.choose(scored)]) for scored, counts in fold.lists[method]]
             rows[f"{method}: {name}, pooled"] = join_counts(chosen)
     return rows

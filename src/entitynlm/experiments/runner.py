@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from entitynlm.config import Mode
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
@@ -91,7 +93,8 @@ class Runner:
             raise DataError(f"these figures can't be read ({error!r})", path=path, hint=hint) from error
         made = make()
         with write_atomically(path) as stream:
-            json.dump({"settings": key, "output": encode(made)}, stream, ensure_ascii=False)
+            values = {"settings": key, "output": encode(made)}
+            json.dump(values, stream, ensure_ascii=False, default=np.ndarray.tolist)
         return made
 
     def train(

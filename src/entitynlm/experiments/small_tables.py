@@ -27,7 +27,12 @@ from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
 
 PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")
-COREF_SYSTEMS = {"one best": "Baseline, one best", "oracle": "Best of its candidates"}
+COREF_SYSTEMS = {
+    "one best": "Baseline, one best",
+    "P": "Reranked by P",
+    "P + baseline": "Reranked by P + baseline",
+    "oracle": "Best of its candidates",
+}
 
 
 @dataclass(frozen=True)
@@ -91,12 +96,13 @@ def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> Result
     documents = {"dev": stories.development, "test": stories.test}
     splits = make_splits(documents, singletons=annotates_singletons(stories.train))
     ranked = table2.Coreference(Runner()).rank(ranker, splits)
-    block = measure_block(table2.OUR_RANKER, splits, ranked, pretrained, Reranking(20, ("swaps",), False))
+    block = measure_block(table2.OUR_RANKER, splits, ranked, pretrained, Reranking(20, ("swaps",)))
     rows = []
     for row, counts in block.rows["test"].items():
-        name = row.split(": ")[-1]
-        system = COREF_SYSTEMS.get(name, f"Reranked by {name}")
-        rows.append(ResultRow(system, {stories.name: Figure(counts.conll)}, table2.get_paper_figure(row)))
+        system = COREF_SYSTEMS.get(row.split(": ")[-1])
+        if system is not None:
+            figure = Figure(counts.conll)
+            rows.append(ResultRow(system, {stories.name: figure}, table2.get_paper_figure(row)))
     remarks = ("baseline: our ranker; 20 candidates a story",)
     return make_summary("coref", stories.name, rows, remarks)
 

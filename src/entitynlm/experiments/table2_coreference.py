@@ -23,7 +23,6 @@ from entitynlm.experiments.coref_blocks import (
     KeyedSplit,
     Reranking,
     Rows,
-    list_end_to_end,
     make_splits,
     measure_block,
     measure_end_to_end,
@@ -63,13 +62,12 @@ class CorefScores:
 class Coreference:
     """The experiment: what is measured, and how.
 
-    :param end_to_end: also EntityNLM without a baseline, as the best of ``samples``.
+    :param samples: of EntityNLM without a baseline.
     :param trials: of the randomisation test.  :param seed: of that test, of sampling and of all trainings.
     """
 
     runner: Runner
     reranking: Reranking = field(default_factory=Reranking)
-    end_to_end: bool = True
     samples: int = SAMPLES
     trials: int = TRIALS
     seed: int = 0
@@ -83,12 +81,11 @@ class Coreference:
             measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
             for title, ranked in baselines.items()
         ]
-        rows = {}
-        if pretrained is not None and self.end_to_end and list_end_to_end(pretrained):
-            for split in splits:
-                rows[split.name] = measure_end_to_end(
-                    pretrained, split, samples=self.samples, seed=self.seed, progress=progress
-                )
+        rows: dict[str, Rows] = {}
+        options: dict[str, Any] = {"samples": self.samples, "seed": self.seed, "progress": progress}
+        if pretrained is not None:
+            rows = {split.name: measure_end_to_end(pretrained, split, **options) for split in splits}
+        rows = {split: found for split, found in rows.items() if found}  # a model may have no proposal
         return CorefScores(blocks, rows)
 
     def reproduce(
@@ -122,11 +119,11 @@ class Coreference:
                 "documents": [[d.id for d in found] for found in fold.values()],
             }
             name = f"fold-{number}/figures"
-            block = self.runner.step(name, key, measure, encode=Block.to_dict, decode=Block.from_dict)
+            block = self.runner.step(name, key, measure, encode=asdict, decode=Block.from_dict)
             best = ", ".join(f"{name} {counts.conll:.2f}" for name, counts in block.rows[TESTED].items())
             say(f"fold {number + 1} of {count}: {best}")
             blocks.append(block)
-        return CorefScores([join_folds(blocks, extra=self.reranking.extra)], folds=blocks)
+        return CorefScores([join_folds(blocks)], folds=blocks)
 
     def _train(
         self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]

@@ -11,11 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.kbest_lists import KBestList
 from entitynlm.coref.reranking.scores import PARTS, score_candidates
 from entitynlm.coref.reranking.views import add_singletons
 from entitynlm.errors import ConfigError, DataError
@@ -29,43 +28,31 @@ MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
 
 @dataclass(frozen=True, eq=False)
 class ScoredList:
-    """A k-best list with what the networks of a model think of it.
+    """The scores of a document's k candidates.
 
+    :param baseline: (k,) the baseline's own.
     :param parts: by the network's short name (``P``, ``causal``, ``lookahead``), (k, 4) log-probabilities of R, E, L and X.
     """
 
-    kbest: KBestList
+    baseline: np.ndarray
     parts: Mapping[str, np.ndarray]
 
     def __len__(self) -> int:
-        return len(self.kbest)
+        return len(self.baseline)
 
     def feature(self, name: str) -> np.ndarray:
         """(k,) the values of one name (see the module's text)."""
         if name == BASELINE:
-            return np.array([candidate.score for candidate in self.kbest.candidates])
-        return find_feature(self.parts, name)
-
-
-class Weighable(Protocol):
-    """Candidates of a document whose scores have names."""
-
-    def __len__(self) -> int: ...
-
-    def feature(self, name: str) -> np.ndarray: ...
-
-
-def find_feature(parts: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """(k,) what the network called ``name`` gives each candidate, in all or in one part."""
-    network, _, part = name.partition(".")
-    if network not in parts or (part and part not in PARTS):
-        raise ConfigError(
-            f"there is no score {name!r}; this model gives {BASELINE}, "
-            + ", ".join(f"{known} ({known}.r, {known}.e, …)" for known in parts)
-        )
-    values = parts[network]
-    found: np.ndarray = values[:, PARTS.index(part)] if part else values.sum(axis=1)
-    return found
+            return self.baseline
+        network, _, part = name.partition(".")
+        if network not in self.parts or (part and part not in PARTS):
+            raise ConfigError(
+                f"there is no score {name!r}; this model gives {BASELINE}, "
+                + ", ".join(f"{known} ({known}.r, {known}.e, …)" for known in self.parts)
+            )
+        values = self.parts[network]
+        found: np.ndarray = values[:, PARTS.index(part)] if part else values.sum(axis=1)
+        return found
 
 
 @dataclass(frozen=True)
@@ -79,25 +66,18 @@ class Combination:
             if not math.isfinite(weight):
                 raise ConfigError(f"the weight of {name!r} is not a finite number")
 
-    def score(self, scored: Weighable) -> np.ndarray:
+    def score(self, scored: ScoredList) -> np.ndarray:
         """(k,) the combined score of each candidate."""
         total = np.zeros(len(scored))
         for name, weight in self.weights.items():
             total += weight * scored.feature(name)
         return total
 
-    def choose(self, scored: Weighable) -> int:
+    def choose(self, scored: ScoredList) -> int:
         """The best candidate; of several, the one that the baseline has first."""
         return int(np.argmax(self.score(scored)))
 
-    def pick(self, scored: ScoredList) -> ScoredClustering:
-        return scored.kbest.candidates[self.choose(scored)]
 
-    def to_json(self) -> dict[str, float]:
-        return dict(self.weights)
-
-
-BY_BASELINE = Combination({BASELINE: 1.0})
 BY_MODEL = Combination({"P": 1.0})
 
 
@@ -122,7 +102,7 @@ def score_list(
         name: score_candidates(pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters)
         for name in chosen
     }
-    return ScoredList(kbest, parts)
+    return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts)
 
 
 def list_needed(combination: Combination) -> list[str]:
@@ -134,7 +114,7 @@ def list_needed(combination: Combination) -> list[str]:
 def save_combination(combination: Combination, path: str | Path) -> None:
     """Write the weights as JSON, for ``entitynlm rerank --weights``."""
     with write_atomically(path) as stream:
-        json.dump({"weights": combination.to_json()}, stream, indent=2)
+        json.dump({"weights": dict(combination.weights)}, stream, indent=2)
         stream.write("\n")
 
 

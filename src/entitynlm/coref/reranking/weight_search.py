@@ -7,13 +7,13 @@ coordinate by coordinate from several starting points, which is a grid search th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.coref.reranking.combination import BASELINE, Combination, Weighable
+from entitynlm.coref.reranking.combination import BASELINE, Combination, ScoredList
 from entitynlm.errors import ConfigError
 
 GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))
@@ -22,15 +22,19 @@ ROUNDS = 6
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best combination of a search, its CoNLL score on the documents searched, and how many were tried."""
+    """The best weights of a search, their CoNLL score on the documents searched, and how many settings were tried."""
 
-    combination: Combination
-    conll: float
+    weights: Mapping[str, float]
+    dev_conll: float
     tried: int
+
+    @property
+    def combination(self) -> Combination:
+        return Combination(self.weights)
 
 
 def search_weights(
-    lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]
+    lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
 ) -> SearchResult:
     """The weights of ``names`` beside the baseline's that give the best CoNLL score.
 
@@ -48,9 +52,8 @@ def search_weights(
         found, value = _climb(space, start)
         if value > best:
             weights, best = found, value
-    real = weights * space.ratios
-    combination = Combination({BASELINE: 1.0, **dict(zip(names, real.tolist(), strict=True))})
-    return SearchResult(combination, float(best), space.tried)
+    real = zip(names, (weights * space.ratios).tolist(), strict=True)
+    return SearchResult({BASELINE: 1.0, **dict(real)}, float(best), space.tried)
 
 
 def _climb(space: _Space, start: np.ndarray) -> tuple[np.ndarray, float]:
@@ -74,7 +77,7 @@ class _Space:
     """All lists as one padded array, so that a hundred settings are tried at once."""
 
     def __init__(
-        self, lists: Sequence[Weighable], counts: Sequence[CorpusCounts], names: Sequence[str]
+        self, lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
     ) -> None:
         size = max(len(scored) for scored in lists)
         self.values = np.zeros((len(lists), size, 1 + len(names)))

@@ -87,7 +87,6 @@ def evaluate_coref(
         )
     corpus = source.open()
     names = choose_splits(corpus, split)
-    reranking.check()
     files = find_score_files(reranking.scores, names) if reranking.scores is not None else {}
     source.prepare()
     from entitynlm.coref.ranker.model import load_ranker

@@ -119,30 +119,20 @@ class RerankingOptions:
     """What Table 2 measures, and how.
 
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
-    :param methods: How candidates are made: swaps (the paper's), samples, or both with a comma between them.
-    :param extra: Also weigh the parts of log P and the proposals' log Q (not in the paper).
-    :param end_to_end: Also EntityNLM without a baseline.
-    :param samples: N: the best of so many samples (end to end).
+    :param samples: N: EntityNLM without a baseline, end to end, takes the best of so many samples.
     :param trials: Shuffles of the randomisation test.
     """
 
     scores: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None
     k: options.K = 100
-    methods: str = "swaps,samples"
-    extra: bool = True
-    end_to_end: bool = True
     samples: Count = 100
     trials: Count = 10_000
-
-    def check(self) -> list[str]:
-        return choose_names(self.methods, "--methods", ("swaps", "samples"))
 
     def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
         from entitynlm.experiments.coref_blocks import Reranking
         from entitynlm.experiments.table2_coreference import Coreference
 
-        reranking = Reranking(self.k, self.check(), self.extra)
-        return Coreference(runner, reranking, self.end_to_end, self.samples, self.trials, seed)
+        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed)
 
 
 # -- values ----------------------------------------------------------------------------------------------------------------

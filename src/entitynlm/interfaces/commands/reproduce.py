@@ -109,7 +109,6 @@ def reproduce_coref(
     :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
     :param folds: Instead of the splits: so many folds over all documents.
     """
-    reranking.check()
     settings = load_settings(config, parse_changes(set_ or []))
     corpus = source.open()
     held_out = [name for name in ("dev", "test") if name in corpus.splits]

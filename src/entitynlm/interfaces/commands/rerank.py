@@ -97,7 +97,7 @@ def rerank(
     moved = sum(entry["chosen"] != 0 for entry in changed)
     shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())
     terminal.remark(f"wrote {len(documents)} documents, {moved} not with the first candidate; by {shown}")
-    figures: dict[str, Any] = {"weights": combination.to_json(), "documents": changed}
+    figures: dict[str, Any] = {"weights": dict(combination.weights), "documents": changed}
     terminal.write_json(figures if conll is None else {**figures, "dev_conll": conll})
 
 
@@ -113,4 +113,4 @@ def search(
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in tracked]
     counts = [count_candidates(clean(document), item.candidates) for document, item in lists]
     found = search_weights(scored, counts, ["P"])
-    return found.combination, found.conll
+    return found.combination, found.dev_conll
