@@ -368,9 +368,9 @@ def read_candidates(name: str) -> tuple[tuple[Any, Any], ...]:
 
 
 def decode_kbest(scores: Any, method: str, k: int, *, singletons: bool = False) -> Any:
-    from entitynlm.coref.candidates.kbest import get_decoder
+    from entitynlm.coref.candidates.kbest import DECODERS
 
-    return get_decoder(method)(scores, k, singletons=singletons)
+    return DECODERS[method](scores, k, singletons=singletons)
 
 
 def dump_candidates(found: Any) -> Json:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entitynlm.coref.candidates import kbest
 from entitynlm.coref.candidates.antecedents import (
     AntecedentScores,
     make_antecedent_scores,
@@ -21,7 +23,6 @@ from entitynlm.coref.candidates.kbest import (
     decode_samples,
     decode_swaps,
     find_oracle,
-    get_decoder,
     join_counts,
     label_chains,
     list_clusters,
@@ -61,12 +62,24 @@ def test_swaps_come_in_the_order_of_the_score_they_lose() -> None:
     ]
 
 
+def drop_padding(found: KBestList) -> list[ScoredClustering]:
+    """The candidates without the repetitions of the last one."""
+    return list(dict.fromkeys(found.candidates))
+
+
+def sample(scores: AntecedentScores, k: int, temperature: float, seed: int = 0) -> list[ScoredClustering]:
+    """Samples at a temperature of our own."""
+    margin = temperature / kbest.RELATIVE_TEMPERATURE
+    with mock.patch.object(kbest, "measure_margin", return_value=margin):
+        return drop_padding(decode_samples(scores, k, seed=seed))
+
+
 def test_a_short_list_is_padded_with_its_last_item() -> None:
     padded = decode_swaps(small_scores(), 50)
-    plain = decode_swaps(small_scores(), 50, pad=False)
+    plain = drop_padding(padded)
     assert len(padded) == 50
-    assert padded.candidates[: len(plain)] == plain.candidates
-    assert set(padded.candidates[len(plain) :]) == {plain.candidates[-1]}
+    assert list(padded.candidates[: len(plain)]) == plain
+    assert set(padded.candidates[len(plain) :]) == {plain[-1]}
 
 
 def test_no_mentions_make_one_empty_candidate() -> None:
@@ -112,26 +125,23 @@ def list_swaps_slowly(
 
 @given(random_scores(), st.integers(1, 30))
 def test_swaps_are_what_the_paper_says(scores: AntecedentScores, k: int) -> None:
-    found = decode_swaps(scores, k, pad=False)
-    assert [(frozenset(c.clusters), c.score) for c in found.candidates] == list_swaps_slowly(scores, k)
+    found = drop_padding(decode_swaps(scores, k))
+    assert [(frozenset(c.clusters), c.score) for c in found] == list_swaps_slowly(scores, k)
 
 
 @given(random_scores())
 def test_samples_are_different_and_start_with_the_best(scores: AntecedentScores) -> None:
-    found = decode_samples(scores, 20, temperature=3.0, pad=False)
-    assert found.candidates[0].clusters == decode_best(scores)
-    assert len({c.clusters for c in found.candidates}) == len(found)
-    totals = [c.score for c in found.candidates[1:]]
+    found = sample(scores, 20, 3.0)
+    assert found[0].clusters == decode_best(scores)
+    assert len({c.clusters for c in found}) == len(found)
+    totals = [c.score for c in found[1:]]
     assert totals == sorted(totals, reverse=True)
-    assert found == decode_samples(scores, 20, temperature=3.0, pad=False)
+    assert found == sample(scores, 20, 3.0)
 
 
 def test_samples_follow_the_softmax_of_the_scores() -> None:
     scores = make_antecedent_scores("x", [A, B], [[(-1, 0.0)], [(0, 1.0), (-1, 2.0)]])
-    linked = Counter(
-        any(c.clusters for c in decode_samples(scores, 2, temperature=1.0, seed=seed, pad=False).candidates)
-        for seed in range(400)
-    )
+    linked = Counter(any(c.clusters for c in sample(scores, 2, 1.0, seed)) for seed in range(400))
     # ATTEMPTS · k = 8 draws; the link turns up with probability 1 - (1 - p)^8 where p = 1 / (1 + e)
     expected = 1 - (1 - 1 / (1 + np.e)) ** 8
     assert linked[True] / 400 == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 400))
@@ -157,10 +167,7 @@ def test_the_oracle_takes_the_best_candidate_of_each_document() -> None:
     assert len(join_counts([counts, counts])) == 6
 
 
-def test_unknown_methods_and_sizes_are_errors() -> None:
-    assert get_decoder("swaps") is decode_swaps
-    with pytest.raises(ConfigError, match="no k-best method 'beam'"):
-        get_decoder("beam")
+def test_no_candidate_is_an_error() -> None:
     with pytest.raises(ConfigError, match="at least one candidate"):
         decode_swaps(small_scores(), 0)
 

@@ -54,9 +54,7 @@ def decode_best(scores: AntecedentScores, *, singletons: bool = False) -> Cluste
     return list_clusters(label_chains(scores.best), scores.mentions, singletons=singletons)
 
 
-def decode_swaps(
-    scores: AntecedentScores, k: int = K, *, pad: bool = True, singletons: bool = False
-) -> KBestList:
+def decode_swaps(scores: AntecedentScores, k: int = K, *, singletons: bool = False) -> KBestList:
     """The paper's approximate k-best list.
 
     Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent; each is put into the
@@ -73,48 +71,33 @@ def decode_swaps(
             if antecedent != scores.best[mention]:
                 yield total - float(losses[pair]), _move_branch(scores.best, labels, mention, antecedent)
 
-    return _make_list(scores, _take_distinct(list_swaps(), k), k if pad else 0, singletons)
+    return _make_list(scores, _take_distinct(list_swaps(), k), k, singletons)
 
 
 def decode_samples(
-    scores: AntecedentScores,
-    k: int = K,
-    *,
-    temperature: float | None = None,
-    seed: int = 0,
-    pad: bool = True,
-    singletons: bool = False,
+    scores: AntecedentScores, k: int = K, *, seed: int = 0, singletons: bool = False
 ) -> KBestList:
     """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first.
 
-    :param temperature: in units of the scores; by default a fraction of the document's typical margin, because systems differ
-        in scale.
+    The temperature is a fraction of the document's typical margin, because systems differ in scale.
     """
-    heat = RELATIVE_TEMPERATURE * measure_margin(scores) if temperature is None else temperature
-    if heat <= 0 or len(scores) == 0:
-        return decode_swaps(scores, k, pad=pad, singletons=singletons)
+    temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
+    if temperature <= 0 or len(scores) == 0:
+        return decode_swaps(scores, k, singletons=singletons)
     generator = np.random.default_rng(seed)
 
     def list_samples() -> Iterator[Labelled]:
         yield float(scores.best_scores.sum()), label_chains(scores.best)
         for _ in range(ATTEMPTS * k):
-            tree, total = _draw_tree(scores, heat, generator)
+            tree, total = _draw_tree(scores, temperature, generator)
             yield total, label_chains(tree)
 
     best, *others = _take_distinct(list_samples(), k)
     ordered = [best, *sorted(others, key=lambda pair: -pair[0])]
-    return _make_list(scores, ordered, k if pad else 0, singletons)
+    return _make_list(scores, ordered, k, singletons)
 
 
-Decoder = Callable[..., KBestList]
-DECODERS: dict[str, Decoder] = {"swaps": decode_swaps, "samples": decode_samples}
-
-
-def get_decoder(name: str) -> Decoder:
-    """The decoder called ``name``, or an error that lists the names there are."""
-    if name not in DECODERS:
-        raise ConfigError(f"there is no k-best method {name!r}; choose one of {', '.join(DECODERS)}")
-    return DECODERS[name]
+DECODERS: dict[str, Callable[..., KBestList]] = {"swaps": decode_swaps, "samples": decode_samples}
 
 
 def measure_margin(scores: AntecedentScores) -> float:

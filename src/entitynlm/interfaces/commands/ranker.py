@@ -10,10 +10,10 @@ import typer
 
 from entitynlm.coref.candidates.antecedents import read_antecedent_scores, write_antecedent_scores
 from entitynlm.coref.candidates.kbest import (
+    DECODERS,
     count_candidates,
     decode_best,
     find_oracle,
-    get_decoder,
     join_counts,
 )
 from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
@@ -140,9 +140,8 @@ def kbest(
     :param key: Annotated documents: report the CoNLL score of the first candidates and of the oracle.
     """
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
-    decode = get_decoder(method)
     items = list(read_antecedent_scores(scores, keys))
-    lists = [decode(item, k, singletons=singletons) for item in track(terminal, "decoding", items)]
+    lists = [DECODERS[method](item, k, singletons=singletons) for item in track(terminal, "decoding", items)]
     write_kbest_lists(lists, out)
     figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method}
     if keys is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entitynlm.coref.candidates.kbest import count_candidates, get_decoder
+from entitynlm.coref.candidates.kbest import DECODERS, count_candidates
 from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.errors import ConfigError
@@ -62,7 +62,7 @@ def rerank(
     if searched and (dev_kbest is None or dev_key is None):
         raise ConfigError("--dev-kbest and --dev-key belong together: candidates, and their annotation")
     to = choose_format(to, out, "conll2012")
-    decode = get_decoder(method)
+    decode = DECODERS[method]
 
     def read_lists(path: str, corpus: str | None, split: str | None) -> list[tuple[Document, KBestList]]:
         """Texts and k-best lists of a file; antecedent scores are decoded."""
