@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Context, Figure
-from entitynlm.coref.candidates.antecedents import read_antecedent_scores
+from entitynlm.coref.candidates.candidate_files import read_antecedent_scores
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.filters import clean_key

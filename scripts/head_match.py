@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
+from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
 from entitynlm.coref.ranker.attributes import PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document

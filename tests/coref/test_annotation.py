@@ -14,8 +14,7 @@ from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, desc
 from entitynlm.coref.linking.features import FEATURES, extract_features
 from entitynlm.coref.linking.linker import Linker, UnlinkedMentions, link_mentions
 from entitynlm.coref.linking.training import make_example, train_linker
-from entitynlm.coref.mention_detection import MentionBias, add_possessives
-from entitynlm.coref.mention_types import TypeClassifier
+from entitynlm.coref.mention_detection import MentionBias, TypeClassifier, add_possessives
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document, Mention

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from entitynlm.coref.mention_detection import MentionBias, detect_mentions
-from entitynlm.coref.mention_types import TypeClassifier, read_boundary_states, train_types
+from entitynlm.coref.mention_detection import (
+    MentionBias,
+    TypeClassifier,
+    detect_mentions,
+    read_boundary_states,
+    train_types,
+)
 from entitynlm.inference.posterior import decode_greedy
 from support.small_bundles import make_bundle
 

@@ -10,19 +10,24 @@ import pytest
 import torch
 
 from entitynlm.config import ModelConfig
-from entitynlm.coref.candidates.antecedents import AntecedentScores, make_antecedent_scores
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import (
+    AntecedentScores,
+    KBestList,
+    ScoredClustering,
+    make_antecedent_scores,
+)
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.coref_blocks import (
     Block,
     KeyedSplit,
     Reranking,
     analyse,
+    join_folds,
+    make_folds,
     make_splits,
     measure_block,
     measure_end_to_end,
 )
-from entitynlm.experiments.coref_folds import join_folds, make_folds
 from entitynlm.experiments.runner import Runner
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.candidates.kbest import count_candidates
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import ScoredList
 from entitynlm.errors import DataError
-from entitynlm.experiments.coref_blocks import Block, CountedList
-from entitynlm.experiments.coref_folds import pool_folds
+from entitynlm.experiments.coref_blocks import Block, CountedList, pool_folds
 from entitynlm.experiments.runner import Runner
 from entitynlm.text.document import Document, Mention
 

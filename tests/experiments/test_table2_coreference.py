@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.experiments.coref_blocks import Reranking, make_splits
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table2_coreference import Coreference, describe, get_paper_figure

@@ -362,7 +362,7 @@ def generate(
 @cache
 def read_candidates(name: str) -> tuple[tuple[Any, Any], ...]:
     """(text, antecedent scores or k-best list) of a file that brings its texts along."""
-    from entitynlm.coref.candidates.kbest_lists import read_candidates as read
+    from entitynlm.coref.candidates.candidate_files import read_candidates as read
 
     return tuple(read(INPUTS / name))
 
@@ -697,10 +697,10 @@ def train_predictor(train: Sequence[Any], development: Sequence[Any], test: Sequ
 
     from entitynlm.prediction.network.predictor import (
         PredictorConfig,
+        PredictorTraining,
         prepare_data,
         train_predictor,
     )
-    from entitynlm.prediction.network.training import PredictorTraining
     from entitynlm.prediction.slots import find_similar_slots
 
     torch.set_num_threads(1)

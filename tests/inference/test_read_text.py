@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from entitynlm.coref.annotation import Options, annotate_document
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import score_list
 from entitynlm.generation.continuations import Request, generate_continuations
 from entitynlm.inference.readings import Readings, ReadText

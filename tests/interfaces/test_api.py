@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import entitynlm
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError, ModelError
 from support.small_model import STORY, store_model
 

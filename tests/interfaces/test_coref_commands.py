@@ -12,9 +12,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.coref.candidates.antecedents import read_antecedent_scores
+from entitynlm.coref.candidates.candidate_files import read_antecedent_scores, write_kbest_lists
 from entitynlm.coref.candidates.kbest import decode_swaps
-from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
 from entitynlm.interfaces.cli import app, main
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents

@@ -15,8 +15,7 @@ from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingS
 from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.evaluation import compare_rows, describe_table, join_rows, measure_row
-from entitynlm.prediction.network.predictor import PredictorConfig, load_config
-from entitynlm.prediction.network.training import PredictorTraining
+from entitynlm.prediction.network.predictor import PredictorConfig, PredictorTraining, load_config
 from entitynlm.prediction.slots import (
     collect_slots,
     find_similar_slots,

@@ -20,8 +20,15 @@ from entitynlm.coref.linking.training import (
     make_given_example,
     train_linker,
 )
-from entitynlm.coref.mention_detection import POSSESSIVES, MentionBias, choose_proposal, list_detected
-from entitynlm.coref.mention_types import TypeClassifier, read_boundary_states, train_types
+from entitynlm.coref.mention_detection import (
+    POSSESSIVES,
+    MentionBias,
+    TypeClassifier,
+    choose_proposal,
+    list_detected,
+    read_boundary_states,
+    train_types,
+)
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.filters import drop_repetitions
 from entitynlm.errors import ConfigError, DataError

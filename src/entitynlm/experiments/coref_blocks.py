@@ -1,6 +1,10 @@
 """A block of Table 2: a baseline's one best, its candidates reranked by EntityNLM, and the oracle; and EntityNLM end to end.
 
-Weights are searched on the split called ``dev`` and used on all of them.
+Weights are searched on the split called ``dev`` and used on all of them. In a cross-validation every document is tested once, by
+a ranker, a model and weights that have not seen it: with F folds, fold f is tested, the next one is for development (stopping,
+weights), and the others are trained on. A fold's own development documents are a tenth of a corpus, on which several weights
+overfit; the tested lists of the other folds were scored without having seen the documents, too, and weights searched on them
+are the rows called "pooled" (decision 064).
 """
 
 from __future__ import annotations
@@ -12,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle
-from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList, Ranked
+from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
+from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, join_counts
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems
@@ -27,6 +31,7 @@ from entitynlm.coref.reranking.combination import (
 )
 from entitynlm.coref.reranking.weight_search import SearchResult, search_weights
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.experiments.runner import Documents
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
@@ -281,3 +286,44 @@ def analyse(
     else:
         best, _ = decode_greedy(network, encoded)
     return pretrained.encoder.decode(best, document)
+
+
+def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:
+    """``count`` divisions into train, dev and test, in which each document is tested once and is development once."""
+    if count < 3:
+        raise ConfigError(f"cross-validation with weights of its own needs three folds at least, not {count}")
+    if len(documents) < count:
+        raise ConfigError(f"{len(documents)} documents can't be divided into {count} folds")
+    parts = [list(documents[index::count]) for index in range(count)]
+    folds: list[Documents] = []
+    for tested in range(count):
+        development = (tested + 1) % count
+        train = [d for n, part in enumerate(parts) if n not in (tested, development) for d in part]
+        folds.append({"train": train, DEVELOPMENT: parts[development], TESTED: parts[tested]})
+    return folds
+
+
+def join_folds(folds: Sequence[Block]) -> Block:
+    """All folds' documents as one block; rows that some fold lacks are left out, and those with pooled weights follow."""
+    rows = {}
+    for split in (DEVELOPMENT, TESTED):
+        tables = [fold.rows[split] for fold in folds]
+        common = [name for name in tables[0] if all(name in table for table in tables)]
+        rows[split] = {name: join_counts([table[name] for table in tables]) for name in common}
+    rows[TESTED] |= pool_folds(folds)
+    return Block(f"{len(folds)} folds", rows)
+
+
+def pool_folds(folds: Sequence[Block]) -> dict[str, CorpusCounts]:
+    """Rows over all folds' tested documents, in their order, with weights searched on the other folds."""
+    rows = {}
+    for method, lists in folds[0].lists.items():
+        for name, features in list_combinations(lists[0][0].parts if lists else ()).items():
+            chosen: list[CorpusCounts] = []
+            for fold in folds:
+                others = [pair for other in folds if other is not fold for pair in other.lists[method]]
+                scored_lists, counted = zip(*others, strict=True)
+                found = search_weights(scored_lists, counted, features).combination
+                chosen += [counts.take([found.choose(scored)]) for scored, counts in fold.lists[method]]
+            rows[f"{method}: {name}, pooled"] = join_counts(chosen)
+    return rows

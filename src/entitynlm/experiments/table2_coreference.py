@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from entitynlm.config import Mode
-from entitynlm.coref.candidates.kbest_lists import Ranked
+from entitynlm.coref.candidates.candidate_files import Ranked
 from entitynlm.coref.metrics.significance import TRIALS
 from entitynlm.coref.ranker.learning import train_ranker
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
@@ -23,11 +23,12 @@ from entitynlm.experiments.coref_blocks import (
     KeyedSplit,
     Reranking,
     Rows,
+    join_folds,
+    make_folds,
     make_splits,
     measure_block,
     measure_end_to_end,
 )
-from entitynlm.experiments.coref_folds import join_folds, make_folds
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary

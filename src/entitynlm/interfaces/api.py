@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from entitynlm.coref.annotation import Links, Options, annotate_document
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.model.packaged import DEFAULT

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from entitynlm.coref.candidates.antecedents import (
-    make_antecedent_scores,
-    read_antecedent_scores,
-    write_antecedent_scores,
-)
-from entitynlm.coref.candidates.kbest_lists import (
+from entitynlm.coref.candidates.candidate_files import (
     KBestList,
     ScoredClustering,
+    make_antecedent_scores,
+    read_antecedent_scores,
     read_candidates,
+    write_antecedent_scores,
     write_kbest_lists,
 )
 from entitynlm.errors import DataError

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.coref.candidates import kbest
-from entitynlm.coref.candidates.antecedents import (
+from entitynlm.coref.candidates.candidate_files import (
     AntecedentScores,
+    KBestList,
+    ScoredClustering,
     make_antecedent_scores,
     read_antecedent_scores,
 )
@@ -28,7 +30,6 @@ from entitynlm.coref.candidates.kbest import (
     list_clusters,
     measure_margin,
 )
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from entitynlm.coref.candidates.antecedents import AntecedentScores
-from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
+from entitynlm.coref.candidates.candidate_files import AntecedentScores, KBestList, read_candidates
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 

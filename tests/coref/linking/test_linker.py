@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, describe_spans
+from entitynlm.coref.linking.entity_memory import (
+    NEW_ENTITY,
+    EntityMemory,
+    Lexicon,
+    describe_spans,
+    find_head_vectors,
+)
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
-from entitynlm.coref.linking.lexicon import Lexicon, find_head_vectors
 from entitynlm.coref.linking.linker import Linker, UnlinkedMentions, follow_mentions, link_mentions
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.coref.linking.training import (

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.candidates.kbest import count_candidates, join_counts
-from entitynlm.coref.candidates.kbest_lists import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
     Combination,

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.config import ModelConfig
-from entitynlm.coref.candidates.kbest_lists import Clusters
-from entitynlm.coref.reranking.scores import score_candidates
-from entitynlm.coref.reranking.views import add_singletons, view_candidates
+from entitynlm.coref.candidates.candidate_files import Clusters
+from entitynlm.coref.reranking.scores import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import Encoder

@@ -12,12 +12,13 @@ from entitynlm.errors import ConfigError, ModelError
 from entitynlm.prediction.network.predictor import (
     CONFIG_FILE,
     EntityPredictor,
+    EpochReport,
     PredictorConfig,
+    PredictorTraining,
     load_config,
     prepare_data,
     train_predictor,
 )
-from entitynlm.prediction.network.training import EpochReport, PredictorTraining
 from entitynlm.prediction.slots import find_similar_slots
 from support.small_stories import make_stories, make_story
 

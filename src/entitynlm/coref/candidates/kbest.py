@@ -16,8 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
-from entitynlm.coref.candidates.kbest_lists import Clusters, KBestList, ScoredClustering
+from entitynlm.coref.candidates.candidate_files import (
+    NO_ANTECEDENT,
+    AntecedentScores,
+    Clusters,
+    KBestList,
+    ScoredClustering,
+)
 from entitynlm.coref.metrics.alignment import align_chains, list_chains
 from entitynlm.coref.metrics.coreference import CONLL, CorpusCounts, count_alignments
 from entitynlm.errors import ConfigError

@@ -1,21 +1,26 @@
 """The entities of a text so far, and what is known of each: the memory that a mention is compared with.
 
 :class:`EntityMemory` follows a text mention by mention and keeps what can be read off the page (words, forms, positions,
-quotations); what can't be comes from a :class:`Lexicon`.
+quotations). What can't be comes from a :class:`Lexicon`: the gender of names, and which nouns mean nearly the same; their
+embeddings point nearly the same way ("the painter" may be "the artist").
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
 
-from entitynlm.coref.linking.lexicon import Lexicon
+from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.mentions import CandidateMention, guess_head
+from entitynlm.model.batch.scan import SMALLEST_NORM
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (
     FEMALE,
@@ -29,6 +34,30 @@ from entitynlm.text.english import (
     TITLES,
     UNKNOWN,
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The gender prior, and unit vectors of words (None for unknown words)."""
+
+    gender_prior: GenderPrior = field(default_factory=lambda: GenderPrior({}))
+    find_vector: Callable[[str], np.ndarray | None] = lambda word: None
+
+
+def find_head_vectors(network: EntityNetwork, vocabulary: Vocabulary) -> Callable[[str], np.ndarray | None]:
+    """A function that gives a word's embedding as a direction from the mean of all; None for an unknown word."""
+    embeddings: np.ndarray = network.backbone.piece_vectors.detach().cpu().float().numpy()
+    mean = embeddings.mean(axis=0)
+
+    @cache
+    def find(word: str) -> np.ndarray | None:
+        if vocabulary.is_unknown(word):
+            return None
+        vector: np.ndarray = embeddings[vocabulary[word]] - mean
+        return vector / max(float(np.linalg.norm(vector)), SMALLEST_NORM)
+
+    return find
+
 
 NEW_ENTITY = -1
 REMEMBERED = 80  # entities mentioned longest ago are candidates only if a word of theirs comes up again

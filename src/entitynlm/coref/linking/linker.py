@@ -15,10 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.linking.entity_memory import EntityMemory, describe_spans
+from entitynlm.coref.linking.entity_memory import EntityMemory, Lexicon, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.linking.lexicon import Lexicon
 from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.errors import ModelError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.candidates.antecedents import NO_ANTECEDENT, AntecedentScores
+from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores
 from entitynlm.coref.metrics.filters import drop_singletons
 from entitynlm.coref.ranker import kernels
 from entitynlm.coref.ranker.attributes import describe_mentions, hash_attributes

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from entitynlm.coref.candidates.kbest_lists import KBestList
-from entitynlm.coref.reranking.scores import PARTS, score_candidates
-from entitynlm.coref.reranking.views import add_singletons
+from entitynlm.coref.candidates.candidate_files import KBestList
+from entitynlm.coref.reranking.scores import PARTS, add_singletons, score_candidates
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
 from entitynlm.model.pretrained import Pretrained

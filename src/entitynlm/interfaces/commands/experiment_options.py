@@ -17,7 +17,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
-    from entitynlm.coref.candidates.kbest_lists import Ranked
+    from entitynlm.coref.candidates.candidate_files import Ranked
     from entitynlm.experiments import table1_language_modelling as table1
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import KeyedSplit
@@ -206,7 +206,7 @@ def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
 
 def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
     """Antecedent scores or k-best lists of a split, in the order of its documents."""
-    from entitynlm.coref.candidates.kbest_lists import read_candidates
+    from entitynlm.coref.candidates.candidate_files import read_candidates
 
     documents = {document.id: document for document in split.documents}
     found = {item.doc_id: item for _, item in read_candidates(path, documents)}

@@ -8,7 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from entitynlm.coref.candidates.antecedents import read_antecedent_scores, write_antecedent_scores
+from entitynlm.coref.candidates.candidate_files import (
+    read_antecedent_scores,
+    write_antecedent_scores,
+    write_kbest_lists,
+)
 from entitynlm.coref.candidates.kbest import (
     DECODERS,
     count_candidates,
@@ -16,7 +20,6 @@ from entitynlm.coref.candidates.kbest import (
     find_oracle,
     join_counts,
 )
-from entitynlm.coref.candidates.kbest_lists import write_kbest_lists
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
 from entitynlm.coref.candidates.kbest import DECODERS, count_candidates
-from entitynlm.coref.candidates.kbest_lists import KBestList, read_candidates
 from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
