@@ -66,10 +66,7 @@ def annotate_document(
     *,
     text: ReadText | None = None,
 ) -> Document:
-    """The document with mentions and entities (and, if asked for, confidences as attributes of the mentions).
-
-    :param text: the document as it was encoded (and perhaps read) before.
-    """
+    """The document with mentions and entities; ``text`` is the document as it was encoded (and perhaps read) before."""
     options = options or Options()
     proposal = choose_proposal(pretrained)
     text = text or ReadText(pretrained.encoder, document)

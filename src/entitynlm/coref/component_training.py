@@ -79,10 +79,7 @@ def train_component(
     plain_texts: Iterable[Document] = (),
     progress: Progress = SILENT,
 ) -> None:
-    """Train one of :data:`COMPONENTS` and make it part of the model.
-
-    :param plain_texts: more text for the gender prior, beside the training documents; it needs no annotation.
-    """
+    """Train one of :data:`COMPONENTS`, the linker's gender prior on ``plain_texts`` too, and make it part of the model."""
     train = [drop_repetitions(document) for document in train]
     if not any(document.mentions for document in train):
         raise DataError(f"the {name} component can't be trained: the documents have no mentions")

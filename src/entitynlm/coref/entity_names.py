@@ -12,11 +12,7 @@ LONGEST_NAME = 60  # characters; a longer description is cut where it is shown
 
 
 def choose_names(document: Document, mentions: Iterable[Mention] | None = None) -> dict[str, Mention]:
-    """The best naming mention of each entity, in order of first mention.
-
-    A mention with a name in it is better than one without, and that better than a pronoun; among equals the words that are used
-    most often, then those that come first.
-    """
+    """Each entity's best mention: with a name, or no pronoun; of equals the commonest words, then the first."""
     mentions = tuple(document.mentions if mentions is None else mentions)
     known = frozenset(document.tokens)
     uses = Counter((m.entity, _fold(document, m)) for m in mentions)
@@ -35,13 +31,7 @@ def show_name(document: Document, mention: Mention) -> str:
 
 
 def rate_name(document: Document, mention: Mention, known: frozenset[str]) -> int:
-    """2: with a name, 1: without one, 0: a pronoun.
-
-    A name has a capital that is not just that of a sentence's first word: the text has not got it in lower case, and it is
-    no word like "My".
-
-    :param known: the document's tokens.
-    """
+    """2: with a name, 1: without one, 0: a pronoun. A name's capital is not just that of a sentence's first word."""
     words = document.tokens[mention.start : mention.end]
     if " ".join(words).lower() in PRONOUNS:
         return 0

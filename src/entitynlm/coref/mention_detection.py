@@ -48,7 +48,6 @@ class TypeClassifier:
         spans: Sequence[Span],
         readings: Readings | None = None,
     ) -> list[str]:
-        """The likeliest type of each mention."""
         if not spans:
             return []
         states = read_boundary_states(proposal, document, spans, readings)
@@ -139,7 +138,6 @@ class DetectedMention:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Sorts mentions in text order, outer before inner."""
         return self.span[0], -self.span[1]
 
 

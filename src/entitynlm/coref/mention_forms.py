@@ -27,7 +27,6 @@ class FormReader:
         self._tags = document.columns.get("pos") or document.columns.get("upos")
 
     def describe(self, mention: Mention) -> Form:
-        """The form of one mention."""
         tokens = self.document.tokens[mention.start : mention.end]
         words = [token.lower() for token in tokens]
         if " ".join(words) in PRONOUNS:

@@ -45,10 +45,7 @@ PROPOSALS = ("causal", "lookahead")
 
 @dataclass(frozen=True)
 class KeyedSplit:
-    """Documents and the keys that they are scored against, in one order.
-
-    :param singletons: whether mentions that corefer with nothing are part of the key and of the answer.
-    """
+    """Documents and their keys in one order; ``singletons``: whether mentions without coreference are part of the answer."""
 
     name: str
     documents: Sequence[Document]
@@ -56,12 +53,10 @@ class KeyedSplit:
     singletons: bool
 
     def score(self, clusters: Sequence[Clusters]) -> CorpusCounts:
-        """All metrics of one analysis for each document."""
         found = [d.with_clusters(c) for d, c in zip(self.documents, clusters, strict=True)]
         return score_documents(self.keys, found)
 
     def score_choices(self, lists: Sequence[KBestList], choices: Sequence[int]) -> CorpusCounts:
-        """All metrics of the candidates with these numbers."""
         pairs = zip(lists, choices, strict=True)
         return self.score([item.candidates[choice].clusters for item, choice in pairs])
 
@@ -92,11 +87,7 @@ CountedList = tuple[ScoredList, CorpusCounts]
 
 @dataclass(frozen=True)
 class Block:
-    """One baseline and the systems that rerank its candidates; rows by split, the baseline first.
-
-    :param weights: by the name of a combination, what the search on development documents has found.
-    :param lists: by the method of making candidates, those of each tested document, where they were to be kept.
-    """
+    """A baseline and the systems that rerank its candidates: rows by split, weights found on dev, tested lists if kept."""
 
     title: str
     rows: Mapping[str, Rows]
@@ -168,11 +159,7 @@ def measure_block(
     keep_lists: bool = False,
     progress: Progress = SILENT,
 ) -> Block:
-    """A block of the table.
-
-    :param ranked: per split, in the order of its documents, antecedent scores or k-best lists.
-    :param pretrained: the model; without one the block has the baseline and the oracle only.
-    """
+    """A block of the table; without a model it has the baseline and the oracle only. ``ranked`` is in the documents' order."""
     options = options or Reranking()
     for split in splits:
         _check_order(split, ranked[split.name])
@@ -217,7 +204,6 @@ def make_lists(ranked: Sequence[Ranked], method: str, k: int, singletons: bool) 
 
 
 def _check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
-    """Every document of a split must have its scores."""
     if [item.doc_id for item in ranked] != [document.id for document in split.documents]:
         missing = sorted({d.id for d in split.documents} - {item.doc_id for item in ranked})
         raise DataError(

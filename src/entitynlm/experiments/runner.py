@@ -33,17 +33,13 @@ Documents = Mapping[str, Sequence[Document]]
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs steps in a folder.
-
-    :param folder: where models and figures are stored; without one nothing is stored, and every step is made.
-    """
+    """Runs steps in a folder; without one nothing is stored, and every step is made."""
 
     folder: Path | None = None
     device: str = "cpu"
     progress: Progress = SILENT
 
     def locate(self, name: str) -> Path:
-        """A file or folder of the experiment's."""
         if self.folder is None:
             raise ConfigError("this experiment needs a folder for its models")
         return self.folder / name
@@ -76,10 +72,7 @@ class Runner:
         encode: Callable[[Output], Any],
         decode: Callable[[Any], Output],
     ) -> Output:
-        """What ``make`` gives, or what it gave before with the same settings, from the file ``name``.json.
-
-        :param encode: the output as plain values for JSON, and :param decode: back.
-        """
+        """What ``make`` gives, or what it gave before with the same settings, from the file ``name``.json."""
         if self.folder is None:
             return make()
         path = self.folder / f"{name}.json"

@@ -37,8 +37,6 @@ COREF_SYSTEMS = {
 
 @dataclass(frozen=True)
 class Stories:
-    """Documents by split."""
-
     name: str
     train: Sequence[Document]
     development: Sequence[Document]
@@ -57,7 +55,6 @@ def train_quickly(
 def measure_small_tables(
     pretrained: Pretrained, stories: Stories, *, seed: int = 0, say: Callable[[str], None] = lambda text: None
 ) -> dict[str, ResultTable]:
-    """The three tables for one model, by task."""
     if not stories.test:
         raise DataError("there are no test documents")
     tables = {}
@@ -91,7 +88,6 @@ def measure_lm(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTab
 
 
 def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
-    """Our ranker's one best, and its candidates reranked by P."""
     ranker = train_ranker(stories.train, RankerSettings(epochs=2, seed=seed))
     documents = {"dev": stories.development, "test": stories.test}
     splits = make_splits(documents, singletons=annotates_singletons(stories.train))
@@ -108,7 +104,6 @@ def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> Result
 
 
 def measure_entity(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
-    """Baselines and EntityNLM at the same slots."""
     slotted = collect_slots(list(stories.test), None)
     training = table3.TrainingStories(stories.train, stories.development)
     predictors = table3.Predictors(training, slotted, pretrained, seed=seed)

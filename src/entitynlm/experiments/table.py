@@ -41,10 +41,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """One system: its figures (or words) by column, and the paper's figure where the paper has that system.
-
-    :param comparable: False for a figure that must not be compared with the other rows'.
-    """
+    """One system: figures (or words) by column, the paper's, and whether the figures may be compared with other rows'."""
 
     system: str
     cells: Mapping[str, Figure | str]
@@ -55,11 +52,7 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Systems compared on the same documents.
-
-    :param paper_corpus: what the paper's figures are of; without it there is no column for them.
-    :param remarks: how it was measured, and the tests of significance, a line each.
-    """
+    """Systems compared on the same documents; the column of the paper's figures needs a ``paper_corpus``."""
 
     title: str
     columns: tuple[str, ...]
@@ -77,7 +70,6 @@ class ResultTable:
         return any(row.note for row in self.rows)
 
     def list_cells(self) -> list[list[str]]:
-        """The rows as text, in the order of the heading."""
         found = []
         for row in self.rows:
             cells = [row.system, *(str(row.cells.get(column, "–")) for column in self.columns)]
@@ -130,11 +122,7 @@ def make_summary(task: str, corpus: str, rows: Sequence[ResultRow], remarks: Seq
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What an experiment has found.
-
-    :param tables: all figures.  :param summary: one figure for each system, beside the paper's.
-    :param figures: everything that was measured, as plain values for JSON.
-    """
+    """All tables, one figure for each system beside the paper's, and everything that was measured as plain values."""
 
     task: str
     tables: Sequence[ResultTable]
@@ -145,7 +133,6 @@ class ExperimentResult:
 def write_markdown(
     tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = (), notice: str = NOTICE
 ) -> str:
-    """One document with all tables."""
     lines = [f"# {title}\n", f"{notice}\n"]
     for table in tables:
         lines += [f"## {_escape(table.title)}\n", *_list_markdown(table), ""]

@@ -33,10 +33,7 @@ LIKELIHOOD = "likelihood"
 
 @dataclass(frozen=True)
 class LanguageModelPlan:
-    """What is trained.
-
-    :param configurations: settings by name; they may differ in anything but preprocessing and data, which make the words.
-    """
+    """What is trained; configurations may differ in anything but preprocessing and data, which make the words."""
 
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
@@ -79,7 +76,6 @@ class Perplexities:
         }
 
     def list_perplexities(self, split: str, model: str, likelihood: str) -> list[float]:
-        """By seed; nothing where that was not measured."""
         found = [scores.find(model, likelihood) for scores in self.by_split[split]]
         return [row.perplexity for row in found if row is not None]
 
@@ -95,10 +91,7 @@ class Perplexities:
 
 @dataclass(frozen=True)
 class LanguageModelling:
-    """The experiment: what is measured on which documents, and how.
-
-    :param likelihoods: EntityNLM's rows.  :param ngram: whether there is a 5-gram row, which needs training documents.
-    """
+    """What is measured on which documents, and how; a 5-gram row needs training documents."""
 
     documents: Documents
     runner: Runner
@@ -224,7 +217,6 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
 
 
 def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
-    """A column for each split."""
     keys = dict.fromkeys((row.model, row.likelihood) for scores in pooled.values() for row in scores.rows)
     rows = []
     for model, likelihood in keys:

@@ -49,10 +49,7 @@ Baseline = Mapping[str, Sequence[Ranked]]
 
 @dataclass(frozen=True)
 class CorefScores:
-    """Blocks by baseline, and the end-to-end rows by split.
-
-    :param folds: the blocks of the folds, which the one block was joined from.
-    """
+    """Blocks by baseline, end-to-end rows by split, and the blocks of the folds that the one block was joined from."""
 
     blocks: Sequence[Block]
     end_to_end: Mapping[str, Rows] = field(default_factory=dict)
@@ -61,11 +58,7 @@ class CorefScores:
 
 @dataclass(frozen=True)
 class Coreference:
-    """The experiment: what is measured, and how.
-
-    :param samples: of EntityNLM without a baseline.
-    :param trials: of the randomisation test.  :param seed: of that test, of sampling and of all trainings.
-    """
+    """What is measured, and how; the seed is that of the randomisation test, of sampling and of all trainings."""
 
     runner: Runner
     reranking: Reranking = field(default_factory=Reranking)
@@ -149,7 +142,6 @@ class Coreference:
         return ranker
 
     def rank(self, ranker: Ranker, splits: Sequence[KeyedSplit]) -> Baseline:
-        """The antecedent scores of our own baseline."""
         tracked = {s.name: track(self.runner.progress, f"ranking {s.name}", s.documents) for s in splits}
         return {name: [ranker.score(document) for document in found] for name, found in tracked.items()}
 

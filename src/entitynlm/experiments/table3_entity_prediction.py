@@ -74,12 +74,10 @@ class TrainingStories:
 
     @cached_property
     def slots(self) -> TrainingSlots:
-        """All mentions of the kind that is asked about."""
         return _list_slots(self.train, None)
 
     @cached_property
     def data(self) -> PredictorData:
-        """What our predictor learns from."""
         self.progress.message("ours: reading the training stories")
         return prepare_data(self.slots, _list_slots(self.development, LIMIT), counts=self.counts)
 
@@ -92,9 +90,7 @@ def _list_slots(stories: Sequence[Document], limit: int | None) -> TrainingSlots
 class Predictors:
     """The systems compared, each made when it is first asked for.
 
-    :param stories: what is asked about.
-    :param folder: where our own predictor is stored, and looked for before it is trained.
-    :param config: of our predictor, which a stored one must have been trained with; None: as stored, else the best known.
+    :param config: which a stored predictor of ours must have been trained with; None: as stored, else the best known.
     """
 
     training: TrainingStories
@@ -106,11 +102,9 @@ class Predictors:
     _made: dict[str, Chooser] = field(default_factory=dict)
 
     def measure(self, name: str) -> PredictionRow:
-        """The row of a system."""
         return measure_row(name, self.get(name), self.stories, progress=self.training.progress)
 
     def get(self, name: str) -> Chooser:
-        """The system behind a row."""
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
@@ -203,10 +197,7 @@ def reproduce(
     config: PredictorConfig | None = None,
     seeds: Sequence[int] = (1,),
 ) -> dict[int, list[PredictionRow]]:
-    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together.
-
-    :param settings: of EntityNLM.  :param config: of our predictor.
-    """
+    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
     training = TrainingStories(documents["train"], documents["dev"], runner.progress)
     tables: dict[int, list[PredictionRow]] = {}
     for seed in seeds:

@@ -16,13 +16,7 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a row agrees with people.
-
-    :param accuracy: how often the model's choice is the people's majority, in percent.
-    :param correlation: Pearson's, of the model's probability with the share of the people, over all answers at all slots.
-    :param correlation_of_truth: the same over the true answers alone.
-    :param divergence: mean Jensen-Shannon divergence of the two distributions, in bits.
-    """
+    """In percent, how often the choice is people's majority; Pearson's correlation with their shares; Jensen-Shannon in bits."""
 
     accuracy: float
     correlation: float | None
@@ -40,7 +34,6 @@ class HumanChooser:
                 self.guesses[slotted.story.id, slot.position].append(slot.guesses)
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         found = []
         asked: Counter[int] = Counter()
         for position in positions:
@@ -68,7 +61,6 @@ def count_shares(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
 
 
 def measure_agreement(answers: Sequence[Answer]) -> Agreement:
-    """Compare a row with people, at the slots that people were asked about."""
     asked = [answer for answer in answers if answer.slot.guesses]
     model = [np.array(answer.choice.probabilities) for answer in asked]
     people = [count_shares(answer.slot.guesses, answer.choice.entities[:-1]) for answer in asked]

@@ -20,8 +20,6 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """A 95 % interval."""
-
     low: float
     high: float
 
@@ -47,7 +45,6 @@ def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: 
 def compare_paired(
     first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS
 ) -> PairedComparison:
-    """Compare two systems' values for the same items."""
     if len(first) != len(second):
         raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
     change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
@@ -63,7 +60,6 @@ def compare_paired(
 
 
 def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Sum and number of values per cluster."""
     if len(values) != len(clusters) or not len(values):
         raise ConfigError(f"{len(values)} values in {len(clusters)} clusters can't be tested")
     _, owners = np.unique(np.asarray(clusters), return_inverse=True)

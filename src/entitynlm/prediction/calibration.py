@@ -29,19 +29,12 @@ class Bin:
 
     @property
     def error(self) -> float:
-        """The standard error of ``observed``."""
         return math.sqrt(max(self.observed * (1 - self.observed), 1e-9) / self.count)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well a model's referent probabilities are calibrated on some documents.
-
-    :param bins: over the probabilities of the likeliest referents (up to five per mention), empty ones left out.
-    :param calibration_error: the expected one, the mean distance of prediction and observation.
-    :param accuracy: how often the likeliest referent is the true one.
-    :param surprisal: the mean surprisal of the true one, in bits.
-    """
+    """Bins of the likeliest referents' probabilities, expected calibration error, accuracy, mean surprisal of the true one (bits)."""
 
     bins: tuple[Bin, ...]
     calibration_error: float
@@ -57,7 +50,6 @@ class Calibration:
 def measure_calibration(
     pretrained: Pretrained, documents: Iterable[Document], *, bins: int = BINS
 ) -> Calibration:
-    """Compare the probabilities of referents with what came true, over annotated documents."""
     if bins < 2:
         raise ConfigError(f"there must be two bins at least, not {bins}")
     network = pretrained.get("generative")
@@ -86,7 +78,6 @@ def measure_calibration(
 
 
 def group_predictions(probabilities: np.ndarray, outcomes: np.ndarray, bins: int) -> tuple[Bin, ...]:
-    """Predictions in bins of equal width."""
     places = np.minimum((probabilities * bins).astype(int), bins - 1)
     found = []
     for number in range(bins):

@@ -21,10 +21,7 @@ NEW = ""
 
 @dataclass(frozen=True)
 class Choice:
-    """A distribution over ``entities``: those so far in order of first mention, then :data:`NEW`.
-
-    ``best`` is the answer that accuracy counts: the likeliest one of a model, the majority of people.
-    """
+    """A distribution over the entities so far and :data:`NEW`; ``best`` is the answer: a model's likeliest, people's majority."""
 
     entities: tuple[str, ...]
     probabilities: tuple[float, ...]
@@ -35,31 +32,21 @@ class Choice:
         return entity if entity in self.entities else NEW
 
     def probability(self, entity: str) -> float:
-        """The probability of the answer that stands for an entity."""
         return self.probabilities[self.entities.index(self.resolve(entity))]
 
     @property
     def ranked(self) -> list[tuple[str, float]]:
-        """Answers with their probabilities, the likeliest first."""
         return sorted(zip(self.entities, self.probabilities, strict=True), key=lambda pair: -pair[1])
 
 
 class Chooser(Protocol):
-    """A model of entity prediction.
+    """A model of entity prediction: at the first word of a mention (or the story's end) it may look only at what is before it."""
 
-    At each position, which is the first word of a mention (or the story's length: what comes after its end), it may look only at
-    the words before it and at the mentions that started before it.
-    """
-
-    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position."""
-        ...
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]: ...
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was chosen at a slot."""
-
     story: SlottedStory
     slot: Slot
     choice: Choice
@@ -89,7 +76,6 @@ class AlwaysNew:
     """The paper's first row: every mention is expected to introduce a new entity."""
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         seen = [find_entities(story, position) for position in positions]
         return [Choice((*known, NEW), (*[0.0] * len(known), 1.0), NEW) for known in seen]
 
@@ -101,7 +87,6 @@ class Ensemble:
         self.first, self.second, self.weight = first, second, weight
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         pairs = zip(self.first.choose(story, positions), self.second.choose(story, positions), strict=True)
         return [mix(pair, (1 - self.weight, self.weight)) for pair in pairs]
 
@@ -134,7 +119,6 @@ class CachedChooser:
         self._known: dict[int, tuple[Document, list[int], list[Choice]]] = {}
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         known = self._known.get(id(story))
         if known is None or known[0] is not story or known[1] != list(positions):
             known = (story, list(positions), self.chooser.choose(story, positions))

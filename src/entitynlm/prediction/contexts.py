@@ -23,10 +23,8 @@ PRONOUNS = frozenset(
 class CandidateEntity:
     """An entity that was mentioned before.
 
-    :param heads: the last word of each of its mentions, stemmed, in text order.
-    :param contexts: the word before each mention.  :param starts: the first token of each mention.
-    :param last: the last token of its latest mention.  :param sentence: the sentence of that mention.
-    :param rank: how many mentions had started before that one.
+    :param heads: the last word of each mention, stemmed; ``contexts`` the word before it, ``starts`` its first token.
+    :param last: the last token of its latest mention, ``sentence`` and ``rank`` (mentions before) are those of that mention.
     """
 
     entity: str
@@ -73,7 +71,6 @@ class Context:
         return entities.index(entity) if entity in entities else len(entities)
 
     def find_mention(self, story: Document) -> Mention:
-        """The annotated mention that starts here."""
         return next(mention for mention in story.mentions if mention.start == self.position)
 
 
@@ -87,7 +84,6 @@ def stem(word: str) -> str:
 
 
 def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]:
-    """The context at each position, in the order given."""
     words = [word.lower() for word in story.tokens]
     found: dict[int, Context] = {}
     known: dict[str, CandidateEntity] = {}

@@ -27,14 +27,11 @@ BUCKETS = {
 
 @dataclass(frozen=True)
 class PredictionRow:
-    """One row of the table."""
-
     name: str
     answers: tuple[Answer, ...]
 
     @property
     def accuracy(self) -> float:
-        """In percent."""
         return 100 * sum(answer.is_right for answer in self.answers) / len(self.answers)
 
     @property
@@ -44,12 +41,10 @@ class PredictionRow:
 
     @property
     def clusters(self) -> list[str]:
-        """The story of each answer."""
         return [answer.story.story.id for answer in self.answers]
 
     @cached_property
     def interval(self) -> Interval:
-        """The accuracy's interval, by bootstrap over stories."""
         return bootstrap_mean(self.marks, self.clusters)
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,7 +63,6 @@ class PredictionRow:
 def measure_row(
     name: str, chooser: Chooser, stories: Sequence[SlottedStory], *, progress: Progress = SILENT
 ) -> PredictionRow:
-    """Ask one model at every slot."""
     answers: list[Answer] = []
     if not stories:
         raise ConfigError("there are no slots to ask about: the stories have no mentions")
@@ -90,14 +84,12 @@ def join_rows(name: str, rows: Sequence[PredictionRow]) -> PredictionRow:
 
 
 def compare_rows(rows: Sequence[PredictionRow]) -> Iterator[tuple[str, str, PairedComparison]]:
-    """Each row against each one before it."""
     for number, second in enumerate(rows):
         for first in rows[:number]:
             yield first.name, second.name, compare_paired(first.marks, second.marks, second.clusters)
 
 
 def describe_table(rows: Sequence[PredictionRow]) -> dict[str, Any]:
-    """All figures as plain values."""
     return {
         "slots": len(rows[0].answers),
         "stories": len(set(rows[0].clusters)),

@@ -41,7 +41,6 @@ class ExpectedWords:
     """Collects the ways to go on, word by word, and scores them in batches."""
 
     def __init__(self, network: EntityNetwork, x: np.ndarray) -> None:
-        """``x`` (T,) are the words of the text."""
         self.network, self.x = network, x
         self.log_probs = np.full(len(x), np.nan)
         self._waiting: list[_Ways] = []  # all of them in the same tables

@@ -63,7 +63,6 @@ def extract_features(context: Context) -> np.ndarray:
 
 
 def _describe_candidate(context: Context, candidate: CandidateEntity, counts: list[int]) -> tuple[float, ...]:
-    """The values of :data:`CANDIDATE_COLUMNS`, in their order."""
     previous = context.before[-1] if context.before else START
     pronouns = [head in PRONOUNS for head in candidate.heads]
     back = context.mentions - candidate.rank

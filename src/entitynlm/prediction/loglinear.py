@@ -30,14 +30,11 @@ MODI_LEVELS = [SHOWN.index(level) for level in (4, 5, 8, 9, 12, 13)]
 
 
 class LogLinearChooser:
-    """p(c) ∝ exp(w · f(c))."""
-
     def __init__(self, extract: FeatureFunction, weights: np.ndarray) -> None:
         self.extract = extract
         self.weights = weights
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         contexts = extract_contexts(story, positions)
         return [
             make_choice(context.entities, features @ self.weights)
@@ -46,7 +43,6 @@ class LogLinearChooser:
 
 
 def fit_chooser(extract: FeatureFunction, stories: TrainingSlots) -> LogLinearChooser:
-    """Fit the weights of any features on annotated stories."""
     features: list[np.ndarray] = []
     answers: list[int] = []
     for story, positions in stories:
@@ -59,10 +55,7 @@ def fit_chooser(extract: FeatureFunction, stories: TrainingSlots) -> LogLinearCh
 def fit_weights(
     features: Sequence[np.ndarray], answers: Sequence[int], *, penalty: float = 1e-4
 ) -> np.ndarray:
-    """(F,) weights by L-BFGS, from (candidates + 1, F) features and the true row of each slot.
-
-    Columns are not standardised, so they should be of one scale.
-    """
+    """(F,) weights by L-BFGS, from (candidates + 1, F) features, all of one scale, and the true row of each slot."""
     sizes = np.array([len(rows) for rows in features])
     table = np.concatenate(list(features)).astype(np.float64)
     bounds = np.concatenate([[0], np.cumsum(sizes)])
@@ -84,7 +77,6 @@ def fit_weights(
 
 
 def extract_shallow(story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
-    """Recency and frequency alone."""
     return [extract_shallow_features(context) for context in contexts]
 
 

@@ -34,7 +34,6 @@ class NetworkChooser:
         self.encoder = replace(encoder, singletons="keep")
 
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position; see ``Chooser``."""
         starts = {mention.start for mention in story.mentions}
         known = self._choose_all(story) if starts & set(positions) else {}
         for position in {*positions} - {*known}:  # no mention starts there: cut the story and let one begin
@@ -42,10 +41,7 @@ class NetworkChooser:
         return [known[position] for position in positions]
 
     def _choose_all(self, story: Document) -> dict[int, Choice]:
-        """The choices at all mentions of a story, by their first tokens.
-
-        A model with types draws the type first; it is not given, so it is summed over.
-        """
+        """The choices at all mentions of a story, by their first tokens; types, if the model has them, are summed over."""
         encoded, _, originals = self.encoder.encode_with_report(story)
         found: dict[int, Choice] = {}
         names: dict[str, None] = {}

@@ -58,7 +58,6 @@ class Referent:
 
     @property
     def surprisal(self) -> float:
-        """In nats."""
         return max(0.0, -float(np.log(max(self.probability, 1e-300))))
 
 
@@ -91,11 +90,7 @@ def trace_referents(
     readings: Readings | None = None,
     chunk: int = CHUNK,
 ) -> Trace:
-    """Read a document along its analysis, with the fixed noise of ``score_document``.
-
-    :param with_words: also what was expected of each word (most of the time goes there).
-    :param readings: of the same words, where they were read before.
-    """
+    """Read a document along its analysis; what is expected of each word takes most of the time."""
     if network.config.mode != "generative":
         raise ConfigError("referents are expected by the generative part, which has not seen the word")
     network.eval()
@@ -144,7 +139,6 @@ def trace_referents(
 
 
 def _describe_referent(document: EncodedDocument, expected: Expectation, mention_expected: float) -> Referent:
-    """The mention that starts where these referents are expected."""
     t = expected.state.history.position
     entity = int(document.e[t])
     is_new = entity > expected.known

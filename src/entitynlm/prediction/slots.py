@@ -31,11 +31,7 @@ TrainingSlots = Sequence[tuple[Document, Sequence[int]]]
 
 @dataclass(frozen=True)
 class Slot:
-    """A mention to be predicted.
-
-    :param position: its first token.  :param is_new: whether it is its entity's first mention.
-    :param guesses: what people guessed, in the order of the file: entity ids, or labels of participants not mentioned.
-    """
+    """The mention at a position; what people guessed, in the order of the file, are entity ids or participants not mentioned."""
 
     position: int
     entity: str
@@ -45,8 +41,6 @@ class Slot:
 
 @dataclass(frozen=True)
 class SlottedStory:
-    """A story and its slots in text order."""
-
     story: Document
     slots: tuple[Slot, ...]
 
@@ -56,7 +50,6 @@ class SlottedStory:
 
 
 def read_guesses(path: str | Path) -> Guesses:
-    """Read InScript's ``humanPredictions.json``."""
     found: dict[str, dict[tuple[int, int], tuple[str, ...]]] = {}
     try:
         with Path(path).open(encoding="utf-8") as stream:
@@ -78,7 +71,6 @@ def read_guesses(path: str | Path) -> Guesses:
 
 
 def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -> SlottedStory:
-    """The slots of a story that people were asked about."""
     slots = []
     for (sentence, token), answers in sorted(guesses.get(story.id, {}).items())[:limit]:
         if not 1 <= sentence <= len(story.sentences):
@@ -94,10 +86,7 @@ def find_human_slots(story: Document, guesses: Guesses, *, limit: int = LIMIT) -
 def find_similar_slots(
     story: Document, *, limit: int | None = LIMIT, first_sentence: int = FIRST_SENTENCE
 ) -> SlottedStory:
-    """Mentions like those that people were asked about: from the third sentence on, with a head verb, participants of the script.
-
-    The rule reads annotation (verb column, type) only to choose *which* mentions to ask about, as the people's list does.
-    """
+    """Mentions like those that people were asked about: not in the first sentences, with a head verb, of participants."""
     verbs = story.column("verb_head")
     has_verbs = any(verbs)
     chosen = [
@@ -111,7 +100,6 @@ def find_similar_slots(
 
 
 def find_all_slots(story: Document) -> SlottedStory:
-    """A slot for every mention."""
     return SlottedStory(story, tuple(_make_slot(story, mention) for mention in story.mentions))
 
 

@@ -58,7 +58,6 @@ class Line:
         return DataError(message, path=self.path, line=self.number, found=shown, expected=expected, hint=hint)
 
     def check_span(self, value: Any, name: str) -> Span:
-        """A half-open span within the document."""
         if not (isinstance(value, list) and len(value) == 2 and all(type(part) is int for part in value)):
             raise self.fail(f"{name} is not a span", value, "[start, end]")
         start, end = value
@@ -69,7 +68,6 @@ class Line:
         return start, end
 
     def check_score(self, value: Any, name: str) -> float:
-        """A finite number."""
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
             raise self.fail(f"the score of {name} is not a finite number", value)
         return float(value)
@@ -78,10 +76,7 @@ class Line:
 def read_lines(
     path: str | Path, documents: Mapping[str, Document] | None, fields: Sequence[str]
 ) -> Iterator[Line]:
-    """Stream the objects of a file, which have at least these fields and each a ``doc_id`` of its own.
-
-    :param documents: the texts by id; if given, every line must speak of one of them.
-    """
+    """Stream the objects of a file, with these fields and each a ``doc_id`` of its own, one of ``documents`` (texts by id)."""
     name = str(path)
     seen: dict[str, int] = {}
     with open_binary(path) as stream:
@@ -131,12 +126,7 @@ NO_ANTECEDENT = -1
 
 @dataclass(frozen=True)
 class AntecedentScores:
-    """The scored antecedents of one document's mentions; those of mention m are the pairs offsets[m]:offsets[m + 1].
-
-    :param antecedents: shape (pairs,); the index of an earlier mention, or -1 for none.
-    :param scores: shape (pairs,).
-    :param best: shape (mentions,); the chosen antecedent of each mention.
-    """
+    """Antecedents (an earlier mention, or -1: none) and scores, at offsets[m]:offsets[m + 1] for mention m; the best of each."""
 
     doc_id: str
     mentions: tuple[Span, ...]
@@ -150,12 +140,11 @@ class AntecedentScores:
 
     @property
     def anaphors(self) -> NDArray[np.int64]:
-        """The mention that each pair belongs to; shape (pairs,)."""
+        """(pairs,) the mention that each pair belongs to."""
         return np.repeat(np.arange(len(self.mentions)), np.diff(self.offsets))
 
     @property
     def best_scores(self) -> NDArray[np.float64]:
-        """The score of each mention's chosen antecedent; shape (mentions,)."""
         return self.scores[self.antecedents == self.best[self.anaphors]]
 
 
@@ -197,7 +186,6 @@ def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path)
 
 
 def parse_scores(line: Line) -> AntecedentScores:
-    """The checked scores of one line."""
     mentions = _parse_mentions(line)
     candidates, best = line.row["candidates"], line.row.get("best")
     if not isinstance(candidates, list) or len(candidates) != len(mentions):
@@ -254,19 +242,13 @@ Clusters = tuple[tuple[Span, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class ScoredClustering:
-    """One analysis of a document and the system's score for it."""
-
     clusters: Clusters
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class KBestList:
-    """The candidates of one document, the system's own choice first.
-
-    :param mentions: what the system took for mentions, where that is known; a candidate leaves out those that corefer with
-        nothing where singletons are no part of the answer.
-    """
+    """The candidates of one document, the system's own choice first; ``mentions`` are all that the system found, where known."""
 
     doc_id: str
     candidates: tuple[ScoredClustering, ...]
@@ -282,10 +264,7 @@ Ranked = AntecedentScores | KBestList
 def read_candidates(
     path: str | Path, documents: Mapping[str, Document] | None = None
 ) -> Iterator[tuple[Document, Ranked]]:
-    """Stream (text, scores or list) of a file.
-
-    :param documents: the texts by id; without them every line must carry its own tokens.
-    """
+    """Stream (text, scores or list) of a file; without ``documents`` (texts by id) every line must carry its own tokens."""
     for line in read_lines(path, documents, ("candidates",)):
         document = _parse_text(line) if line.document is None else line.document
         line = dataclasses.replace(line, document=document)
@@ -293,7 +272,6 @@ def read_candidates(
 
 
 def _parse_text(line: Line) -> Document:
-    """The text that a line brings along."""
     tokens, sentences = line.row.get("tokens"), line.row.get("sentences", [])
     if tokens is None:
         hint = "Name the corpus with --corpus, or give each line its tokens"
@@ -321,7 +299,6 @@ def _cover(sentences: Any, size: int) -> bool:
 
 
 def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
-    """Write a file of k-best lists."""
     rows = (
         {
             "doc_id": item.doc_id,
@@ -333,7 +310,6 @@ def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
 
 
 def parse_kbest_list(line: Line) -> KBestList:
-    """The checked k-best list of one line."""
     value = line.row["candidates"]
     if not isinstance(value, list) or not value:
         raise line.fail("there are no candidates", expected='[{"clusters": …, "score": …}, …]')

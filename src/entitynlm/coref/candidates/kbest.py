@@ -55,17 +55,11 @@ def list_clusters(labels: Labels, mentions: Sequence[Span], *, singletons: bool 
 
 
 def decode_best(scores: AntecedentScores, *, singletons: bool = False) -> Clusters:
-    """The system's own analysis."""
     return list_clusters(label_chains(scores.best), scores.mentions, singletons=singletons)
 
 
 def decode_swaps(scores: AntecedentScores, k: int = K, *, singletons: bool = False) -> KBestList:
-    """The paper's approximate k-best list.
-
-    Pairs (mention, antecedent) are sorted by the score they lose against the mention's best antecedent; each is put into the
-    one-best tree by itself, and kept if its chains are new. "No antecedent" is a candidate like any other. A list that stays
-    short is padded with its last item.
-    """
+    """The paper's approximate k-best list; "no antecedent" is a candidate like any other. A short list repeats its last item."""
 
     def list_swaps() -> Iterator[Labelled]:
         labels, best_scores, anaphors = label_chains(scores.best), scores.best_scores, scores.anaphors
@@ -82,10 +76,7 @@ def decode_swaps(scores: AntecedentScores, k: int = K, *, singletons: bool = Fal
 def decode_samples(
     scores: AntecedentScores, k: int = K, *, seed: int = 0, singletons: bool = False
 ) -> KBestList:
-    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first.
-
-    The temperature is a fraction of the document's typical margin, because systems differ in scale.
-    """
+    """The one-best tree and different samples from p(antecedent | mention) ∝ exp(score / temperature), best first."""
     temperature = RELATIVE_TEMPERATURE * measure_margin(scores)
     if temperature <= 0 or len(scores) == 0:
         return decode_swaps(scores, k, singletons=singletons)
@@ -123,7 +114,7 @@ def measure_margin(scores: AntecedentScores) -> float:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The best that a reranker could do: per document the candidate with the best CoNLL score of that document."""
+    """The best that a reranker could do: the candidate of each document with its best CoNLL score."""
 
     choices: tuple[int, ...]
     counts: CorpusCounts
@@ -163,7 +154,6 @@ def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:
 
 
 def _take_distinct(analyses: Iterator[Labelled], k: int) -> list[Labelled]:
-    """The first k analyses whose chains all differ."""
     if k < 1:
         raise ConfigError(f"a k-best list needs at least one candidate, not {k}")
     found: dict[bytes, Labelled] = {}
@@ -177,7 +167,6 @@ def _take_distinct(analyses: Iterator[Labelled], k: int) -> list[Labelled]:
 def _make_list(
     scores: AntecedentScores, analyses: Sequence[Labelled], size: int, singletons: bool
 ) -> KBestList:
-    """The list of these analyses, padded with the last one up to ``size``."""
     candidates = [
         ScoredClustering(list_clusters(labels, scores.mentions, singletons=singletons), total)
         for total, labels in analyses

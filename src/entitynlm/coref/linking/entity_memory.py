@@ -86,8 +86,6 @@ class MentionCues:
 
 @dataclass
 class EntityRecord:
-    """All that is known of one entity."""
-
     number: int
     type: str | None
     mention: MentionAttributes  # the last one
@@ -130,7 +128,6 @@ def _find_commonest(counts: Counter[str], known: tuple[str, ...]) -> str:
 
 
 def describe_spans(document: Document, spans: Sequence[Span]) -> list[MentionAttributes]:
-    """The attributes of the mentions at these spans."""
     found = [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
     return describe_mentions(document, found)
 
@@ -238,7 +235,6 @@ class EntityMemory:
         return recent + sorted(far, key=lambda n: -self.records[n].last)[:REMEMBERED]
 
     def find_context(self, mention: MentionAttributes) -> MentionCues:
-        """The facts of a mention that depend on where it stands."""
         tokens = self.document.tokens
         start, end = mention.candidate.span
         first = tokens[start].lower()

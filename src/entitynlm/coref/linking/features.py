@@ -65,7 +65,6 @@ class CandidateFeatures:
 def extract_features(
     memory: EntityMemory, mention: MentionAttributes, type: str | None = None
 ) -> CandidateFeatures:
-    """Rows for all candidate entities, the last mentioned first, and for a new one."""
     extractor = _FeatureExtractor(memory, mention, type)
     first, last = len(MENTION_FEATURES), len(MENTION_FEATURES) + len(ENTITY_FEATURES)
     table = np.zeros((len(extractor.records) + 1, len(FEATURES)), dtype=np.float32)
@@ -111,7 +110,6 @@ class _FeatureExtractor:
         return [max((float(other @ vector) for other in r.heads.values()), default=0.0) for r in self.records]
 
     def describe_mention(self) -> list[float]:
-        """The mention by itself."""
         mention, context = self.mention, self.context
         first = self.memory.document.tokens[mention.candidate.start].lower()
         length = mention.candidate.end - mention.candidate.start
@@ -202,7 +200,6 @@ class _FeatureExtractor:
         ]
 
     def describe_new(self) -> list[float]:
-        """Evidence for and against a new entity."""
         memory, mention = self.memory, self.mention
         has_words = mention.kind != PRONOUN
         links = {self._find_link(record) for record in self.records[:4]}

@@ -74,10 +74,7 @@ def _find_names(tokens: Sequence[str]) -> list[int]:
 def learn_gender_prior(
     counts: Mapping[str, tuple[int, int]], words: Sequence[str], vectors: np.ndarray
 ) -> GenderPrior:
-    """A logistic regression from the vectors of names to their counts and those of known nouns, applied to all words.
-
-    :param words: in lower case, one per row of ``vectors``, (V, D).
-    """
+    """Logistic regression from the vectors (V, D) of names to their counts, and to known nouns, applied to all ``words``."""
     rows = {word: row for row, word in enumerate(words)}
     examples, targets, weights = _choose_examples(counts, rows)
     if not examples:

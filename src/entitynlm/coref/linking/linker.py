@@ -47,11 +47,7 @@ class UnlinkedMentions:
 
 
 class Linker(nn.Module):
-    """Scores of candidate entities from rows of features.
-
-    :param proposal_weight: how much the proposal's log-probabilities count.
-    :param gender_prior: the one that the linker was trained with.
-    """
+    """Scores of candidate entities from rows of features, to which weighted log-probabilities of the proposal are added."""
 
     component_name: ClassVar[str] = "linker"
 

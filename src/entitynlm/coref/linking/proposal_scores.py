@@ -21,11 +21,7 @@ WordSpan = tuple[int, int, int]
 
 
 class ProposalScorer:
-    """Asked about a mention, then told its entity; mentions that the model does not see are passed over.
-
-    :param spans: per mention, its span of the model's words (None: the model does not see it).
-    :param readings: of the document's words, where they were read before.
-    """
+    """Asked about a mention, then told its entity; mentions that the model does not see (no span) are passed over."""
 
     def __init__(
         self,

@@ -35,11 +35,7 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class LinkerExample:
-    """The mentions of a document: feature rows of all candidates, the proposal's log-probabilities, and which row is right.
-
-    :param owners: the mention of each row.
-    :param chosen: the right row of each mention.
-    """
+    """Rows of all candidates of a document's mentions, the mention that owns each, and the right row of each mention."""
 
     features: Tensor
     log_probs: Tensor
@@ -77,7 +73,6 @@ def make_example(mentions: UnlinkedMentions, entities: Sequence[str]) -> LinkerE
 def make_given_example(
     pretrained: Pretrained, document: Document, gender_prior: GenderPrior
 ) -> LinkerExample:
-    """An example of the document's own mentions."""
     given = list_given(pretrained, document)
     encoded = pretrained.encoder.encode_words(document)
     return _make_example(pretrained, document, encoded, given, gender_prior)
@@ -106,7 +101,6 @@ def make_detected_example(
 def mask_words(
     pretrained: Pretrained, encoded: EncodedDocument, share: float, generator: np.random.Generator
 ) -> EncodedDocument:
-    """The document with some of its words unknown."""
     vocabulary = pretrained.encoder.vocabulary
     masked = (generator.random(len(encoded)) < share) & (encoded.x >= vocabulary.specials)
     return dataclasses.replace(encoded, x=np.where(masked, vocabulary.unknown, encoded.x))

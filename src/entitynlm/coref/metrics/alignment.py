@@ -34,11 +34,7 @@ MANY = sys.maxsize
 
 @dataclass(frozen=True)
 class Alignment:
-    """Numbered chains: equal numbers in key and response are the same mention.
-
-    :param common_mentions: how many distinct mentions are in both.
-    :param repeated_in_response: how many repetitions were taken out of the response.
-    """
+    """Numbered chains (equal numbers are the same mention), how many distinct mentions they have, and how many repetitions."""
 
     key: tuple[tuple[int, ...], ...]
     response: tuple[tuple[int, ...], ...]
@@ -130,7 +126,6 @@ def list_chains(text: Text) -> list[Sequence[Hashable]]:
 
 
 def align_documents(key: Text, response: Text) -> Alignment:
-    """Number the mentions of two analyses of one text."""
     return align_chains(list_chains(key), list_chains(response))
 
 

@@ -17,10 +17,7 @@ Pair = tuple[int, int]
 
 
 def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
-    """The pairs (row, column) of the assignment with the highest sum, in the order of their rows.
-
-    :param similarity: of the pairs that are alike at all; all values are above zero.
-    """
+    """The pairs (row, column) of the assignment with the highest sum, row by row; similarities that are missing are zero."""
     chosen: list[Pair] = []
     for pairs in _find_pieces(similarity):
         if len(pairs) == 1:  # most pieces, and scoring is timed against the official scorer

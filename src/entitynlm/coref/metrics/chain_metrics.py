@@ -124,11 +124,7 @@ def _count_shared(alignment: Alignment) -> Mapping[Pair, int]:
 
 
 def _sum_assigned(similarity: Mapping[Pair, float]) -> float:
-    """The similarities of the best assignment, added up row by row.
-
-    The official scorer minimises 1 - similarity and takes the difference back from 1 afterwards; the same detour gives the same
-    rounding.
-    """
+    """The best assignment's similarities row by row, each as 1 - (1 - s): the official scorer's detour, and so its rounding."""
     total = 0.0
     for pair in assign(similarity):
         total += 1 - (1 - similarity[pair])
@@ -136,10 +132,7 @@ def _sum_assigned(similarity: Mapping[Pair, float]) -> float:
 
 
 def count_lea(alignment: Alignment) -> Counts:
-    """LEA (Moosavi and Strube 2016): the share of each entity's links that is resolved, weighted by the entity's size.
-
-    A singleton has one link, to itself, which is resolved by the same singleton on the other side.
-    """
+    """LEA (Moosavi and Strube 2016): the share of an entity's links that is resolved, by size; a singleton links to itself."""
     key_sizes = [len(set(chain)) for chain in alignment.key]
     response_sizes = [len(set(chain)) for chain in alignment.response]
     transposed = {(j, i): count for (i, j), count in alignment.overlaps.items()}

@@ -64,11 +64,9 @@ class CorpusCounts:
         return len(self.doc_ids)
 
     def score(self, name: str) -> Score:
-        """One metric over the whole corpus."""
         return _to_score(METRICS[name].summarise(add_documents(self.by_metric[name])))
 
     def score_documents(self, name: str) -> list[Score]:
-        """One metric for each document by itself."""
         return [_to_score(row) for row in METRICS[name].summarise(self.by_metric[name])]
 
     @property
@@ -82,7 +80,6 @@ class CorpusCounts:
 
     @property
     def conll_documents(self) -> list[float]:
-        """The CoNLL average of each document by itself."""
         scores = [METRICS[name].summarise(self.by_metric[name])[:, 2] for name in CONLL_METRICS]
         return [to_percent(float(value)) for value in np.mean(scores, axis=0)]
 
@@ -92,7 +89,6 @@ class CorpusCounts:
         return CorpusCounts(tuple(self.doc_ids[row] for row in rows), chosen)
 
     def to_json(self, *, per_document: bool = False) -> dict[str, object]:
-        """The figures as the command line writes them."""
         figures: dict[str, object] = {name: self.score(name).to_json() for name in self.by_metric}
         if self.has_conll:
             figures[CONLL] = self.conll
@@ -123,7 +119,6 @@ def choose_metrics(names: Iterable[str] | None) -> tuple[Metric, ...]:
 def count_alignments(
     doc_ids: Iterable[str], alignments: Iterable[Alignment], metrics: Iterable[str] | None = None
 ) -> CorpusCounts:
-    """Let the metrics count in each aligned document."""
     chosen = choose_metrics(metrics)
     rows: dict[str, list[tuple[float, ...]]] = {metric.name: [] for metric in chosen}
     for alignment in alignments:

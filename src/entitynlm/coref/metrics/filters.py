@@ -14,10 +14,7 @@ def drop_singletons(document: Document) -> Document:
 
 
 def drop_repetitions(document: Document) -> Document:
-    """The document with every span mentioned once, by the first of its entities in text order.
-
-    The same span in two entities is an oversight of annotation that the metrics have no good answer to.
-    """
+    """The document with every span mentioned once, by the first of its entities; a second one is an annotator's oversight."""
     kept: dict[tuple[Span, tuple[Span, ...]], Mention] = {}
     for entity in document.entities:
         for mention in entity.mentions:

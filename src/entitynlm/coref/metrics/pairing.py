@@ -14,11 +14,9 @@ SHOWN = 5  # ids listed in a message
 def pair_documents(
     key: Iterable[Text], response: Iterable[Text], *, lenient: bool = False, compare_words: bool = True
 ) -> tuple[list[Text], list[Text]]:
-    """The documents of key and response in the key's order, matched by id (which says the part, too).
+    """Key and response in the key's order, matched by id.
 
-    :param lenient: as in the official scorer, a document that the response lacks counts as one without mentions, and one that
-        the key lacks is left out. Otherwise both are errors.
-    :param compare_words: insist on equal words, and not only on equally many.
+    :param lenient: as in the official scorer, a missing response counts as one without mentions, and an unknown one is left out.
     """
     keys = _index_documents(key, "key")
     responses = _index_documents(response, "response")

@@ -71,7 +71,6 @@ def hash_text(text: str) -> int:
 
 
 def describe_mentions(document: Document, candidates: Sequence[CandidateMention]) -> list[MentionAttributes]:
-    """The attributes of each mention."""
     quotes = number_quotes(document.tokens)
     forms = frozenset(document.tokens)
     return [_describe(document, mention, quotes[mention.start], forms) for mention in candidates]

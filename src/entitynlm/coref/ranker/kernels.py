@@ -23,10 +23,7 @@ Array = NDArray[Any]
 
 
 class MentionPairs(NamedTuple):
-    """Anaphor m has the possible antecedents antecedents[offsets[m]:offsets[m + 1]], in text order.
-
-    :param relations: shape (pairs, relations).
-    """
+    """Anaphor m has the possible antecedents antecedents[offsets[m]:offsets[m + 1]], in text order."""
 
     offsets: Array
     antecedents: Array
@@ -114,9 +111,8 @@ def learn_pairs(
 ) -> float:  # fmt: skip
     """One pass over a document: softmax-margin with latent antecedents, AdaGrad after each mention; the loss.
 
-    ``entities`` has the annotated entity of each mention, or -1. All earlier mentions of the entity are right antecedents; where
-    none of them is possible, "new entity" is right. ``costs``: for a link that should not be, for no link where one should be,
-    for the wrong link.
+    All earlier mentions of the same entity are right; where none of them is possible, "new entity" is. ``costs``: for a link that
+    should not be, for no link where one should be, for the wrong link.
     """
     nothing = np.zeros(1, dtype=np.uint8)
     loss = 0.0

@@ -29,11 +29,7 @@ def train_ranker(
     types: Mapping[str, str] | None = None,
     on_epoch: Callable[[int, float], None] = lambda epoch, loss: None,
 ) -> Ranker:
-    """Learn from annotated documents; the weights are averaged over all epochs but the first.
-
-    :param types: an entity type by lemma (see :func:`learn_types`).
-    :param on_epoch: told the number of each finished epoch and its loss.
-    """
+    """Learn from annotated documents (and types by lemma); the weights are averaged over all epochs but the first."""
     settings = settings or RankerSettings()
     keys = [drop_repetitions(document) for document in documents]
     if not any(document.mentions for document in keys):
@@ -57,10 +53,9 @@ def train_ranker(
 def _make_learned_examples(
     keys: Sequence[Document], seed: int, threshold: float | None, types: Mapping[str, str]
 ) -> tuple[list[RankerExample], float]:
-    """Training examples with learned mentions, and the threshold that they were found with.
+    """Examples with learned mentions, and the threshold (None: the best F1) that they were found with.
 
     A finder must not be asked about what it was trained on, so two of them find for each other's half.
-    Without a threshold, the one with the best F1 of mentions is taken.
     """
     found: list[tuple[Document, SpanFinder]] = []
     for half, other in ((keys[0::2], keys[1::2]), (keys[1::2], keys[0::2])):

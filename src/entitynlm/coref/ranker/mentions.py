@@ -57,7 +57,6 @@ def _has_tree(document: Document) -> bool:
 def find_mentions(
     document: Document, source: MentionSource, finder: SpanFinder | None = None, *, threshold: float = LIKELY
 ) -> list[CandidateMention]:
-    """The document's candidate mentions in text order, each span once."""
     if source is MentionSource.given:
         spans = sorted({mention.span for mention in document.mentions})
         return [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
@@ -188,7 +187,6 @@ def _list_noun_phrases(document: Document) -> Iterator[Span]:
 
 
 def _list_names(tags: tuple[str | None, ...], sentences: tuple[Span, ...]) -> Iterator[Span]:
-    """Runs of proper nouns within a sentence."""
     for start, end in sentences:
         for is_name, run in groupby(range(start, end), key=lambda token: tags[token] in ("NNP", "NNPS")):
             if is_name:

@@ -28,10 +28,8 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class RankerSettings:
-    """How a ranker learns.
+    """How a ranker learns; sources of mentions and singletons that are None are as the training documents allow.
 
-    :param mentions: where mentions come from; None: syntax where the training documents have it, else learned.
-    :param singletons: whether mentions that corefer with nothing are part of the answer; None: as in the training documents.
     :param costs: for a link that should not be, for no link where one should be, for the wrong link.
     :param bits: the table of weights has 2^bits entries.
     """
@@ -61,8 +59,6 @@ class RankerExample:
 
 @dataclass(frozen=True)
 class Ranker:
-    """Weights, and all that is needed to apply them to a new document."""
-
     settings: RankerSettings
     source: MentionSource
     singletons: bool
@@ -74,7 +70,6 @@ class Ranker:
     def find_mentions(
         self, document: Document, source: MentionSource | None = None
     ) -> list[CandidateMention]:
-        """The candidate mentions of a document."""
         return find_mentions(document, source or self.source, self.finder, threshold=self.threshold)
 
     def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
@@ -85,7 +80,6 @@ class Ranker:
         return collect_scores(document.id, example, scores, new_scores)
 
     def save(self, folder: str | Path) -> None:
-        """Write ``ranker.json`` and ``ranker.npz`` into a folder."""
         folder = Path(folder)
         source = self.settings.mentions
         card: dict[str, Any] = {
@@ -108,7 +102,6 @@ class Ranker:
 
 
 def load_ranker(folder: str | Path) -> Ranker:
-    """Read a ranker that ``Ranker.save`` wrote."""
     folder = Path(folder)
     try:
         card = json.loads((folder / "ranker.json").read_text(encoding="utf-8"))
@@ -143,7 +136,6 @@ def _unpack(prefix: str, arrays: Mapping[str, NDArray[Any]], size: int) -> NDArr
 def make_example(
     document: Document, mentions: Sequence[CandidateMention], types: Mapping[str, str]
 ) -> RankerExample:
-    """Attributes, pairs and annotated entities of a document's candidate mentions."""
     described = describe_mentions(document, mentions)
     entities = {
         m.span: i for i, entity in enumerate(drop_singletons(document).entities) for m in entity.mentions

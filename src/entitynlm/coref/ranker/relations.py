@@ -36,7 +36,6 @@ MENTION_STEPS = np.array([1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 80, 150])
 
 
 def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
-    """Choose the pairs and compute all their relations."""
     size = len(mentions)
     same_text, same_head = _match([m.text for m in mentions]), _match([m.lemma for m in mentions])
     agreement = _compare_agreement(mentions)
@@ -69,7 +68,6 @@ def pair_mentions(mentions: Sequence[MentionAttributes]) -> MentionPairs:
 
 
 def _match(values: Sequence[str | None]) -> NDArray[np.bool_]:
-    """Which pairs of values are equal."""
     seen: dict[str | None, int] = {}
     numbers = np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.int64)
     return numbers[:, None] == numbers

@@ -45,21 +45,15 @@ class _Spans(NamedTuple):
 
 
 class SpanFinder:
-    """The trained finder: weights for hashed features."""
-
     def __init__(self, weights: NDArray[np.float32]) -> None:
         self.weights = weights
 
     def find(self, document: Document, *, threshold: float = 0.0) -> list[CandidateMention]:
-        """Spans whose log-odds exceed the threshold, in text order."""
         found = [mention for mention, _ in self.find_scored(document, threshold=threshold)]
         return sorted(found, key=lambda mention: mention.span)
 
     def find_scored(self, document: Document, *, threshold: float) -> list[tuple[CandidateMention, float]]:
-        """Spans and their log-odds, the likeliest first; of two that cross, the likelier.
-
-        Since likelier spans are settled first, what a higher threshold would find is the beginning of this list.
-        """
+        """Spans and their log-odds, the likeliest first, so that a higher threshold would find the beginning; none cross."""
         spans = _list_spans(document)
         scores = _score_spans(self.weights, spans, TEMPLATES)
         likely = np.flatnonzero(scores > threshold)

@@ -66,7 +66,6 @@ class Combination:
                 raise ConfigError(f"the weight of {name!r} is not a finite number")
 
     def score(self, scored: ScoredList) -> np.ndarray:
-        """(k,) the combined score of each candidate."""
         total = np.zeros(len(scored))
         for name, weight in self.weights.items():
             total += weight * scored.feature(name)
@@ -105,20 +104,17 @@ def score_list(
 
 
 def list_needed(combination: Combination) -> list[str]:
-    """The networks that a combination asks."""
     names = (name.partition(".")[0] for name in combination.weights if name != BASELINE)
     return list(dict.fromkeys(names))
 
 
 def save_combination(combination: Combination, path: str | Path) -> None:
-    """Write the weights as JSON, for ``entitynlm rerank --weights``."""
     with write_atomically(path) as stream:
         json.dump({"weights": dict(combination.weights)}, stream, indent=2)
         stream.write("\n")
 
 
 def load_combination(path: str | Path) -> Combination:
-    """Read weights that :func:`save_combination` (or anybody) wrote."""
     try:
         values = json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -27,10 +27,7 @@ PARTS = ("r", "e", "l", "x")
 def score_candidates(
     network: EntityNetwork, encoder: Encoder, document: Document, candidates: Sequence[Clusters]
 ) -> np.ndarray:
-    """(candidates, 4) log-probabilities of R, E, L and X, which is zero for a proposal.
-
-    Each different analysis is a particle of one population (docs/decisions/060).
-    """
+    """(candidates, 4) log P of R, E, L and X (zero for a proposal); each view is a particle of one population (decision 060)."""
     views = view_candidates(encoder, document, candidates)
     parts = np.zeros((len(views), len(PARTS)))
     if len(views) and len(views.words):
@@ -46,12 +43,7 @@ Array = Any  # numpy arrays inside compiled loops
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """The V different analyses among the candidates of a document of T words.
-
-    :param words: the document's words, with no mention.
-    :param analyses: (3, V, T) R, E and L of each.
-    :param view_of: (candidates,) the analysis that each candidate is to the model.
-    """
+    """The document's words, (3, V, T) R, E and L of its V different analyses, and (candidates,) the view of each candidate."""
 
     words: EncodedDocument
     analyses: np.ndarray
@@ -96,10 +88,9 @@ def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
 
 
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
-    """The candidates with the mentions that they leave out as entities of their own, where no other mention is in the way.
+    """Candidates with the mentions that they leave out (of ``mentions``, or of any candidate) as entities of their own.
 
-    So all candidates have (almost) the same mentions, as the documents had that a model with singletons was trained on, and they
-    differ in who is who. Without ``mentions``, those that some candidate has are taken.
+    So all have (almost) the same mentions, as the documents had that a model with singletons was trained on.
     """
     ordered = _list_spans([[mentions]] if mentions else candidates)
 

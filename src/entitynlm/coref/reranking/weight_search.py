@@ -36,10 +36,7 @@ class SearchResult:
 def search_weights(
     lists: Sequence[ScoredList], counts: Sequence[CorpusCounts], names: Sequence[str]
 ) -> SearchResult:
-    """The weights of ``names`` beside the baseline's that give the best CoNLL score.
-
-    :param counts: per document, the counts of each of its candidates against the key.
-    """
+    """The weights of ``names`` beside the baseline's with the best CoNLL score; ``counts`` has those of each candidate."""
     if not lists or len(lists) != len(counts):
         raise ConfigError("weights can't be searched without development documents and their keys")
     space = _Space(lists, counts, names)

@@ -162,7 +162,6 @@ class CandidateRates:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], context_counts: ContextCounts) -> CandidateRates:
-        """The counts that ``to_dict`` gave."""
         made = cls(context_counts, values["inventory"])
         for name, (available, chosen) in values["rates"].items():
             key = tuple(name.split(JOINT))

@@ -98,10 +98,7 @@ class ContextCounts:
     def fit(
         cls, stories: Sequence[Document], counted: Sequence[Sequence[int]] | None = None
     ) -> ContextCounts:
-        """Count the mentions of annotated stories, or those that start at ``counted`` (a list per story).
-
-        The types of head words are learned from all mentions.
-        """
+        """Count all mentions, or those that start at ``counted`` (a list per story); the types of head words are those of all."""
         types = sorted({story.entity_types.get(e.id) or "" for story in stories for e in story.entities})
         made = cls(ScenarioClassifier.fit(stories), collect_verbs(stories), types)
         for number, story in enumerate(stories):
@@ -206,7 +203,6 @@ class ContextCounts:
         return cache[scenario, head]
 
     def to_dict(self) -> dict[str, Any]:
-        """All counts as plain values."""
         rows = {
             name: {
                 JOINT.join(key): {int(i): int(row[i]) for i in np.flatnonzero(row)}
@@ -224,7 +220,6 @@ class ContextCounts:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ContextCounts:
-        """The counts that ``to_dict`` gave."""
         made = cls(ScenarioClassifier(values["scenarios"]), values["verbs"], values["types"])
         for name, counts in values["words"].items():
             made.tables.words[tuple(name.split(JOINT))] = Counter(counts)

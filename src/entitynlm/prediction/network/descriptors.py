@@ -120,7 +120,6 @@ def describe_context(
 
 
 def describe_candidate(context: Context, candidate: CandidateEntity, type_name: str) -> dict[str, str]:
-    """The descriptors of a candidate at a slot."""
     return {
         "type": type_name,
         "recency": str(bisect_right(RECENCIES, context.mentions - candidate.rank)),

@@ -70,7 +70,6 @@ class SlotBatch:
         return self.bounds[:-1] + self.answers
 
     def select(self, chosen: np.ndarray) -> SlotBatch:
-        """Some of the slots, in the order given."""
         bounds = self.bounds
         pairs = np.concatenate([np.arange(bounds[slot], bounds[slot + 1]) for slot in chosen])
         return SlotBatch(
@@ -82,7 +81,6 @@ class SlotBatch:
 
 
 def join_batches(parts: Sequence[SlotBatch]) -> SlotBatch:
-    """The slots of many stories as one."""
     return SlotBatch(
         *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SlotBatch))
     )
@@ -161,12 +159,10 @@ class FeatureExtractor:
         return answer, word, self.counts.find_outcome(story, mention.entity, is_new=is_new)
 
     def to_dict(self) -> dict[str, Any]:
-        """Words and counts as plain values."""
         counts = {"statistics": self.counts.to_dict(), "rates": self.rates.to_dict()}
         return {"words": self.words, "expectations": counts}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> FeatureExtractor:
-        """What ``to_dict`` gave."""
         counts = ContextCounts.from_dict(values["expectations"]["statistics"])
         return cls(values["words"], counts, CandidateRates.from_dict(values["expectations"]["rates"], counts))

@@ -41,8 +41,6 @@ class PredictorOutput:
 
 
 class PredictionNetwork(nn.Module):
-    """See the module's docstring."""
-
     mean: Tensor
     scale: Tensor
 
@@ -92,7 +90,6 @@ class PredictionNetwork(nn.Module):
         return PredictorOutput(segment_log_softmax(scores, owners, len(slots)), words, outcomes)
 
     def _embed(self, slots: SlotBatch, vectors: Tensor, types: Tensor, present: Tensor) -> Tensor:
-        """(M, all inputs of the encoder)."""
         recent = _tensor(slots.recent)
         exists = (recent >= 0)[:, :, None]
         rows = recent.clamp_min(0) + _tensor(slots.bounds[:-1, None])

@@ -38,13 +38,7 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class PredictorTraining:
-    """How the network is trained.
-
-    :param batch_size: slots per update.
-    :param word_weight: of the side task "which head word", :param type_weight: of the side task "which type".
-    :param ema_decay: of the exponential moving average of the weights, per update; that average is evaluated and kept (0: the
-        weights as they are).
-    """
+    """Slots per update, weights of the side tasks "which head word" and "which type", decay of the moving average kept."""
 
     epochs: int = 10
     batch_size: int = 128
@@ -114,7 +108,6 @@ def train_network(
 
 
 def measure_loss(output: PredictorOutput, slots: SlotBatch, config: PredictorTraining) -> Tensor:
-    """The loss per mention, with the side tasks."""
     entity = -output.log_probs[torch.from_numpy(slots.true_pairs)].mean()
     word = -output.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
     outcome = -output.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
@@ -123,7 +116,6 @@ def measure_loss(output: PredictorOutput, slots: SlotBatch, config: PredictorTra
 
 @torch.no_grad()
 def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
-    """Accuracy and loss per mention."""
     log_probs = network.eval()(slots).log_probs.numpy()
     highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
     own = log_probs[slots.true_pairs]
@@ -173,7 +165,6 @@ class EntityPredictor:
 
     @torch.no_grad()
     def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
-        """One choice per position."""
         if not positions:
             return []
         slots, contexts = self.extractor.extract(story, positions)
@@ -181,7 +172,6 @@ class EntityPredictor:
         return [make_choice(c.entities, scores) for c, scores in zip(contexts, log_probs, strict=True)]
 
     def save(self, folder: str | Path) -> None:
-        """Store everything in a folder, the configuration last."""
         folder = Path(folder)
         with write_atomically(folder / WEIGHTS, "wb") as stream:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
@@ -191,7 +181,6 @@ class EntityPredictor:
 
     @classmethod
     def load(cls, folder: str | Path) -> EntityPredictor:
-        """Read what ``save`` wrote."""
         path = Path(folder) / CONFIG_FILE
         try:
             values = json.loads(gzip.decompress(path.read_bytes()))
@@ -251,7 +240,6 @@ def train_predictor(
 
 
 def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> PredictionNetwork:
-    """A network with random weights."""
     sizes = {name: getattr(config, name) for name in ("hidden", "match", "scorer", "dropout", "word_dropout")}
     return PredictionNetwork(
         words=len(extractor.words),
