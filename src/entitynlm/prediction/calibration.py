@@ -34,7 +34,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Bins of the likeliest referents' probabilities, expected calibration error, accuracy, mean surprisal of the true one (bits)."""
+    """Bins of the likeliest referents' probabilities, their expected calibration error, accuracy, and mean surprisal in bits."""
 
     bins: tuple[Bin, ...]
     calibration_error: float

@@ -90,7 +90,7 @@ def trace_referents(
     readings: Readings | None = None,
     chunk: int = CHUNK,
 ) -> Trace:
-    """Read a document along its analysis; what is expected of each word takes most of the time."""
+    """Read a document along its analysis, with the fixed noise of ``score_document``; ``with_words`` takes most of the time."""
     if network.config.mode != "generative":
         raise ConfigError("referents are expected by the generative part, which has not seen the word")
     network.eval()
