@@ -18,8 +18,7 @@ from benchmarks.figures import Context, Figure
 from entitynlm.coref.candidates.candidate_files import read_antecedent_scores
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.coreference import score_documents
-from entitynlm.coref.metrics.filters import clean_key
-from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.coref.metrics.documents import clean_key, pair_documents
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.conll2012_chains import read_chains

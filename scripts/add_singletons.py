@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from entitynlm.coref.metrics.filters import clean_key
+from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import write_documents

@@ -20,7 +20,7 @@ from entitynlm.coref.annotation import Options, annotate_document
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import count_alignments
-from entitynlm.coref.metrics.filters import drop_repetitions
+from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.ranker.mentions import MentionSource, find_mentions
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.lm.ngram import estimate_ngrams

@@ -120,7 +120,7 @@ def test_lists_that_are_given_stay_as_they_are() -> None:
 
 def test_scores_must_be_those_of_the_documents() -> None:
     splits, scores = make_case()
-    with pytest.raises(DataError, match="missing"):
+    with pytest.raises(ValueError, match="shorter"):
         measure_block("small", splits, {**scores, "test": scores["test"][:1]}, None)
 
 

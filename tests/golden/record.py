@@ -403,7 +403,7 @@ def search_weights(model: str, pairs: Sequence[tuple[Any, Any]], keys: Sequence[
     """The weight of log P beside the lists' own scores that is best on documents with keys."""
     from entitynlm.coref.candidates.kbest import count_candidates
     from entitynlm.coref.reranking.combination import score_list
-    from entitynlm.coref.reranking.weight_search import search_weights as search
+    from entitynlm.coref.reranking.combination import search_weights as search
 
     pretrained = load_model(model).pretrained
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in pairs]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.prediction.agreement import count_shares, find_majority, measure_divergence
 from entitynlm.prediction.choices import NEW
+from entitynlm.prediction.evaluation import count_shares, find_majority, measure_divergence
 
 
 def test_the_majority_comes_first_and_is_mapped_then() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.prediction.bootstrap import bootstrap_mean, compare_paired
+from entitynlm.prediction.evaluation import bootstrap_mean, compare_paired
 
 
 def test_clusters_widen_the_interval() -> None:

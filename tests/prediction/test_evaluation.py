@@ -12,9 +12,8 @@ import pytest
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
-from entitynlm.prediction.agreement import HumanChooser
 from entitynlm.prediction.choices import NEW, Chooser
-from entitynlm.prediction.evaluation import compare_rows, describe_table, join_rows, measure_row
+from entitynlm.prediction.evaluation import HumanChooser, compare_rows, describe_table, join_rows, measure_row
 from entitynlm.prediction.network.predictor import PredictorConfig, PredictorTraining, load_config
 from entitynlm.prediction.slots import (
     collect_slots,

@@ -11,7 +11,7 @@ from entitynlm.inference.story_state import read_along
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.prediction import expected_words
+from entitynlm.prediction import referents
 from entitynlm.prediction.referents import NEW, trace_referents
 from support.small_models import make_network
 
@@ -71,7 +71,7 @@ OPTIONS = [
 def test_words_are_expected_as_the_joint_distribution_says(
     options: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expected_words, "NEGLECTED", 0.0)
+    monkeypatch.setattr(referents, "NEGLECTED", 0.0)
     network = make_network(mode="generative", **options)
     document = make_document(network)
     trace = trace_referents(network, document)

@@ -9,8 +9,7 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories
-from entitynlm.prediction.agreement import HumanChooser
-from entitynlm.prediction.evaluation import measure_row
+from entitynlm.prediction.evaluation import HumanChooser, measure_row
 from entitynlm.prediction.slots import (
     SlottedStory,
     collect_slots,

@@ -30,7 +30,7 @@ from entitynlm.coref.mention_detection import (
     train_types,
 )
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
-from entitynlm.coref.metrics.filters import drop_repetitions
+from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.model.components import Component

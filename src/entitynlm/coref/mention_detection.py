@@ -18,8 +18,7 @@ import torch
 
 from entitynlm.coref.linking.entity_memory import Lexicon, find_head_vectors
 from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.linking.linker import UnlinkedMentions
-from entitynlm.coref.linking.proposal_scores import ProposalScorer, WordSpan
+from entitynlm.coref.linking.linker import ProposalScorer, UnlinkedMentions, WordSpan
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.inference.readings import Readings, ReadText
 from entitynlm.model.components import StoredComponent

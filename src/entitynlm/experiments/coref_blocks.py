@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,19 @@ import numpy as np
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
 from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, join_counts
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
-from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
+from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.coref.metrics.significance import TRIALS, compare_systems
 from entitynlm.coref.ranker.learning import annotates_singletons
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
     Combination,
     ScoredList,
+    SearchResult,
     list_networks,
     score_list,
+    search_weights,
 )
-from entitynlm.coref.reranking.weight_search import SearchResult, search_weights
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Documents
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
 from entitynlm.model.pretrained import Pretrained
@@ -66,13 +67,9 @@ def make_splits(
 ) -> list[KeyedSplit]:
     """Splits with their keys, without repeated spans; without ``singletons``, if these are no part of the answer, either."""
     if singletons is None:
-        everything = [drop_repetitions(document) for found in documents.values() for document in found]
-        if not everything:
-            raise DataError("there are no documents")
-        singletons = annotates_singletons(everything)
-    clean = drop_repetitions if singletons else clean_key
+        singletons = annotates_singletons([clean_key(d, singletons=True) for d in chain(*documents.values())])
     return [
-        KeyedSplit(name, found, [clean(document) for document in found], singletons)
+        KeyedSplit(name, found, [clean_key(d, singletons=singletons) for d in found], singletons)
         for name, found in documents.items()
     ]
 
@@ -161,8 +158,6 @@ def measure_block(
 ) -> Block:
     """A block of the table; without a model it has the baseline and the oracle only. ``ranked`` is in the documents' order."""
     options = options or Reranking()
-    for split in splits:
-        _check_order(split, ranked[split.name])
     given = any(isinstance(item, KBestList) for items in ranked.values() for item in items)
     rows: dict[str, dict[str, CorpusCounts]] = {split.name: {} for split in splits}
     weights: dict[str, SearchResult] = {}
@@ -187,7 +182,7 @@ def measure_block(
                 table[f"{method}: {name}"] = split.score_choices(
                     own, [combination.choose(item) for item in scored[split.name]]
                 )
-            table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own).choices)
+            table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own))
             if keep_lists and scored and split.name == TESTED:
                 pairs = zip(split.keys, own, strict=True)
                 counts = [count_candidates(key, item.candidates, None) for key, item in pairs]
@@ -201,15 +196,6 @@ def make_lists(ranked: Sequence[Ranked], method: str, k: int, singletons: bool) 
         lists = [item for item in ranked if isinstance(item, KBestList)]
         return [KBestList(item.doc_id, item.candidates[:k], item.mentions) for item in lists]
     return [DECODERS[method](item, k, singletons=singletons) for item in ranked]
-
-
-def _check_order(split: KeyedSplit, ranked: Sequence[Ranked]) -> None:
-    if [item.doc_id for item in ranked] != [document.id for document in split.documents]:
-        missing = sorted({d.id for d in split.documents} - {item.doc_id for item in ranked})
-        raise DataError(
-            f"the scores for {split.name} are not those of its {len(split.documents)} documents"
-            + (f"; {len(missing)} are missing, {missing[0]!r} among them" if missing else "")
-        )
 
 
 def _search(

@@ -17,14 +17,15 @@ from entitynlm.experiments.paper import CORPORA, OURS, PREDICTION_SYSTEMS
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.agreement import HumanChooser, measure_agreement
 from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
 from entitynlm.prediction.evaluation import (
     PAPER,
+    HumanChooser,
     PredictionRow,
     compare_rows,
     describe_table,
     join_rows,
+    measure_agreement,
     measure_row,
 )
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser

@@ -14,7 +14,7 @@ from itertools import pairwise
 import torch
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.coref.entity_names import choose_names
+from entitynlm.coref.mention_forms import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
 from entitynlm.inference.readings import ReadText

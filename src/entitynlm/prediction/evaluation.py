@@ -1,20 +1,155 @@
-"""The paper's Table 3: how often each model predicts which entity is mentioned next, how certain that is, and where it errs."""
+"""The paper's Table 3: how often each model predicts which entity is mentioned next, how certain that is, and where it errs.
+
+Slots of one story are alike, so tests resample whole stories: the paper's paired t-test takes slots for independent, and finds
+differences too easily. Beside it are a permutation test that swaps two systems' answers story by story, and bootstrap intervals.
+Agreement with people is with the 20 guesses that Modi et al. (2017) collected for each slot.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from scipy import stats
+from scipy.special import rel_entr
+
 from entitynlm.errors import ConfigError
-from entitynlm.prediction.agreement import measure_agreement
-from entitynlm.prediction.bootstrap import Interval, PairedComparison, bootstrap_mean, compare_paired
-from entitynlm.prediction.choices import Answer, Chooser, find_entities, mix
+from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, find_entities, mix
 from entitynlm.prediction.contexts import PRONOUNS
 from entitynlm.prediction.slots import SlottedStory
 from entitynlm.progress import SILENT, Progress, track
+from entitynlm.text.document import Document
+
+TRIALS = 10_000
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Interval:
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """Second minus first, in the unit of the values: the difference, its interval, and the p-values of both tests."""
+
+    difference: float
+    interval: Interval
+    t_test: float
+    permutation: float
+
+
+def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS) -> Interval:
+    """The interval of a mean, by drawing clusters with replacement."""
+    sums, counts = _add_up(np.asarray(values, dtype=float), clusters)
+    drawn = np.random.default_rng(0).integers(len(sums), size=(trials, len(sums)))
+    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    return Interval(*np.quantile(means, [0.025, 0.975]).tolist())
+
+
+def compare_paired(
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS
+) -> PairedComparison:
+    if len(first) != len(second):
+        raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
+    change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
+    sums, _ = _add_up(change, clusters)
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(trials, len(sums)))
+    extreme = int((np.abs(signs @ sums) >= abs(sums.sum()) - TOLERANCE).sum())
+    if np.all(change == change[0]):  # the t-test is not defined
+        p_value = float(change[0] == 0)
+    else:
+        p_value = float(stats.ttest_1samp(change, 0.0).pvalue)
+    interval = bootstrap_mean(change.tolist(), clusters, trials=trials)
+    return PairedComparison(float(change.mean()), interval, p_value, (extreme + 1) / (trials + 1))
+
+
+def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    if len(values) != len(clusters) or not len(values):
+        raise ConfigError(f"{len(values)} values in {len(clusters)} clusters can't be tested")
+    _, owners = np.unique(np.asarray(clusters), return_inverse=True)
+    return np.bincount(owners, weights=values), np.bincount(owners)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """In percent, how often the choice is people's majority; Pearson's correlation with their shares; Jensen-Shannon in bits."""
+
+    accuracy: float
+    correlation: float | None
+    correlation_of_truth: float | None
+    divergence: float
+
+
+class HumanChooser:
+    """The paper's fifth row, people's majority; each guess has the probability of one in twenty."""
+
+    def __init__(self, stories: Sequence[SlottedStory]) -> None:
+        self.guesses: dict[tuple[str, int], list[tuple[str, ...]]] = defaultdict(list)
+        for slotted in stories:  # two slots may ask about one mention
+            for slot in slotted.slots:
+                self.guesses[slotted.story.id, slot.position].append(slot.guesses)
+
+    def choose(self, story: Document, positions: Sequence[int]) -> list[Choice]:
+        found = []
+        asked: Counter[int] = Counter()
+        for position in positions:
+            seen = find_entities(story, position)
+            lists = self.guesses[story.id, position]
+            guesses = lists[asked[position] % len(lists)]
+            asked[position] += 1
+            shares = tuple(count_shares(guesses, seen).tolist())
+            found.append(Choice((*seen, NEW), shares, find_majority(guesses, seen)))
+        return found
+
+
+def find_majority(guesses: Sequence[str], entities: Sequence[str]) -> str:
+    """The label guessed most often (of equals, the first); only then is an entity that was not mentioned yet mapped to "new"."""
+    majority = Counter(guesses).most_common(1)[0][0]
+    return majority if majority in entities else NEW
+
+
+def count_shares(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
+    """(entities + 1,) the share of guesses for each entity and, at the end, for a new one."""
+    counts = Counter(guesses)
+    shares = np.array([counts[entity] for entity in entities] + [0.0])
+    shares[-1] = len(guesses) - shares.sum()
+    return shares / max(1, len(guesses))
+
+
+def measure_agreement(answers: Sequence[Answer]) -> Agreement:
+    asked = [answer for answer in answers if answer.slot.guesses]
+    model = [np.array(answer.choice.probabilities) for answer in asked]
+    people = [count_shares(answer.slot.guesses, answer.choice.entities[:-1]) for answer in asked]
+    truths = [answer.choice.entities.index(answer.truth) for answer in asked]
+    same = sum(a.choice.best == find_majority(a.slot.guesses, a.choice.entities[:-1]) for a in asked)
+    return Agreement(
+        100 * same / len(asked),
+        _correlate(np.concatenate(model), np.concatenate(people)),
+        _correlate(
+            *(np.array([p[t] for p, t in zip(side, truths, strict=True)]) for side in (model, people))
+        ),
+        float(np.mean([measure_divergence(*pair) for pair in zip(model, people, strict=True)])),
+    )
+
+
+def measure_divergence(first: np.ndarray, second: np.ndarray) -> float:
+    """Jensen-Shannon, in bits: 0 for equal distributions, 1 for those with nothing in common."""
+    middle = (first + second) / 2
+    return max(0.0, float((rel_entr(first, middle) + rel_entr(second, middle)).sum()) / (2 * np.log(2)))
+
+
+def _correlate(first: np.ndarray, second: np.ndarray) -> float | None:
+    """Pearson's; None where one side never changes."""
+    if len(first) < 2 or first.std() == 0 or second.std() == 0:
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
 
 PAPER = {"always-new": 31.08, "shallow": 45.34, "modi": 62.65, "entitynlm": 74.23, "human": 77.35}
 """Table 3 of the paper, in percent."""

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY
-from entitynlm.coref.linking.proposal_scores import ProposalScorer
+from entitynlm.coref.linking.linker import ProposalScorer
 from support.small_bundles import make_bundle
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from entitynlm.coref.metrics.alignment import align_documents, list_chains
 from entitynlm.coref.metrics.coreference import choose_metrics, score_documents
-from entitynlm.coref.metrics.filters import clean_key, drop_repetitions, drop_singletons
-from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.coref.metrics.documents import clean_key, drop_repetitions, drop_singletons, pair_documents
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention
 

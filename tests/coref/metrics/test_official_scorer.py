@@ -20,7 +20,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from entitynlm.coref.metrics.coreference import score_documents
-from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.coref.metrics.documents import pair_documents
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents
 

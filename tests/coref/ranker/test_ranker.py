@@ -332,7 +332,7 @@ def test_wrong_settings_and_damaged_models_are_readable_errors(tmp_path: Path, r
 @pytest.mark.slow
 def test_it_beats_cort_on_ontogums_development_documents(corpora_path: Path) -> None:
     """cort has 59.80 there, with the same gold syntax and without speakers."""
-    from entitynlm.coref.metrics.filters import clean_key
+    from entitynlm.coref.metrics.documents import clean_key
     from entitynlm.text.corpora.corpus import open_corpus
 
     corpus = open_corpus(corpora_path / "ontogum")

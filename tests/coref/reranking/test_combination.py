@@ -11,13 +11,14 @@ from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClusteri
 from entitynlm.coref.candidates.kbest import count_candidates, join_counts
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
+    GRID,
     Combination,
     ScoredList,
     list_needed,
     load_combination,
     save_combination,
+    search_weights,
 )
-from entitynlm.coref.reranking.weight_search import GRID, search_weights
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
 

@@ -11,7 +11,6 @@ candidate may differ in many places; its lists leave more room above the one-bes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,14 +111,6 @@ def measure_margin(scores: AntecedentScores) -> float:
 # -- the oracle ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """The best that a reranker could do: the candidate of each document with its best CoNLL score."""
-
-    choices: tuple[int, ...]
-    counts: CorpusCounts
-
-
 def count_candidates(
     key: Document, candidates: Iterable[ScoredClustering], metrics: Iterable[str] | None = (CONLL,)
 ) -> CorpusCounts:
@@ -131,16 +122,10 @@ def count_candidates(
     return count_alignments([key.id] * len(distinct), alignments, metrics).take(rows)
 
 
-def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> Oracle:
-    """Score every candidate of every document, and choose per document (the first of several best)."""
-    choices: list[int] = []
-    chosen: list[CorpusCounts] = []
-    for key, item in zip(keys, lists, strict=True):
-        counts = count_candidates(key, item.candidates)
-        choice = int(np.argmax(counts.conll_documents))
-        choices.append(choice)
-        chosen.append(counts.take([choice]))
-    return Oracle(tuple(choices), join_counts(chosen))
+def find_oracle(keys: Sequence[Document], lists: Sequence[KBestList]) -> list[int]:
+    """The best that a reranker could do: per document, the (first) candidate with the best CoNLL score of that document."""
+    counts = (count_candidates(key, item.candidates) for key, item in zip(keys, lists, strict=True))
+    return [int(np.argmax(found.conll_documents)) for found in counts]
 
 
 def join_counts(parts: Sequence[CorpusCounts]) -> CorpusCounts:

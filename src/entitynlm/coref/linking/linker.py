@@ -2,7 +2,8 @@
 
 A small network scores every candidate entity and a new one from the rows of ``features``; the proposal's log-probabilities of the
 same entities are added with a weight that development documents chose. Mentions are linked from left to right, each to the best,
-as the proposal itself does.
+as the proposal itself does. Its entity vectors are those of the path (equation 8), so the scores of a mention take account of all
+links before it, whoever chose them; its own string match is left out, since the features compare strings with more care.
 """
 
 from __future__ import annotations
@@ -15,14 +16,76 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.linking.entity_memory import EntityMemory, Lexicon, describe_spans
+from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, Lexicon, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.linking.proposal_scores import ProposalScorer
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.errors import ModelError
+from entitynlm.inference.readings import Readings
+from entitynlm.inference.story_state import EntityStates, StoryState
 from entitynlm.model.components import StoredComponent
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document, Span
+
+WordSpan = tuple[int, int, int]
+"""First word, end and mention type of a mention, in the model's words."""
+
+
+class ProposalScorer:
+    """Asked about a mention, then told its entity; mentions that the model does not see (no span) are passed over."""
+
+    def __init__(
+        self,
+        proposal: EntityNetwork,
+        document: EncodedDocument,
+        spans: Sequence[WordSpan | None],
+        readings: Readings | None = None,
+    ) -> None:
+        self._document = document
+        self._spans = spans
+        self._chunks = (readings or Readings(document)).read(proposal)
+        self._start, self._stop, self._tables = next(self._chunks)
+        self._state = StoryState(proposal, EntityStates(proposal, self._tables))
+        self._numbers: dict[int, int] = {}  # the linker's entities → the state's
+
+    def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray:
+        """log Q of each candidate (:data:`NEW_ENTITY`: a new entity); zeros where the proposal has nothing to say."""
+        span = self._spans[number]
+        if span is None:
+            return np.zeros(len(candidates))
+        word, _, mention_type = span
+        at = self._find_row(word)
+        state = self._state.skip_to(word, int(self._document.sentence[word]))
+        new = float(self._tables.queries[at] @ state.states.rows.vectors[mention_type])
+        known = np.append(new, state.score_entities(self._tables, at))
+        # An entity that was mentioned only where the proposal does not look is a new one to it.
+        places = [self._numbers.get(entity, 0) if entity != NEW_ENTITY else 0 for entity in candidates]
+        scores = known[places]
+        result: np.ndarray = scores - np.logaddexp.reduce(scores)
+        return result
+
+    def add_mention(self, number: int, entity: int) -> None:
+        """The mention's words change its entity (equation 8)."""
+        span = self._spans[number]
+        if span is None:
+            return
+        start, end, mention_type = span
+        sentence = self._document.sentence
+        own = self._numbers.setdefault(entity, len(self._numbers) + 1)
+        self._state = self._state.skip_to(start, int(sentence[start]))
+        for word in range(start, end):
+            at = self._find_row(word)
+            analysed = (int(self._document.x[word]), mention_type, own, end - word)
+            following = int(sentence[min(word + 1, end - 1)])
+            self._state = self._state.observe(analysed, self._tables, at, sentence=following)
+
+    def _find_row(self, word: int) -> int:
+        """The row of a word in the tables, which are read on if it is beyond them."""
+        while word >= self._stop:
+            self._start, self._stop, self._tables = next(self._chunks)
+        return word - self._start
+
 
 HIDDEN = 48
 LOWEST = (

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.metrics.filters import drop_repetitions
+from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.ranker import kernels
 from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions, guess_head, has_syntax
 from entitynlm.coref.ranker.model import Ranker, RankerExample, RankerSettings, make_example

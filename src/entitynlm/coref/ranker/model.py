@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores
-from entitynlm.coref.metrics.filters import drop_singletons
+from entitynlm.coref.metrics.documents import drop_singletons
 from entitynlm.coref.ranker import kernels
 from entitynlm.coref.ranker.attributes import describe_mentions, hash_attributes
 from entitynlm.coref.ranker.mentions import LIKELY, CandidateMention, MentionSource, find_mentions

@@ -58,7 +58,7 @@ class SpanFinder:
         scores = _score_spans(self.weights, spans, TEMPLATES)
         likely = np.flatnonzero(scores > threshold)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
-        chosen = likely[_drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)]
+        chosen = likely[drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)]
         bounds = (spans.starts[chosen], spans.lasts[chosen] + 1, spans.heads[chosen])
         mentions = [CandidateMention(*values) for values in np.stack(bounds, axis=1).tolist()]
         return list(zip(mentions, scores[chosen].tolist(), strict=True))
@@ -145,7 +145,7 @@ def _shape(token: str) -> str:
 
 
 @numba.njit(cache=True)
-def _drop_crossing(starts: Array, ends: Array) -> Array:
+def drop_crossing(starts: Array, ends: Array) -> Array:
     """Which of the spans cross none of those before them that were kept."""
     kept = np.ones(len(starts), dtype=np.bool_)
     for i in range(len(starts)):

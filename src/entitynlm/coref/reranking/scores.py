@@ -15,6 +15,7 @@ import numba
 import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import Clusters
+from entitynlm.coref.ranker.spans import drop_crossing
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.scoring import score_together
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
@@ -153,10 +154,12 @@ def _fill_views(
             if label > 0 and (sizes[label] > 1 or not drop_singletons):
                 present[count] = s
                 count += 1
-        count = _drop_crossing(bounds, present, count)
+        found = present[:count]
+        longest_first = np.argsort(bounds[found, 0] - bounds[found, 1], kind="mergesort")
+        kept = np.ones(count, dtype=np.bool_)
+        kept[longest_first] = drop_crossing(bounds[found[longest_first], 0], bounds[found[longest_first], 1])
         reached, entities = -1, 0
-        for i in range(count):
-            s = present[i]
+        for s in found[kept]:
             if bounds[s, 0] < reached:  # enclosed by the last one
                 continue
             reached = bounds[s, 1]
@@ -170,35 +173,3 @@ def _fill_views(
             for t in range(start, end):
                 entity[v, t] = numbers[label]
                 remaining[v, t] = end - t
-
-
-@numba.njit(cache=True)
-def _drop_crossing(bounds: Array, present: Array, count: int) -> int:
-    """Of spans that cross, the longest first keeps its place (then the one that starts first); how many are left."""
-    crossing = np.zeros(count, dtype=np.bool_)
-    found = 0
-    for first in range(count):
-        end = bounds[present[first], 1]
-        for second in range(first + 1, count):
-            if bounds[present[second], 0] >= end:
-                break
-            if bounds[present[second], 0] > bounds[present[first], 0] and bounds[present[second], 1] > end:
-                crossing[first], crossing[second] = True, True
-                found += 1
-    if found == 0:
-        return count
-    rivals = np.flatnonzero(crossing)
-    lengths = bounds[present[rivals], 1] - bounds[present[rivals], 0]
-    kept = np.zeros(count, dtype=np.bool_)
-    removed = np.zeros(count, dtype=np.bool_)
-    for i in rivals[np.argsort(-lengths, kind="mergesort")]:
-        start, end = bounds[present[i], 0], bounds[present[i], 1]
-        for j in rivals:
-            other, last = bounds[present[j], 0], bounds[present[j], 1]
-            if kept[j] and ((start < other < end < last) or (other < start < last < end)):
-                removed[i] = True
-        kept[i] = not removed[i]
-    left = np.flatnonzero(~removed)
-    for index in range(len(left)):
-        present[index] = present[left[index]]
-    return len(left)

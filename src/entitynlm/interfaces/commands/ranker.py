@@ -20,7 +20,7 @@ from entitynlm.coref.candidates.kbest import (
     find_oracle,
     join_counts,
 )
-from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
+from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
@@ -148,12 +148,14 @@ def kbest(
     write_kbest_lists(lists, out)
     figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method}
     if keys is not None:
-        clean = drop_repetitions if singletons else clean_key
-        chosen = [clean(keys[item.doc_id]) for item in lists]
-        first = [count_candidates(d, item.candidates[:1]) for d, item in zip(chosen, lists, strict=True)]
-        best, oracle = join_counts(first).conll, find_oracle(chosen, lists).counts.conll
-        figures |= {"one_best": best, "oracle": oracle}
-        terminal.print(f"CoNLL score: one best {best:.2f}, oracle of {k} {oracle:.2f}")
+        clean = [clean_key(keys[item.doc_id], singletons=singletons) for item in lists]
+        for name, choices in (("one_best", [0] * len(lists)), ("oracle", find_oracle(clean, lists))):
+            chosen = zip(clean, lists, choices, strict=True)
+            counts = [count_candidates(key, [item.candidates[choice]]) for key, item, choice in chosen]
+            figures[name] = join_counts(counts).conll
+        terminal.print(
+            f"CoNLL score: one best {figures['one_best']:.2f}, oracle of {k} {figures['oracle']:.2f}"
+        )
     terminal.write_json(figures)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
 from entitynlm.coref.candidates.kbest import DECODERS, count_candidates
-from entitynlm.coref.metrics.filters import clean_key, drop_repetitions
+from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
@@ -105,12 +105,11 @@ def search(
     pretrained: Pretrained, lists: Sequence[tuple[Document, KBestList]], singletons: bool, terminal: Terminal
 ) -> tuple[Combination, float]:
     """The weight of log P with the best CoNLL score on development documents."""
-    from entitynlm.coref.reranking.combination import score_list
-    from entitynlm.coref.reranking.weight_search import search_weights
+    from entitynlm.coref.reranking.combination import score_list, search_weights
 
-    clean = drop_repetitions if singletons else clean_key
     tracked = track(terminal, "searching the weight", lists)
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in tracked]
-    counts = [count_candidates(clean(document), item.candidates) for document, item in lists]
+    keys = [clean_key(document, singletons=singletons) for document, _ in lists]
+    counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, lists, strict=True)]
     found = search_weights(scored, counts, ["P"])
     return found.combination, found.dev_conll

@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from entitynlm.coref.metrics import filters
 from entitynlm.coref.metrics.alignment import Text, align_documents
 from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_metrics, count_alignments
-from entitynlm.coref.metrics.pairing import pair_documents
+from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
 from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
@@ -127,7 +126,7 @@ def _read(path: str, format: str | None, split: str | None, *, required: bool = 
 
 
 def _filter(texts: Sequence[Text], side: Where, singletons: Where, repetitions: Where) -> Sequence[Text]:
-    for where, drop in ((repetitions, filters.drop_repetitions), (singletons, filters.drop_singletons)):
+    for where, drop in ((repetitions, drop_repetitions), (singletons, drop_singletons)):
         if where in (side, "both"):
             texts = [drop(text if isinstance(text, Document) else text.to_document()) for text in texts]
     return texts

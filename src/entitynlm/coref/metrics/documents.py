@@ -1,12 +1,35 @@
-"""Which document of the response belongs to which document of the key, and whether they are the same text."""
+"""Documents to be scored: what is left out of them where annotation schemes differ, and which response belongs to which key."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from entitynlm.coref.metrics.alignment import Text
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Mention, Span
+
+
+def drop_singletons(document: Document) -> Document:
+    """The document without entities of one mention (OntoNotes doesn't annotate them, systems drop them)."""
+    sizes = Counter(mention.entity for mention in document.mentions)
+    return document.with_mentions(m for m in document.mentions if sizes[m.entity] > 1)
+
+
+def drop_repetitions(document: Document) -> Document:
+    """The document with every span mentioned once, by the first of its entities; a second one is an annotator's oversight."""
+    kept: dict[tuple[Span, tuple[Span, ...]], Mention] = {}
+    for entity in document.entities:
+        for mention in entity.mentions:
+            kept.setdefault((mention.span, mention.parts), mention)
+    return document.with_mentions(kept.values())
+
+
+def clean_key(document: Document, *, singletons: bool = False) -> Document:
+    """The key that figures are reported against: no repeated spans, then no singletons if they are no part of the answer."""
+    key = drop_repetitions(document)
+    return key if singletons else drop_singletons(key)
+
 
 SHOWN = 5  # ids listed in a message
 
