@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from entitynlm.progress import SILENT, Progress, Silent, track
+from entitynlm.progress import SILENT, Progress, track
 
 
-class Record(Silent):
+class Record(Progress):
     def __init__(self) -> None:
         self.told: list[tuple[str, object]] = []
 

@@ -1,12 +1,5 @@
 """Everything that can go wrong for a user, as one small tree.
 
-    EntityNLMError
-    ├── DataError           a file can't be read: file, line, what was found, what was expected, what to do
-    ├── ConfigError         an option or a configuration file makes no sense
-    ├── ModelError          a stored model is missing, damaged or of another kind than asked for
-    ├── InferenceError      a question that the model can't answer (a support that is not covered, say)
-    └── MissingExtraError   an optional part of the package is not installed
-
 The command line turns each of these into one readable message and exit code 2. Anything else is a bug of ours.
 """
 
@@ -63,7 +56,7 @@ class ModelError(EntityNLMError):
 
 
 class InferenceError(EntityNLMError):
-    """A question that the model can't answer."""
+    """A question that the model can't answer: a support that is not covered, say."""
 
 
 class MissingExtraError(EntityNLMError):

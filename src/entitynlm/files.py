@@ -65,6 +65,12 @@ def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text file, all of it or nothing."""
+    with write_atomically(path) as stream:
+        stream.write(text)
+
+
 def _current_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

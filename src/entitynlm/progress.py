@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
 
-class Progress(Protocol):
-    """What a long computation reports; a receiver that wants it to stop raises KeyboardInterrupt in ``advance``."""
+class Progress:
+    """What a long computation reports, here to nobody; one that wants it to stop raises KeyboardInterrupt in ``advance``."""
 
     def start(self, task: str, total: int | None = None) -> None:
         """A task begins, of so many items if that is known; one of the same name begins again."""
@@ -24,19 +24,7 @@ class Progress(Protocol):
         """A step in words."""
 
 
-class Silent:
-    """Progress that nobody wants to know of."""
-
-    def start(self, task: str, total: int | None = None) -> None: ...
-
-    def advance(self, task: str, amount: int = 1, note: str = "") -> None: ...
-
-    def finish(self, task: str) -> None: ...
-
-    def message(self, text: str) -> None: ...
-
-
-SILENT = Silent()
+SILENT = Progress()
 
 
 def track(progress: Progress, task: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:

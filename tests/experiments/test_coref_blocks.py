@@ -32,7 +32,7 @@ from entitynlm.experiments.runner import Runner
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.progress import Silent
+from entitynlm.progress import Progress
 from entitynlm.text.document import Document
 
 TOKENS = tuple("Anna met Berta . She saw her and she laughed .".split())
@@ -40,7 +40,7 @@ SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
 GOLD = (((0, 1), (4, 5), (8, 9)), ((2, 3), (6, 7)))
 
 
-class Record(Silent):
+class Record(Progress):
     def __init__(self) -> None:
         self.started: list[tuple[str, int | None]] = []
 

@@ -22,7 +22,7 @@ from entitynlm.experiments.table1_language_modelling import (
 from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores, pool_seeds
 from entitynlm.model.pretrained import load_pretrained
-from entitynlm.progress import Silent
+from entitynlm.progress import Progress
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.recipe import complete_pretrained
@@ -63,7 +63,7 @@ def figures(found: Perplexities) -> str:
     )
 
 
-class Record(Silent):
+class Record(Progress):
     """Remembers what was trained, epoch by epoch, and asks to stop after so many batches of it."""
 
     def __init__(self, batches: int = 10**9) -> None:

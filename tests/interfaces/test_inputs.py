@@ -9,12 +9,12 @@ import pytest
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import (
+    TextOptions,
     choose_format,
     expand_files,
     is_folder,
     name_outputs,
     read_inputs,
-    read_one,
 )
 
 LINE = '{"doc_id": "%s", "sentences": [["Anna", "slept"]], "clusters": []}\n'
@@ -43,10 +43,10 @@ def test_files_are_looked_at_before_the_first_document_is_wanted(tmp_path: Path)
 def test_one_document_by_its_id(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     path.write_text(LINE % "one" + LINE % "two")
-    assert read_one(str(path), Terminal(quiet=True)).id == "one"
-    assert read_one(str(path), Terminal(quiet=True), wanted="two").id == "two"
+    assert TextOptions(str(path)).read(Terminal(quiet=True)).id == "one"
+    assert TextOptions(str(path), "two").read(Terminal(quiet=True)).id == "two"
     with pytest.raises(DataError, match="expected an id such as one, two"):
-        read_one(str(path), Terminal(quiet=True), wanted="three")
+        TextOptions(str(path), "three").read(Terminal(quiet=True))
 
 
 def test_outputs_are_called_after_inputs(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from entitynlm import EntityNLM
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import load_pretrained
-from entitynlm.progress import Silent
+from entitynlm.progress import Progress
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.batching import make_batches, make_even_batches
@@ -43,7 +43,7 @@ def weights_of(folder: Path, part: str = "generative") -> dict[str, torch.Tensor
     return {k: v.clone() for k, v in load_pretrained(folder).get(part).state_dict().items()}
 
 
-class StopAfter(Silent):
+class StopAfter(Progress):
     """Interrupts a training after so many batches."""
 
     def __init__(self, batches: int) -> None:
@@ -55,7 +55,7 @@ class StopAfter(Silent):
             raise KeyboardInterrupt
 
 
-class Recorder(Silent):
+class Recorder(Progress):
     """Remembers all that it is told."""
 
     def __init__(self) -> None:

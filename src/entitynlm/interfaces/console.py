@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from entitynlm.files import STANDARD, write_atomically
+from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces.options import Colour, Json, Quiet
+from entitynlm.progress import Progress
 
 if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to be answered
     from rich.console import Console
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to b
 
 
 @dataclass
-class Terminal:
+class Terminal(Progress):
     """Where a verb prints and shows its progress (``entitynlm.progress.Progress``), as its options say."""
 
     json_path: Json = None
@@ -81,8 +82,7 @@ class Terminal:
         """Write the figures as JSON where ``--json`` asked for them."""
         if self.json_path is not None:
             text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False)
-            with write_atomically(self.json_path) as stream:
-                stream.write(text + "\n")
+            write_text(self.json_path, text + "\n")
 
     def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
         """A model, with a remark where there is something to say about its folder."""

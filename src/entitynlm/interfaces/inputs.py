@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, open_binary
+from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import ENDINGS, Oddity
@@ -62,12 +64,17 @@ def read_inputs(
     return itertools.chain(list(itertools.islice(documents, 1)), documents)
 
 
-def read_one(
-    file: str, terminal: Terminal, *, format: str | None = None, wanted: str | None = None
-) -> Document:
-    """The document of a file that is called ``wanted``, or the first one."""
-    documents = (document for _, document in read_inputs([file], terminal, format=format))
-    return pick_document(documents, file, wanted)
+@dataclass(frozen=True)
+class TextOptions:
+    """One document of a file."""
+
+    file: options.File = STANDARD
+    document: options.DocumentId = None
+    format: options.Format = None
+
+    def read(self, terminal: Terminal) -> Document:
+        documents = (document for _, document in read_inputs([self.file], terminal, format=self.format))
+        return pick_document(documents, self.file, self.document)
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:

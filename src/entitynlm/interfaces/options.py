@@ -137,8 +137,6 @@ Mentions = Annotated[Literal["auto", "given", "sampled"], typer.Option("--mentio
 Samples = Annotated[int, typer.Option("--samples", min=1, help="Particles of each estimate.")]
 _REPEATS = "Independent estimates; their spread gives the standard error."
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help=_REPEATS)]
-_BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
-Base = Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option("--base", help=_BASE)]
 K = Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")]
 _METHOD = "How k-best lists are made of antecedent scores: one antecedent changed at a time (the paper's), or drawn."
 Method = Annotated[Literal["swaps", "samples"], typer.Option("--method", help=_METHOD)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from entitynlm.experiments.table import NOTICE, ExperimentResult, ResultTable, write_markdown
-from entitynlm.files import write_atomically
+from entitynlm.files import write_text
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.templates import render_page
 
@@ -23,10 +23,8 @@ def present(result: ExperimentResult, terminal: Terminal, out: Path | None = Non
     for table in result.tables:
         print_table(table, terminal)
     if out is not None:
-        with write_atomically(out / "tables.md") as stream:
-            stream.write(write_markdown(result.tables, title=result.summary.title))
-        with write_atomically(out / "tables.json") as stream:
-            json.dump(result.figures, stream, ensure_ascii=False, indent=1)
+        write_text(out / "tables.md", write_markdown(result.tables, title=result.summary.title))
+        write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
         terminal.print(f"models, tables and log are in {print_path(out)}", markup=False)
     terminal.write_json(result.figures)
     return result

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from entitynlm.files import write_atomically
+from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.data_sources import generate_stories as generate_and_show
-from entitynlm.interfaces.commands.report import measure_report
-from entitynlm.interfaces.commands.surprisal import summarise
+from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.text.corpora.generated import NAME
@@ -40,8 +39,7 @@ def demo(
 ) -> None:
     """Annotate a short story with the model that ships, write a report on it, then train quickly and make small tables.
 
-    Takes about two minutes and needs no download; --no-training takes a few
-    seconds.
+    Takes about two minutes and needs no download; --no-training takes a few seconds.
 
     :param documents: Number of stories to generate and train on.
     :param out: The report's file.
@@ -81,13 +79,12 @@ def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> di
 
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
     name = Path(model.model).name
-    report = measure_report(model.load(terminal), as_document(text, id=TITLE), terminal)
+    report = SurprisalOptions().report(model.load(terminal), as_document(text, id=TITLE), terminal)
     terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {name}\n")
     show_document(terminal, report.document, entities=8)
     terminal.print()
     terminal.print(draw_surprises(report))
-    with write_atomically(out) as stream:
-        stream.write(write_page(report, title=TITLE, model=name))
+    write_text(out, write_page(report, title=TITLE, model=name))
     terminal.print(f"\nwrote {print_path(out)}", markup=False)
     return {**summarise(STORY, report.tables), "report": str(out)}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, write_atomically
+from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import read_inputs
@@ -37,9 +37,8 @@ def generate(
 ) -> None:
     """Continue a text or start a story, and choose which entities act in it.
 
-    The text's own mentions are used where it has any, and found by the model
-    otherwise. Mentions of the continuation are shown in brackets, with the
-    number of their entity.
+    The text's own mentions are used where it has any, and found by the model otherwise. Mentions of the continuation are shown in
+    brackets, with the number of their entity.
 
     :param file: The text to continue; '-': standard input; default: a story is started.
     :param count: Number of continuations.
@@ -69,13 +68,12 @@ def generate(
     for number, story in enumerate(stories, start=1):
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
     if out is not None:
-        with write_atomically(out) as stream:
-            stream.write("\n\n".join(story.text for story in stories) + "\n")
+        write_text(out, "\n\n".join(story.text for story in stories) + "\n")
     heading = {
         "task": "generate",
         "model": model.model,
         "seed": seed,
-        "prompt": prompt.id if prompt is not None else None,
+        "prompt": prompt.id if prompt else None,
     }
     terminal.write_json({**heading, "continuations": [to_json(story) for story in stories]})
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import decode_lines, open_binary
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.report import measure_report
-from entitynlm.interfaces.commands.surprisal import BASES, summarise
+from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import read_one
+from entitynlm.interfaces.inputs import TextOptions
 from entitynlm.progress import track
 from entitynlm.text.corpora import open_corpus
 
@@ -38,12 +38,10 @@ def training(
 def read_log(path: Path) -> list[dict[str, Any]]:
     """The records of a training log, checked."""
     path = path / "log.jsonl" if path.is_dir() else path
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the training log can't be read ({error})", path=path) from error
+    with open_binary(path) as stream:
+        lines = list(decode_lines(stream, str(path)))
     records = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in lines:
         try:
             record = json.loads(line)
             record["part"], record["epoch"], float(record["train_loss"]), float(record["dev_loss"])
@@ -59,44 +57,35 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 def surprisal(
     *,
-    file: options.File = "-",
+    text: TextOptions,
     out: options.Figure = Path("surprisal.png"),
     model: options.ModelOptions,
-    document: options.DocumentId = None,
-    mentions: options.Mentions = "auto",
-    samples: options.Samples = 50,
-    base: options.Base = "2",
+    measuring: SurprisalOptions,
     smooth: Annotated[int | None, typer.Option(min=1)] = None,
-    format: options.Format = None,
-    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Surprisal along a text, with and without entities.
 
     :param smooth: Words of the moving average; default: none for a short text.
     """
-    found = read_one(file, terminal, format=format, wanted=document)
-    report = measure_report(
-        model.load(terminal), found, terminal, mentions=mentions, samples=samples, seed=seed, base=BASES[base]
-    )
+    document = text.read(terminal)
+    report = measuring.report(model.load(terminal), document, terminal)
     if not report.tables.words:
         raise ConfigError("there is no word in this text that the model reads")
     from entitynlm.interfaces.figures import draw_surprisal, save_figure
 
     save_figure(draw_surprisal(report.tables, unit=report.unit, smooth=smooth), out)
-    _finish(terminal, out, {"task": "plot surprisal", **summarise(file, report.tables)})
+    _finish(terminal, out, {"task": "plot surprisal", **summarise(text.file, report.tables)})
 
 
 def timeline(
     *,
-    file: options.File = "-",
+    text: TextOptions,
     out: options.Figure = Path("timeline.png"),
     model: options.ModelOptions,
-    document: options.DocumentId = None,
     mentions: options.Mentions = "auto",
     entities: Annotated[int, typer.Option(min=1)] = 15,
     samples: options.Samples = 5,
-    format: options.Format = None,
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
@@ -104,16 +93,14 @@ def timeline(
 
     :param entities: Number of entities, the most frequent first.
     """
-    found = read_one(file, terminal, format=format, wanted=document)
-    report = measure_report(
-        model.load(terminal), found, terminal, mentions=mentions, samples=samples, seed=seed
-    )
+    document, measuring = text.read(terminal), SurprisalOptions(mentions, samples, seed=seed)
+    report = measuring.report(model.load(terminal), document, terminal)
     if not report.characters:
         raise ConfigError("no entity was found in this text, so there is no timeline to draw")
     from entitynlm.interfaces.figures import draw_entities, save_figure
 
     save_figure(draw_entities(report, most=entities), out)
-    _finish(terminal, out, {"task": "plot timeline", **summarise(file, report.tables)})
+    _finish(terminal, out, {"task": "plot timeline", **summarise(text.file, report.tables)})
 
 
 def calibration(

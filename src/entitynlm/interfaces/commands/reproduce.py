@@ -14,7 +14,7 @@ import typer
 from entitynlm import __version__
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES, load_packaged_settings
 from entitynlm.experiments.table import ExperimentResult, write_markdown
-from entitynlm.files import write_atomically
+from entitynlm.files import write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.experiment_options import (
     Config,
@@ -198,11 +198,9 @@ def reproduce_all(
 ) -> None:
     """The paper's tables from training to figures: one task by its name, or all three without one.
 
-    Without a task, all three tables are measured on the corpora given (the
-    generated stories by default), printed beside the paper's, and written as
-    tables.md and tables.html in --out. Whatever is done is kept there, and
-    the same command goes on from it. Without --config a small model is
-    trained, for the order of things; configs/ has the settings for results.
+    Without a task, all three tables are measured on the corpora given (the generated stories by default), printed beside the
+    paper's, and written as tables.md and tables.html in --out. Whatever is done is kept there, and the same command goes on from
+    it. Without --config a small model is trained, for the order of things; configs/ has the settings for results.
 
     :param corpus: A corpus folder for all tables; default: generated stories.
     :param lm: Another corpus for Table 1.
@@ -255,8 +253,7 @@ def present_all(found: dict[str, ExperimentResult], out: Path, terminal: Termina
     title = "Dynamic Entity Representations in Neural Language Models: the paper's tables beside ours"
     remarks = [f"measured by entitynlm {__version__}; models and full figures are in this folder"]
     for name, write in (("tables.md", write_markdown), ("tables.html", write_html)):
-        with write_atomically(out / name) as stream:
-            stream.write(write(tables, title=title, remarks=remarks))
+        write_text(out / name, write(tables, title=title, remarks=remarks))
     files = [print_path(out / name) for name in ("tables.md", "tables.html")]
     terminal.print(f"\nwrote {' and '.join(files)}", markup=False)
     summaries = [{"task": task, **result.summary.to_dict()} for task, result in found.items()]

@@ -6,6 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,10 +20,40 @@ from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inp
 from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
 
 if TYPE_CHECKING:
+    from entitynlm.interfaces.report.contents import Report
     from entitynlm.lm.surprisal import Surprisal
+    from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.document import Document
 
 Table = Literal["tokens", "mentions"]
+_BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
+
+
+@dataclass(frozen=True)
+class SurprisalOptions:
+    """How surprisal is measured."""
+
+    mentions: options.Mentions = "auto"
+    samples: options.Samples = 50
+    repeats: options.Repeats = 4
+    base: Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option(help=_BASE)] = "2"
+    seed: options.Seed = 0
+
+    def measure(
+        self, pretrained: Pretrained, document: Document, terminal: Terminal, **more: Any
+    ) -> Surprisal:
+        """The surprisal tables of one text, with progress."""
+        from entitynlm.lm.surprisal import measure_surprisal
+
+        settings = {**asdict(self), "base": BASES[self.base], **more}
+        return measure_surprisal(pretrained, document, progress=terminal, **settings)
+
+    def report(self, pretrained: Pretrained, document: Document, terminal: Terminal) -> Report:
+        """The tables, and all that is made from them."""
+        from entitynlm.interfaces.report.contents import make_report
+
+        return make_report(pretrained, self.measure(pretrained, document, terminal))
 
 
 def surprisal(
@@ -32,24 +63,17 @@ def surprisal(
     out: options.Output = STANDARD,
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "tokens",
-    mentions: options.Mentions = "auto",
-    samples: options.Samples = 50,
-    repeats: options.Repeats = 4,
-    base: options.Base = "2",
+    measuring: SurprisalOptions,
     sentence_ends: bool = False,
     format: options.Format = None,
-    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
 
-    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has
-    them), then the standard error of sampling, the surprisal without
-    entities, the probability of being in a mention before and after the word,
-    the entity, whether the word is out of vocabulary (then also its surprisal
-    by a spelling model), and character offsets. Tokens that the model does
-    not read keep a row. Mentions: referent surprisal, entropy over referents,
-    new or old, distances, form of the expression.
+    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the standard error of sampling, the
+    surprisal without entities, the probability of being in a mention before and after the word, the entity, whether the word is
+    out of vocabulary (then also its surprisal by a spelling model), and character offsets. Tokens that the model does not read
+    keep a row. Mentions: referent surprisal, entropy over referents, new or old, distances, form of the expression.
 
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
@@ -63,28 +87,21 @@ def surprisal(
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
     from entitynlm.lm.spelling import SpellingModel
-    from entitynlm.lm.surprisal import measure_surprisal
 
-    settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
-    how: dict[str, Any] = {
-        "mentions": mentions,
-        "base": BASES[base],
-        "sentence_ends": sentence_ends,
-        **settings,
-    }
     spelling = SpellingModel.of_vocabulary(pretrained.encoder.vocabulary)
+    how: dict[str, Any] = {"sentence_ends": sentence_ends, "spelling": spelling}
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
         """Document by document, so that no more than one is in memory unless somebody keeps it."""
         for path, document in documents:
             started = time.perf_counter()
-            tables = measure_surprisal(pretrained, document, spelling=spelling, progress=terminal, **how)
+            tables = measuring.measure(pretrained, document, terminal, **how)
             figures.append(summarise(path, tables, time.perf_counter() - started))
             yield path, tables
 
     write_tables(measure(), files, out, table_kind, rows, terminal)
-    heading = {"task": "surprisal", "model": model.model, "base": base, **settings}
+    heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
     terminal.write_json({**heading, "documents": figures})
 
 
