@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app, main
-from entitynlm.interfaces.commands.train import choose_parts
+from entitynlm.interfaces.commands.train import PartOptions
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.conversion import plan_conversion, run_step
@@ -71,9 +71,9 @@ def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_
 
 def test_parts_that_exclude_each_other_are_refused() -> None:
     with pytest.raises(ConfigError, match="--proposal and --rnnlm-only"):
-        choose_parts(proposal=True, generative_only=False, lookahead=False, rnnlm_only=True)
+        PartOptions(proposal=True, rnnlm_only=True).choose()
     with pytest.raises(ConfigError, match="--lookahead"):
-        choose_parts(proposal=False, generative_only=False, lookahead=True, rnnlm_only=True)
+        PartOptions(lookahead=True, rnnlm_only=True).choose()
 
 
 def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Path, tmp_path: Path) -> None:

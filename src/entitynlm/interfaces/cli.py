@@ -31,6 +31,7 @@ class Verb:
     summary: str
     run: str = ""
     panel: str | None = None
+    about: str = ""
     examples: Sequence[str] = ()
 
     def find(self) -> Any:
@@ -39,7 +40,7 @@ class Verb:
 
         module, _, name = self.run.partition(":")
         found = importlib.import_module(f"entitynlm.interfaces.commands.{module}")
-        return expand_groups(getattr(found, name), self.examples)
+        return expand_groups(getattr(found, name), self.about, self.examples)
 
 
 RESOURCES = Path(__file__).parents[1] / "resources"

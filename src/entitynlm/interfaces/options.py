@@ -138,10 +138,6 @@ Samples = Annotated[int, typer.Option("--samples", min=1, help="Particles of eac
 _REPEATS = "Independent estimates; their spread gives the standard error."
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help=_REPEATS)]
 K = Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")]
-_METHOD = "How k-best lists are made of antecedent scores: one antecedent changed at a time (the paper's), or drawn."
-Method = Annotated[Literal["swaps", "samples"], typer.Option("--method", help=_METHOD)]
-_SINGLETONS = "Mentions that corefer with nothing are part of an analysis."
-Singletons = Annotated[bool, typer.Option("--singletons", help=_SINGLETONS)]
 
 _MODEL = "A model's folder, or the name of a model that the package carries."
 
@@ -163,7 +159,9 @@ class ModelOptions:
 # -- groups of options -----------------------------------------------------------------------------------------------------
 
 
-def expand_groups(verb: Callable[..., Any], examples: Sequence[str] = ()) -> Callable[..., Any]:
+def expand_groups(
+    verb: Callable[..., Any], about: str = "", examples: Sequence[str] = ()
+) -> Callable[..., Any]:
     """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring.
 
     A group with a ``close`` method is closed when the verb has ended.
@@ -202,7 +200,8 @@ def expand_groups(verb: Callable[..., Any], examples: Sequence[str] = ()) -> Cal
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    call.__doc__ = "\n".join([text, *["\nExamples:\n"] * bool(examples), *(f"  {line}" for line in examples)])
+    listed = "\n".join(["Examples:\n", *(f"  {line}" for line in examples)]) if examples else ""
+    call.__doc__ = "\n\n".join(part for part in (text, " ".join(about.split()), listed) if part)
     return call
 
 

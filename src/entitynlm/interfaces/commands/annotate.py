@@ -37,9 +37,6 @@ def annotate(
 ) -> None:
     """Find the mentions of texts and link them to entities; show them in colours, or write any format.
 
-    Mentions are found by the proposal that has read the whole text. The model is flat: of nested mentions it finds the outermost;
-    possessive pronouns inside of them are added. Texts of any length are read in chunks.
-
     :param out: A folder (one file per text), a file, or '-' (standard output).
     :param samples: Draw this many analyses from the proposal and take the most probable under P; 0: decode greedily.
     :param links: weighed: link by the network and string features together; network: by the network alone.

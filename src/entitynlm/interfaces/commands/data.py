@@ -40,11 +40,7 @@ class _Oddities:
 
 
 def stats(*, path: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
-    """Count documents, sentences, tokens, mentions and entities per split, as annotated.
-
-    Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the
-    number of distinct word forms as they are spelt.
-    """
+    """Count documents, sentences, tokens, mentions and entities per split, as annotated."""
     from entitynlm.interfaces.views import tabulate_statistics
 
     corpus = open_corpus(path, format=format)
@@ -122,9 +118,6 @@ def check(
     terminal: Terminal,
 ) -> None:
     """Read files to their end and list what is odd in them.
-
-    The exit code is 0 if all can be used, 1 with --strict if anything was odd, 2 if a file can't be read;
-    the other files are still checked then.
 
     :param paths: Corpus folders or files; '-': standard input.
     :param strict: Exit with 1 if anything is odd.

@@ -39,8 +39,6 @@ def demo(
 ) -> None:
     """Annotate a short story with the model that ships, write a report on it, then train quickly and make small tables.
 
-    Takes about two minutes and needs no download; --no-training takes a few seconds.
-
     :param documents: Number of stories to generate and train on.
     :param out: The report's file.
     :param training: With or without the quick training.

@@ -10,43 +10,27 @@ import typer
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import OURS, PREDICTION_SYSTEMS
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.experiment_options import (
-    CorpusOptions,
-    ModelFolder,
-    OursConfig,
-    PerplexityOptions,
-    RerankingOptions,
-    Rows,
-    Splits,
-    choose_names,
-    choose_splits,
-    find_score_files,
-    read_scores,
-    start_runner,
-)
+from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.result_tables import present
 
 
 def evaluate_lm(
     *,
-    source: CorpusOptions,
+    source: shared.CorpusOptions,
     model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
     rnnlm: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
-    split: Splits = None,
-    perplexity: PerplexityOptions,
+    split: shared.Splits = None,
+    perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> None:
     """Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
-
-    EntityNLM's figure to compare is "marginal": P(X) with mentions and entities summed over. The 5-gram is estimated from the
-    corpus's training documents, by KenLM where its lmplz is installed (scripts/build_kenlm.sh), else by VariKN.
 
     :param model: A folder that entitynlm train has written.
     :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
     """
     corpus = source.open()
-    splits = choose_splits(corpus, split)
+    splits = shared.choose_splits(corpus, split)
     perplexity.check()
     source.prepare()
     from entitynlm.experiments import table1_language_modelling as table1
@@ -55,7 +39,7 @@ def evaluate_lm(
     if pretrained.encoder.recipe.warning:
         terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
     other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
-    with start_runner(terminal, source.device) as runner:
+    with shared.start_runner(terminal, source.device) as runner:
         found = perplexity.make_experiment(corpus, splits, runner).evaluate(pretrained, other)
     facts = {"model": str(model), "vocabulary": len(pretrained.encoder.vocabulary)}
     present(table1.describe(found, corpus=corpus.name, facts=facts), terminal)
@@ -63,20 +47,16 @@ def evaluate_lm(
 
 def evaluate_coref(
     *,
-    source: CorpusOptions,
-    model: ModelFolder = None,
+    source: shared.CorpusOptions,
+    model: shared.ModelFolder = None,
     ranker: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None,
-    split: Splits = None,
-    reranking: RerankingOptions,
+    split: shared.Splits = None,
+    reranking: shared.RerankingOptions,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
-
-    The baseline is what --scores or --ranker names (both: two blocks); without a --model there are its one best and the
-    oracle. Weights are searched on dev. Gains are over the one best, p-values by approximate randomisation over documents. A
-    model with a proposal also has end-to-end rows, without any baseline.
 
     :param ranker: A folder that entitynlm ranker train has written.
     :param weights_out: Write each combination's weights into this folder, for rerank.
@@ -86,8 +66,8 @@ def evaluate_coref(
             "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or both"
         )
     corpus = source.open()
-    names = choose_splits(corpus, split)
-    files = find_score_files(reranking.scores, names) if reranking.scores is not None else {}
+    names = shared.choose_splits(corpus, split)
+    read_baselines = reranking.find_baselines(names)
     source.prepare()
     from entitynlm.coref.ranker.model import load_ranker
     from entitynlm.coref.reranking.combination import save_combination
@@ -98,11 +78,9 @@ def evaluate_coref(
     ours = load_ranker(ranker) if ranker is not None else None
     documents = {name: list(corpus.documents(name)) for name in names}
     splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
-    with start_runner(terminal, source.device) as runner:
+    with shared.start_runner(terminal, source.device) as runner:
         experiment = reranking.make_experiment(runner, seed)
-        baselines: dict[str, table2.Baseline] = {}
-        if reranking.scores is not None:
-            baselines[reranking.scores.name] = {s.name: read_scores(files[s.name], s) for s in splits}
+        baselines = read_baselines(splits)
         if ours is not None:
             baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
         found = experiment.evaluate(splits, baselines, pretrained)
@@ -118,22 +96,19 @@ def evaluate_coref(
 
 def evaluate_entity(
     *,
-    source: CorpusOptions,
-    model: ModelFolder = None,
-    rows: Rows = None,
-    ours_config: OursConfig = None,
+    source: shared.CorpusOptions,
+    model: shared.ModelFolder = None,
+    rows: shared.Rows = None,
+    ours_config: shared.OursConfig = None,
     split: str = "test",
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
     """How often each model predicts which entity is mentioned next, from what stands before (Table 3).
 
-    The rows shallow and modi are fitted on the corpus's training stories; ours is loaded from the model's folder, or trained and
-    stored there. The row human needs InScript's humanPredictions.json beside the stories.
-
     :param split: Which stories to ask about: test, dev or train.
     """
-    wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
+    wanted = shared.choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     corpus = source.open()
     corpus.files(split)
     source.prepare()
@@ -149,7 +124,7 @@ def evaluate_entity(
     asked = model if any(name in table3.NEEDS_MODEL for name in names) else None
     pretrained = terminal.load_model(asked, source.device) if asked is not None else None
     config = load_config(ours_config) if ours_config else None
-    with start_runner(terminal, source.device) as runner:
+    with shared.start_runner(terminal, source.device) as runner:
         train, development = (documents.get(name, ()) for name in ("train", "dev"))
         training = table3.TrainingStories(train, development, runner.progress)
         folder = model / OURS if model is not None else None

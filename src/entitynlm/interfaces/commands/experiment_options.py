@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +127,20 @@ class RerankingOptions:
     k: options.K = 100
     samples: Count = 100
     trials: Count = 10_000
+
+    def find_baselines(
+        self, names: Sequence[str], beside: Path | None = None
+    ) -> Callable[[Sequence[KeyedSplit]], dict[str, table2.Baseline]]:
+        """Where the scores are (``beside``, if no option names them), checked, and how they are read."""
+        scores = self.scores or (beside if beside is not None and beside.is_dir() else None)
+        files = find_score_files(scores, names) if scores is not None else {}
+
+        def read(splits: Sequence[KeyedSplit]) -> dict[str, table2.Baseline]:
+            if scores is None:
+                return {}
+            return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
+
+        return read
 
     def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
         from entitynlm.experiments.coref_blocks import Reranking

@@ -37,9 +37,6 @@ def generate(
 ) -> None:
     """Continue a text or start a story, and choose which entities act in it.
 
-    The text's own mentions are used where it has any, and found by the model otherwise. Mentions of the continuation are shown in
-    brackets, with the number of their entity.
-
     :param file: The text to continue; '-': standard input; default: a story is started.
     :param count: Number of continuations.
     :param words: Generate at least this many words, up to a sentence's end.

@@ -11,12 +11,7 @@ import typer
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.experiment_options import (
-    Count,
-    Share,
-    choose_names,
-    parse_numbers,
-)
+from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus
@@ -39,8 +34,8 @@ def marginal(
     methods: str = "particle-filter,importance",
     proposals: str | None = None,
     repeats: options.Repeats = 4,
-    prior_share: Share = None,
-    workers: Count = 1,
+    prior_share: shared.Share = None,
+    workers: shared.Count = 1,
     format: options.Format = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
@@ -58,9 +53,9 @@ def marginal(
     :param workers: Documents estimated at the same time; changes no figure.
     """
     curve: dict[str, Any] = {
-        "particles": parse_numbers(samples, "--samples"),
-        "methods": choose_names(methods, "--methods", ("particle-filter", "importance")),
-        "proposals": proposals and choose_names(proposals, "--proposals", ("causal", "lookahead")),
+        "particles": shared.parse_numbers(samples, "--samples"),
+        "methods": shared.choose_names(methods, "--methods", ("particle-filter", "importance")),
+        "proposals": proposals and shared.choose_names(proposals, "--proposals", ("causal", "lookahead")),
     }
     if source.is_dir():
         options.check_model(source)

@@ -32,9 +32,6 @@ def predict_entity(
 ) -> None:
     """Predict the next entity at each mention: candidates with probabilities, entropy, surprisal of the referent (bits).
 
-    Only the words and mentions before a mention are used. The column "candidates" is JSON: a list of [entity, probability],
-    the likeliest first, with an empty name for a new entity. --json writes a summary per document.
-
     :param out: The table's file; '-': standard output.
     :param predictor: Ask the entity-prediction network that `reproduce entity` has stored in the model's folder.
     """

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from entitynlm.coref.candidates.candidate_files import (
-    read_antecedent_scores,
-    write_antecedent_scores,
-    write_kbest_lists,
-)
-from entitynlm.coref.candidates.kbest import (
-    DECODERS,
-    count_candidates,
-    decode_best,
-    find_oracle,
-    join_counts,
-)
+from entitynlm.coref.candidates import candidate_files
+from entitynlm.coref.candidates import kbest as decoding
+from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options
@@ -32,6 +24,25 @@ from entitynlm.text.formats.registry import write_documents
 
 _MENTIONS = "Mentions from syntax, from a learned finder, or as given; default: what the documents allow."
 Mentions = Annotated[Literal["syntax", "learned", "given"] | None, typer.Option("--mentions", help=_MENTIONS)]
+
+
+@dataclass(frozen=True)
+class KBestOptions:
+    """How k-best lists are made.
+
+    :param method: From antecedent scores: one antecedent changed at a time (the paper's), or drawn.
+    :param singletons: Mentions that corefer with nothing are part of an analysis.
+    """
+
+    k: options.K = 100
+    method: Literal["swaps", "samples"] = "swaps"
+    singletons: bool = False
+
+    def decode(self, item: Ranked) -> KBestList:
+        """The list of a document: as it is, or made of antecedent scores."""
+        if isinstance(item, KBestList):
+            return KBestList(item.doc_id, item.candidates[: self.k], item.mentions)
+        return decoding.DECODERS[self.method](item, self.k, singletons=self.singletons)
 
 
 def check_ranker(folder: Path) -> Path:
@@ -115,9 +126,9 @@ def apply(
     source = MentionSource(mentions) if mentions else None
     found = [ranker.score(document, mentions=source) for document in track(terminal, "ranking", documents)]
     if scores is not None:
-        write_antecedent_scores(found, scores)
+        candidate_files.write_antecedent_scores(found, scores)
     if out is not None:
-        clusters = (decode_best(item, singletons=ranker.singletons) for item in found)
+        clusters = (decoding.decode_best(item, singletons=ranker.singletons) for item in found)
         linked = (d.with_clusters(c) for d, c in zip(documents, clusters, strict=True))
         write_documents(linked, out, to)
     ranked = sum(map(len, found))
@@ -129,9 +140,7 @@ def kbest(
     *,
     scores: Annotated[str, typer.Argument(callback=options.check_exists)],
     out: options.Output,
-    k: options.K = 100,
-    method: options.Method = "swaps",
-    singletons: options.Singletons = False,
+    lists: KBestOptions,
     key: options.OptionalExisting = None,
     split: options.Split = None,
     terminal: Terminal,
@@ -143,19 +152,20 @@ def kbest(
     :param key: Annotated documents: report the CoNLL score of the first candidates and of the oracle.
     """
     keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
-    items = list(read_antecedent_scores(scores, keys))
-    lists = [DECODERS[method](item, k, singletons=singletons) for item in track(terminal, "decoding", items)]
-    write_kbest_lists(lists, out)
-    figures: dict[str, object] = {"documents": len(lists), "k": k, "method": method}
+    items = list(candidate_files.read_antecedent_scores(scores, keys))
+    made = [lists.decode(item) for item in track(terminal, "decoding", items)]
+    candidate_files.write_kbest_lists(made, out)
+    figures: dict[str, object] = {"documents": len(made), "k": lists.k, "method": lists.method}
     if keys is not None:
-        clean = [clean_key(keys[item.doc_id], singletons=singletons) for item in lists]
-        for name, choices in (("one_best", [0] * len(lists)), ("oracle", find_oracle(clean, lists))):
-            chosen = zip(clean, lists, choices, strict=True)
-            counts = [count_candidates(key, [item.candidates[choice]]) for key, item, choice in chosen]
-            figures[name] = join_counts(counts).conll
-        terminal.print(
-            f"CoNLL score: one best {figures['one_best']:.2f}, oracle of {k} {figures['oracle']:.2f}"
-        )
+        clean = [clean_key(keys[item.doc_id], singletons=lists.singletons) for item in made]
+        for name, choices in (("one_best", [0] * len(made)), ("oracle", decoding.find_oracle(clean, made))):
+            chosen = zip(clean, made, choices, strict=True)
+            counts = [
+                decoding.count_candidates(key, [item.candidates[choice]]) for key, item, choice in chosen
+            ]
+            figures[name] = decoding.join_counts(counts).conll
+        best, oracle = figures["one_best"], figures["oracle"]
+        terminal.print(f"CoNLL score: one best {best:.2f}, oracle of {lists.k} {oracle:.2f}")
     terminal.write_json(figures)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,23 +16,7 @@ from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES, load_package
 from entitynlm.experiments.table import ExperimentResult, write_markdown
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.experiment_options import (
-    Config,
-    CorpusOptions,
-    OursConfig,
-    Out,
-    PerplexityOptions,
-    RerankingOptions,
-    Rows,
-    Seeds,
-    Set,
-    choose_names,
-    find_score_files,
-    load_configurations,
-    parse_numbers,
-    read_scores,
-    start_runner,
-)
+from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.commands.train import parse_changes
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.result_tables import present, print_table, write_html
@@ -40,36 +24,31 @@ from entitynlm.training.settings import load_settings
 
 if TYPE_CHECKING:
     from entitynlm.config import Mode
-    from entitynlm.experiments.coref_blocks import KeyedSplit
-    from entitynlm.experiments.table2_coreference import Baseline
 
 CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
 
 
 def reproduce_lm(
     *,
-    source: CorpusOptions,
-    out: Out,
+    source: shared.CorpusOptions,
+    out: shared.Out,
     config: Annotated[
         list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)
     ] = None,
-    set_: Set = None,
-    seeds: Seeds = "1,2,3",
+    set_: shared.Set = None,
+    seeds: shared.Seeds = "1,2,3",
     lookahead: bool = True,
-    perplexity: PerplexityOptions,
+    perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train P, its proposals and the LSTM baseline for each seed, estimate a 5-gram, and print Table 1 over all seeds.
 
-    The LSTM has the same settings and the same tuning budget as the model. Whatever is done is kept in --out, and the same
-    command goes on from there: after Ctrl-C, or with more seeds. (--seed is that of the sampling; trainings have --seeds.)
-
     :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
     :param lookahead: With or without the proposal that looks ahead.
     """
-    numbers = parse_numbers(seeds, "--seeds")
+    numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
-    configurations = load_configurations(config or [], set_ or [])
+    configurations = shared.load_configurations(config or [], set_ or [])
     corpus = source.open()
     for split in ("train", "dev", "test"):
         corpus.files(split)
@@ -78,7 +57,7 @@ def reproduce_lm(
 
     proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
     plan = table1.LanguageModelPlan(configurations, numbers, proposals)
-    with start_runner(terminal, source.device, out) as runner:
+    with shared.start_runner(terminal, source.device, out) as runner:
         for warning in dict.fromkeys(remark for s in configurations.values() for remark in s.remarks):
             runner.progress.message(f"remark: {warning}")
         found = perplexity.make_experiment(corpus, ("dev", "test"), runner).reproduce(plan)
@@ -87,23 +66,18 @@ def reproduce_lm(
 
 def reproduce_coref(
     *,
-    source: CorpusOptions,
-    out: Out,
-    config: Config = None,
-    set_: Set = None,
+    source: shared.CorpusOptions,
+    out: shared.Out,
+    config: shared.Config = None,
+    set_: shared.Set = None,
     lookahead: bool = False,
     causal: bool = True,
     folds: Annotated[int, typer.Option(min=0)] = 0,
-    reranking: RerankingOptions,
+    reranking: shared.RerankingOptions,
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
-
-    The first block is the baseline whose antecedent scores are given with --scores, or lie beside the corpus in a folder called
-    cort-NAME; the second is our own ranker. Works on any corpus with the splits train, dev and test, a CoNLL-2012 folder among
-    them. What is trained is kept in --out and used again. With --folds every document is tested once; a fold that is done is
-    stored there, and the same command goes on with the next one.
 
     :param lookahead: Also train the proposal that sees the whole document.
     :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
@@ -112,21 +86,14 @@ def reproduce_coref(
     settings = load_settings(config, parse_changes(set_ or []))
     corpus = source.open()
     held_out = [name for name in ("dev", "test") if name in corpus.splits]
-    place = source.corpus.resolve()
-    beside = place.parent / f"cort-{place.name}"
-    scores = reranking.scores or (beside if beside.is_dir() else None)
-    files = find_score_files(scores, held_out) if scores is not None and not folds else {}
+    beside = source.corpus.resolve().with_name(f"cort-{source.corpus.resolve().name}")
+    read_baselines = reranking.find_baselines([] if folds else held_out, beside)
     source.prepare()
     from entitynlm.experiments import table2_coreference as table2
 
-    def read_baselines(splits: Sequence[KeyedSplit]) -> dict[str, Baseline]:
-        if scores is None:
-            return {}
-        return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
-
     trained: dict[Mode, bool] = {"causal": causal, "lookahead": lookahead}
     proposals = [name for name, wanted in trained.items() if wanted]
-    with start_runner(terminal, source.device, out) as runner:
+    with shared.start_runner(terminal, source.device, out) as runner:
         experiment = reranking.make_experiment(runner, seed)
         if folds:
             found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
@@ -140,26 +107,22 @@ def reproduce_coref(
 
 def reproduce_entity(
     *,
-    source: CorpusOptions,
-    out: Out = Path("runs/entity"),
-    rows: Rows = None,
-    ours_config: OursConfig = None,
-    config: Config = None,
-    set_: Set = None,
-    seeds: Seeds = "1",
+    source: shared.CorpusOptions,
+    out: shared.Out = Path("runs/entity"),
+    rows: shared.Rows = None,
+    ours_config: shared.OursConfig = None,
+    config: shared.Config = None,
+    set_: shared.Set = None,
+    seeds: shared.Seeds = "1",
     split: str = "test",
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
 
-    Without any options the best settings that are known for InScript are used. Models are kept in --out/seed-N and used again
-    by the same command, so it goes on after Ctrl-C, or with more seeds; with several seeds their networks together are a row
-    of its own (ours-together).
-
     :param split: Which stories to ask about: test or dev.
     """
-    numbers = parse_numbers(seeds, "--seeds")
-    wanted = choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
+    numbers = shared.parse_numbers(seeds, "--seeds")
+    wanted = shared.choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     changes = parse_changes(set_ or [])
     settings = load_settings(config, changes if config else {**load_packaged_settings("inscript"), **changes})
     corpus = source.open()
@@ -171,7 +134,7 @@ def reproduce_entity(
     stories = table3.read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=True, human=table3.has_guesses(stories))
     config_of_ours = load_config(ours_config)
-    with start_runner(terminal, source.device, out) as runner:
+    with shared.start_runner(terminal, source.device, out) as runner:
         found = table3.reproduce(documents, stories, names, runner, settings, config_of_ours, numbers)
     result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})
     return present(result, terminal, out)
@@ -184,23 +147,19 @@ def reproduce_all(
     lm: CorpusFolder = None,
     coref: CorpusFolder = None,
     entity: CorpusFolder = None,
-    out: Out = Path("runs/reproduce"),
+    out: shared.Out = Path("runs/reproduce"),
     tasks: str = ",".join(TITLES),
-    config: Config = None,
-    set_: Set = None,
-    seeds: Seeds = "1",
+    config: shared.Config = None,
+    set_: shared.Set = None,
+    seeds: shared.Seeds = "1",
     documents: Annotated[int, typer.Option(min=50)] = 600,
     samples: options.Samples = 50,
     k: options.K = 50,
-    rows: Rows = "always-new,shallow,modi,entitynlm,ours",
+    rows: shared.Rows = "always-new,shallow,modi,entitynlm,ours",
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
     """The paper's tables from training to figures: one task by its name, or all three without one.
-
-    Without a task, all three tables are measured on the corpora given (the generated stories by default), printed beside the
-    paper's, and written as tables.md and tables.html in --out. Whatever is done is kept there, and the same command goes on from
-    it. Without --config a small model is trained, for the order of things; configs/ has the settings for results.
 
     :param corpus: A corpus folder for all tables; default: generated stories.
     :param lm: Another corpus for Table 1.
@@ -214,14 +173,14 @@ def reproduce_all(
     from entitynlm.text.corpora.corpus import CARD
     from entitynlm.text.corpora.generated import make_stories
 
-    wanted = choose_names(tasks, "--tasks", list(TITLES))
-    seed = parse_numbers(seeds, "--seeds")[0]
+    wanted = shared.choose_names(tasks, "--tasks", list(TITLES))
+    seed = shared.parse_numbers(seeds, "--seeds")[0]
     given = {"lm": lm or corpus, "coref": coref or corpus, "entity": entity or corpus}
     stories = out / "stories"
     if any(given[task] is None for task in wanted) and not (stories / CARD).exists():
         terminal.remark(f"generating {documents} stories")
         make_stories(documents, seed=seed, target=stories)
-    sources = {task: CorpusOptions(path or stories, threads=threads) for task, path in given.items()}
+    sources = {task: shared.CorpusOptions(path or stories, threads=threads) for task, path in given.items()}
     quick = load_packaged_settings("quick") if config is None else {}
     changes = [*(f"{name}={json.dumps(value)}" for name, value in quick.items()), *(set_ or [])]
     inner = replace(terminal, json_path=None)
@@ -231,10 +190,10 @@ def reproduce_all(
             config=[config] if config else None,
             seeds=seeds,
             lookahead=False,
-            perplexity=PerplexityOptions(samples=samples, likelihoods="marginal"),
+            perplexity=shared.PerplexityOptions(samples=samples, likelihoods="marginal"),
         ),
         "coref": partial(
-            reproduce_coref, config=config, seed=seed, reranking=RerankingOptions(k=k, samples=samples)
+            reproduce_coref, config=config, seed=seed, reranking=shared.RerankingOptions(k=k, samples=samples)
         ),
         "entity": partial(reproduce_entity, config=config, seeds=seeds, rows=rows),
     }

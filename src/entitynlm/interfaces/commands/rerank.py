@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
-from entitynlm.coref.candidates.kbest import DECODERS, count_candidates
+from entitynlm.coref.candidates.kbest import count_candidates
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
+from entitynlm.interfaces.commands.ranker import KBestOptions
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import choose_format
 from entitynlm.progress import track
@@ -35,17 +36,12 @@ def rerank(
     dev_kbest: options.OptionalExisting = None,
     dev_key: options.OptionalExisting = None,
     dev_split: str | None = None,
-    k: options.K = 100,
-    method: options.Method = "swaps",
-    singletons: options.Singletons = False,
+    making: KBestOptions,
     to: options.To = None,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
     """Choose the best of a system's candidates for each document, by log P(R, E, L, X) or combined with its score.
-
-    Any system can write its candidates: one JSON object a line, with clusters of half-open token spans and a score each, or with
-    the scores of all antecedents. Where the model sees no difference between candidates, the system's order decides.
 
     :param kbest: k-best lists or antecedent scores, as JSON lines (docs/formats.md).
     :param out: Write the documents with their entities here.
@@ -62,18 +58,12 @@ def rerank(
     if searched and (dev_kbest is None or dev_key is None):
         raise ConfigError("--dev-kbest and --dev-key belong together: candidates, and their annotation")
     to = choose_format(to, out, "conll2012")
-    decode = DECODERS[method]
 
     def read_lists(path: str, corpus: str | None, split: str | None) -> list[tuple[Document, KBestList]]:
-        """Texts and k-best lists of a file; antecedent scores are decoded."""
+        """Texts and k-best lists of a file."""
         read = None if corpus is None else open_corpus(corpus, format=format).documents(split)
         documents = None if read is None else {document.id: document for document in read}
-        return [
-            (document, KBestList(item.doc_id, item.candidates[:k], item.mentions))
-            if isinstance(item, KBestList)
-            else (document, decode(item, k, singletons=singletons))
-            for document, item in read_candidates(path, documents)
-        ]
+        return [(document, making.decode(item)) for document, item in read_candidates(path, documents)]
 
     lists = read_lists(kbest, corpus, split)
     dev_lists = read_lists(dev_kbest, dev_key, dev_split) if dev_kbest else None
@@ -82,7 +72,7 @@ def rerank(
 
     conll = None
     if dev_lists is not None:
-        combination, conll = search(pretrained, dev_lists, singletons, terminal)
+        combination, conll = search(pretrained, dev_lists, making, terminal)
     elif weight is not None:
         combination = combining.Combination({combining.BASELINE: 1.0, "P": weight})
     else:
@@ -102,14 +92,17 @@ def rerank(
 
 
 def search(
-    pretrained: Pretrained, lists: Sequence[tuple[Document, KBestList]], singletons: bool, terminal: Terminal
+    pretrained: Pretrained,
+    lists: Sequence[tuple[Document, KBestList]],
+    making: KBestOptions,
+    terminal: Terminal,
 ) -> tuple[Combination, float]:
     """The weight of log P with the best CoNLL score on development documents."""
     from entitynlm.coref.reranking.combination import score_list, search_weights
 
     tracked = track(terminal, "searching the weight", lists)
     scored = [score_list(pretrained, document, item, ["P"]) for document, item in tracked]
-    keys = [clean_key(document, singletons=singletons) for document, _ in lists]
+    keys = [clean_key(document, singletons=making.singletons) for document, _ in lists]
     counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, lists, strict=True)]
     found = search_weights(scored, counts, ["P"])
     return found.combination, found.dev_conll

@@ -46,9 +46,6 @@ def score(
 ) -> None:
     """Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
 
-    Prints recall, precision and F1 of MUC, B³, CEAF_m, CEAF_e, BLANC, LEA and the identification of mentions, and the CoNLL
-    average, truncated to two decimals like the official scorer's; --json has them unrounded.
-
     :param key: The annotation: a file or a folder in any readable format.
     :param response: The system's analysis of the same documents.
     :param metric: mentions, muc, b3, ceafm, ceafe, blanc, lea or conll; repeatable; default: all.

@@ -70,11 +70,6 @@ def surprisal(
 ) -> None:
     """Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
 
-    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the standard error of sampling, the
-    surprisal without entities, the probability of being in a mention before and after the word, the entity, whether the word is
-    out of vocabulary (then also its surprisal by a spelling model), and character offsets. Tokens that the model does not read
-    keep a row. Mentions: referent surprisal, entropy over referents, new or old, distances, form of the expression.
-
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,17 +20,45 @@ from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import load_settings
 
 
+@dataclass(frozen=True)
+class PartOptions:
+    """Which parts of a model are trained.
+
+    :param proposal: Train only the proposal Q, into the model that is in --out.
+    :param lookahead: Also train the proposal that sees the whole document.
+    :param generative_only: Train P alone, without a proposal.
+    :param rnnlm: Also train the LSTM language model without entities, as a baseline.
+    :param rnnlm_only: Train only the LSTM language model, into the model that is in --out if there is one.
+    """
+
+    proposal: bool = False
+    lookahead: bool = False
+    generative_only: bool = False
+    rnnlm: bool = False
+    rnnlm_only: bool = False
+
+    def choose(self) -> list[Mode]:
+        """The parts, if the options go together."""
+        for names in (("proposal", "generative_only", "rnnlm_only"), ("rnnlm_only", "lookahead")):
+            given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
+            if len(given) > 1:
+                raise ConfigError(f"{' and '.join(given)} exclude each other")
+        wanted: dict[Mode, bool] = {
+            "generative": not (self.proposal or self.rnnlm_only),
+            "causal": not (self.generative_only or self.rnnlm_only),
+            "lookahead": self.lookahead,
+            "rnnlm": self.rnnlm or self.rnnlm_only,
+        }
+        return [part for part, chosen in wanted.items() if chosen]
+
+
 def train(
     *,
     corpus: options.Corpus,
     out: options.OutputPath,
     config: Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists)] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")] = None,
-    proposal: bool = False,
-    lookahead: bool = False,
-    generative_only: bool = False,
-    rnnlm: bool = False,
-    rnnlm_only: bool = False,
+    which: PartOptions,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     resume: bool = False,
     format: options.Format = None,
@@ -40,27 +69,18 @@ def train(
 ) -> None:
     """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
 
-    The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a checkpoint, and
-    --resume continues from it to the same result as an uninterrupted training.
-
     :param out: The model's folder.
     :param config: A TOML file of settings (see the folder configs/).
     :param set_: Change one setting, e.g. model.dropout=0.5.
-    :param proposal: Train only the proposal Q, into the model that is in --out.
-    :param lookahead: Also train the proposal that sees the whole document.
-    :param generative_only: Train P alone, without a proposal.
-    :param rnnlm: Also train the LSTM language model without entities, as a baseline.
-    :param rnnlm_only: Train only the LSTM language model, into the model that is in --out if there is one.
     :param start_from: Start from this model's LSTM language model and its vocabulary
         (pretrain one on plain text with --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
     """
-    alone = {"proposal": proposal, "generative_only": generative_only, "rnnlm_only": rnnlm_only}
-    parts = choose_parts(**alone, lookahead=lookahead, rnnlm=rnnlm)
+    parts = which.choose()
     settings = load_settings(config, parse_changes(set_ or []))
     for remark in settings.remarks:
         terminal.remark(f"remark: {remark}", markup=False)
-    into_model = proposal or (rnnlm_only and (out / "model.json").exists())
+    into_model = which.proposal or (which.rnnlm_only and (out / "model.json").exists())
     if into_model and start_from is not None:
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
     if into_model:
@@ -95,27 +115,6 @@ def train(
         terminal.print(f"{part}: development loss {best:.4f} nats per word (epoch {epoch})")
     terminal.print(f"stored in {out}")
     terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
-
-
-def choose_parts(
-    *, proposal: bool, generative_only: bool, lookahead: bool, rnnlm: bool = False, rnnlm_only: bool = False
-) -> list[Mode]:
-    """Which parts of the model the options ask for."""
-    given = {"--proposal": proposal, "--generative-only": generative_only, "--rnnlm-only": rnnlm_only}
-    chosen = [name for name, wanted in given.items() if wanted]
-    if len(chosen) > 1:
-        raise ConfigError(f"{' and '.join(chosen)} exclude each other")
-    if rnnlm_only and lookahead:
-        raise ConfigError("--rnnlm-only and --lookahead exclude each other")
-    if rnnlm_only:
-        return ["rnnlm"]
-    wanted: dict[Mode, bool] = {
-        "generative": not proposal,
-        "causal": not generative_only,
-        "lookahead": lookahead,
-        "rnnlm": rnnlm,
-    }
-    return [part for part, chosen in wanted.items() if chosen]
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:

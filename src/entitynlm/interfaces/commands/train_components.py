@@ -44,10 +44,6 @@ def train_components(
 ) -> None:
     """Train the components that annotate uses: mention types, mention bias and linker.
 
-    The linker combines the model's own choice of an entity with features of the text such as string match, agreement and
-    salience; without it, links are the model's alone. Each component is stored when it is finished; the same command continues
-    with those that are missing.
-
     :param model: The model's folder (see: entitynlm train).
     :param out: Store the whole model here; default: in its own folder.
     :param components: Which components, separated by commas.
