@@ -7,14 +7,19 @@ paper does not have are "off".
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from entitynlm.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
 NewEntity = Literal["noise", "zero"]
@@ -79,17 +84,13 @@ class ModelConfig:
         check_types(self)
         check_least(self, 1, "hidden_size", "embedding_size", "layers", "max_length", "mention_types")
         check_least(self, 0, "mention_positions", "entity_size", "sigma")
-        _require(
-            not self.copying or self.mention_positions > 0,
-            "copying needs mention_positions: a word must know whether it is in a mention",
-        )
+        told = "copying needs mention_positions: a word must know whether it is in a mention"
+        _require(not self.copying or self.mention_positions > 0, told)
         for name in ("dropout", "weight_dropout"):
             _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")
-        _require(
-            not self.tied or self.embedding_size == self.hidden_size,
-            "tied embeddings need embedding_size = hidden_size, "
-            f"but these are {self.embedding_size} and {self.hidden_size}",
-        )
+        sizes = self.embedding_size, self.hidden_size
+        told = "tied embeddings need embedding_size = hidden_size, but these are {} and {}".format(*sizes)
+        _require(not self.tied or sizes[0] == sizes[1], told)
 
     @property
     def entity_dim(self) -> int:
@@ -138,10 +139,8 @@ class TrainingConfig:
         _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
         check_least(self, 1, "batch_size", "epochs", "patience")
         check_least(self, 0, "window", "clip", "weight_decay", "documents_per_epoch")
-        _require(
-            len(self.weights) == 4 and min(self.weights) >= 0,
-            "weights are four numbers that are not negative",
-        )
+        good = len(self.weights) == 4 and min(self.weights) >= 0
+        _require(good, "weights are four numbers that are not negative")
 
 
 Config = TypeVar("Config")
@@ -181,30 +180,19 @@ def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
 
 def parse_toml_value(text: str) -> Any:
     """One TOML value; a word that is none is taken as the text it is."""
-    toml = _toml()
     try:
-        return toml.loads(f"value = {text}")["value"]
-    except toml.TOMLDecodeError:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
         return text
-
-
-def _toml() -> Any:
-    """The standard library's TOML reader, or its twin for Python 3.10."""
-    try:
-        return importlib.import_module("tomllib")
-    except ImportError:
-        return importlib.import_module("tomli")
 
 
 def load_toml(path: str | Path) -> dict[str, Any]:
     """Read a TOML file with readable errors."""
-    toml = _toml()
     try:
-        with Path(path).open("rb") as stream:
-            return dict(toml.load(stream))
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read ({error.strerror or error})") from error
-    except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: this is not valid TOML ({error})") from error
 
 
@@ -216,9 +204,8 @@ def _require(condition: bool, message: str) -> None:
 def check_least(config: Any, least: int, *names: str) -> None:
     """Whether some settings are not below the least that they can be."""
     for name in names:
-        _require(
-            getattr(config, name) >= least, f"{name} must be at least {least}, not {getattr(config, name)}"
-        )
+        value = getattr(config, name)
+        _require(value >= least, f"{name} must be at least {least}, not {value}")
 
 
 KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {

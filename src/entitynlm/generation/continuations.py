@@ -135,9 +135,8 @@ class _ContinuationWriter:
     def _add_entity(self, words: tuple[str, ...]) -> int:
         ids = self._encode(words)
         if len(ids) > self.encoder.max_length:
-            raise ConfigError(
-                f"the name {' '.join(words)!r} has more than the {self.encoder.max_length} words of a mention"
-            )
+            longest = self.encoder.max_length
+            raise ConfigError(f"the name {' '.join(words)!r} has more than the {longest} words of a mention")
         self.state = self.generator.add_entity(self.state, ids, self._choose_type(ids))
         number = self.state.history.entities
         self.names[number] = words
@@ -153,15 +152,11 @@ class _ContinuationWriter:
         assert self.state.hidden is not None
         h = torch.from_numpy(self.state.hidden.contexts[0]).to(network.W_r.device)
         new_entities = network.create_entity(mention_types, None)
-        places = (
-            1 + (mention_types - 1) * 2 * network.config.mention_positions + network.config.mention_positions
-        )
+        places = 1 + (2 * mention_types - 1) * network.config.mention_positions
         contexts = h.expand(len(mention_types), -1)
         words = network.log_prob_words(contexts, network.project_entity(new_entities), places)
-        scores = (
-            network.log_prob_types(network.project_state(h))[1:] + words[:, self.generator.spell(ids[0])[0]]
-        )
-        return int(mention_types[int(scores.argmax())])
+        types = network.log_prob_types(network.project_state(h))[1:]
+        return 1 + int((types + words[:, self.generator.spell(ids[0])[0]]).argmax())
 
     def _encode(self, words: Sequence[str]) -> list[int]:
         recipe = self.encoder.recipe
@@ -261,20 +256,17 @@ class _ContinuationWriter:
         text, offsets = join_tokens(tokens)
         mentions = []
         for at, word in enumerate(generated):
-            if word.r and (
-                at == 0 or generated[at - 1].l == 1
-            ):  # one that was cut off at the end is as long as what there is
-                end = places[at] + min(word.l, len(generated) - at)
+            if word.r and (at == 0 or generated[at - 1].l == 1):
+                end = places[at] + min(word.l, len(generated) - at)  # one may be cut off at the end
                 mentions.append(Mention(places[at], end, str(word.e)))
-        types = (
-            {str(w.e): self.encoder.types[w.r - 1] for w in generated if w.e} if self.encoder.types else {}
-        )
+        names = self.encoder.types
+        types = {str(word.e): names[word.r - 1] for word in generated if word.e and names}
         ranges = tuple((a, b) for a, b in pairwise(bounds) if a < b)
         shown = tuple(text[a:b] for a, b in offsets)
         document = Document(name, shown, ranges, tuple(mentions), types, text, offsets)
         present = {mention.entity for mention in mentions}
-        names = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
-        return Continuation(text, document, names)
+        called = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
+        return Continuation(text, document, called)
 
     def _spell(self, entity: int, x: int, spelled: dict[int, int]) -> str:
         if self.vocabulary is None or x != self.vocabulary.unknown:

@@ -125,9 +125,8 @@ def estimate_log_prob(
     **options: Any,
 ) -> MarginalEstimate:
     """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filters`."""
-    filters = make_filters(
-        model, proposal, document, repeats=repeats, method=method, prior_share=prior_share, **options
-    )
+    options |= {"repeats": repeats, "method": method, "prior_share": prior_share}
+    filters = make_filters(model, proposal, document, **options)
     log_evidence = np.empty((repeats, len(document)))
     for chunk in Readings(document).read_both(model, proposal):
         part = slice(chunk.start, chunk.stop)

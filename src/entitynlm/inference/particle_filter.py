@@ -18,18 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.errors import InferenceError
+from entitynlm.inference import weights
 from entitynlm.inference.particles import Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
 from entitynlm.inference.state_tables import NetworkArrays
-from entitynlm.inference.weights import (
-    FloatArray,
-    accumulate_weights,
-    effective_sample_size,
-    log_mean_exp,
-    normalise,
-    resample,
-)
+from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_cache import WordCache
 from entitynlm.inference.word_scorer import make_word_scorer
 from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
@@ -147,7 +141,7 @@ class ParticleFilter:
             log_evidence[start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
             self._last_word = int(x[stop - 1])
-            self.sample_sizes.append(float(effective_sample_size(self.log_weights)))
+            self.sample_sizes.append(float(weights.effective_sample_size(self.log_weights)))
             parents = self._resample() if self.position < end else None
             if self.keep:
                 self.records.append(SegmentRecord(*choices[:3], parents))
@@ -169,7 +163,7 @@ class ParticleFilter:
         self.parts[3] += log_words.sum(0)
         self.log_q += choices.log_q.sum(0)
         log_p = choices.log_p.sum(0) + log_words
-        log_means: FloatArray = accumulate_weights(self.log_weights, log_p - choices.log_q)
+        log_means: FloatArray = weights.accumulate_weights(self.log_weights, log_p - choices.log_q)
         if not np.isfinite(log_means[-1]):
             raise InferenceError(
                 f"all {self.count} particles have probability zero (or none that is a number) near word {self.position}; "
@@ -182,8 +176,8 @@ class ParticleFilter:
         if self.sample_sizes[-1] >= self.filter_config.threshold * self.count:
             return None
         assert self._population is not None
-        parents = resample(normalise(self.log_weights), self._for_parents)
-        self.log_evidence += float(log_mean_exp(self.log_weights))
+        parents = weights.resample(weights.normalise(self.log_weights), self._for_parents)
+        self.log_evidence += float(weights.log_mean_exp(self.log_weights))
         self._population.copy(parents)
         self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
         self.log_weights = np.zeros(self.count)
@@ -199,4 +193,4 @@ class ParticleFilter:
     @property
     def total(self) -> float:
         """The estimate of log P of all words so far."""
-        return self.log_evidence + float(log_mean_exp(self.log_weights))
+        return self.log_evidence + float(weights.log_mean_exp(self.log_weights))

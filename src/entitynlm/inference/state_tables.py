@@ -73,11 +73,9 @@ class StateTable:
         norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
         new_entities = new_entities / np.maximum(norms, SMALLEST_NORM).astype(new_entities.dtype)
         self.fixed = len(new_entities)  # rows that are never dropped
-        self.rows = self._allocate(
-            max(1024, 4 * self.fixed), new_entities.shape[1], new_entities.dtype, KEPT if copying else 0
-        )
-        lengths = np.zeros((particles + 1, tables.length_weights.shape[0]))
-        self.rows = self.rows._replace(lengths=lengths)
+        size, kept = max(1024, 4 * self.fixed), KEPT if copying else 0
+        room = self._allocate(size, new_entities.shape[1], new_entities.dtype, kept)
+        self.rows = room._replace(lengths=np.zeros((particles + 1, len(tables.length_weights))))
         self.rows.vectors[: self.fixed] = new_entities
         self.rows.used[0] = self.fixed
 

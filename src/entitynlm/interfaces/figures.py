@@ -57,10 +57,8 @@ def draw_training(records: Sequence[dict[str, Any]]) -> Any:
         axis.plot(epochs, [record["train_loss"] for record in own], label="training", color=GREY)
         axis.plot(epochs, [record["dev_loss"] for record in own], label="development", color=BLUE)
         axis.plot([best["epoch"]], [best["dev_loss"]], "o", color=BLUE)
-        note = f"{best['dev_loss']:.3f} at epoch {best['epoch']}"
-        axis.annotate(
-            note, (best["epoch"], best["dev_loss"]), xytext=(0, 8), textcoords="offset points", ha="right"
-        )
+        note, place = f"{best['dev_loss']:.3f} at epoch {best['epoch']}", (best["epoch"], best["dev_loss"])
+        axis.annotate(note, place, xytext=(0, 8), textcoords="offset points", ha="right")
         axis.set(title=part, xlabel="epoch", ylabel="loss (nats per word)")
         axis.legend(frameon=False)
     return figure

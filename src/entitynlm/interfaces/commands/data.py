@@ -142,11 +142,10 @@ def check(
     for report in failed:
         terminal.print(f"error: {report.error}", markup=False, style="red")
     counts = {"files": len(reports), "documents": documents, "oddities": odd, "unreadable": len(failed)}
-    terminal.print(
-        "{files:,} files, {documents:,} documents: {oddities:,} oddities, {unreadable:,} unreadable files".format(
-            **counts
-        )
+    told = (
+        f"{len(reports):,} files, {documents:,} documents: {odd:,} oddities, {len(failed):,} unreadable files"
     )
+    terminal.print(told)
     terminal.write_json({**counts, "reports": [report.as_json() for report in reports]})
     if failed or (strict and odd):
         raise typer.Exit(2 if failed else 1)

@@ -57,16 +57,14 @@ def demo(
 
 def show_running_example(terminal: Terminal) -> None:
     """The paper's running example, and its sequences X, R, E, L."""
-    from entitynlm.interfaces.views import show_document, tabulate_sequences
+    from entitynlm.interfaces.views import show_document
     from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 
-    terminal.print("[bold]The paper's running example[/bold]: each colour is an entity\n")
-    show_document(terminal, RUNNING_EXAMPLE)
-    meaning = "X is the word, R whether it is in a mention, E which entity, L how many words are left"
-    terminal.print(f"\nAs the model sees it: {meaning}")
-    for table in tabulate_sequences(RUNNING_EXAMPLE):
-        terminal.print()
-        terminal.print(table)
+    terminal.print(
+        "[bold]The paper's running example[/bold]: each colour is an entity. As the model sees it,"
+    )
+    terminal.print("X is the word, R whether it is in a mention, E which entity, L how many words are left\n")
+    show_document(terminal, RUNNING_EXAMPLE, sequences=True)
 
 
 def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> dict[str, Any]:

@@ -62,9 +62,8 @@ def evaluate_coref(
     :param weights_out: Write each combination's weights into this folder, for rerank.
     """
     if model is None and reranking.scores is None and ranker is None:
-        raise ConfigError(
-            "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or both"
-        )
+        told = "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or both"
+        raise ConfigError(told)
     corpus = source.open()
     names = shared.choose_splits(corpus, split)
     read_baselines = reranking.find_baselines(names)
@@ -118,9 +117,8 @@ def evaluate_entity(
     stories = table3.read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=model is not None, human=table3.has_guesses(stories))
     learns = any(name in table3.NEEDS_TRAINING for name in names)
-    documents = {
-        name: list(corpus.documents(name)) for name in ("train", "dev") if learns and name in corpus.splits
-    }
+    present_splits = [name for name in ("train", "dev") if learns and name in corpus.splits]
+    documents = {name: list(corpus.documents(name)) for name in present_splits}
     asked = model if any(name in table3.NEEDS_MODEL for name in names) else None
     pretrained = terminal.load_model(asked, source.device) if asked is not None else None
     config = load_config(ours_config) if ours_config else None

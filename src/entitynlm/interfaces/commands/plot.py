@@ -29,10 +29,9 @@ def training(
     :param model: A model's folder (with its log.jsonl), or such a log.
     """
     records = read_log(model)
-    from entitynlm.interfaces.figures import draw_training, save_figure
+    from entitynlm.interfaces.figures import draw_training
 
-    save_figure(draw_training(records), out)
-    _finish(terminal, out, {"task": "plot training", "epochs": len(records)})
+    finish(terminal, out, draw_training(records), {"task": "plot training", "epochs": len(records)})
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -72,10 +71,10 @@ def surprisal(
     report = measuring.report(model.load(terminal), document, terminal)
     if not report.tables.words:
         raise ConfigError("there is no word in this text that the model reads")
-    from entitynlm.interfaces.figures import draw_surprisal, save_figure
+    from entitynlm.interfaces.figures import draw_surprisal
 
-    save_figure(draw_surprisal(report.tables, unit=report.unit, smooth=smooth), out)
-    _finish(terminal, out, {"task": "plot surprisal", **summarise(text.file, report.tables)})
+    drawn = draw_surprisal(report.tables, unit=report.unit, smooth=smooth)
+    finish(terminal, out, drawn, {"task": "plot surprisal", **summarise(text.file, report.tables)})
 
 
 def timeline(
@@ -97,10 +96,10 @@ def timeline(
     report = measuring.report(model.load(terminal), document, terminal)
     if not report.characters:
         raise ConfigError("no entity was found in this text, so there is no timeline to draw")
-    from entitynlm.interfaces.figures import draw_entities, save_figure
+    from entitynlm.interfaces.figures import draw_entities
 
-    save_figure(draw_entities(report, most=entities), out)
-    _finish(terminal, out, {"task": "plot timeline", **summarise(text.file, report.tables)})
+    drawn = draw_entities(report, most=entities)
+    finish(terminal, out, drawn, {"task": "plot timeline", **summarise(text.file, report.tables)})
 
 
 def calibration(
@@ -120,21 +119,24 @@ def calibration(
     opened = open_corpus(corpus, format=format)
     opened.files(split)  # an error here if there is no such split
     pretrained = model.load(terminal)
-    from entitynlm.interfaces.figures import draw_calibration, save_figure
+    from entitynlm.interfaces.figures import draw_calibration
     from entitynlm.prediction.calibration import measure_calibration
 
     found = measure_calibration(pretrained, track(terminal, opened.name, opened.documents(split)), bins=bins)
-    name = f"{opened.name} {split}" if split else opened.name
-    save_figure(draw_calibration(found, name), out)
+    drawn = draw_calibration(found, f"{opened.name} {split}" if split else opened.name)
     terminal.print(
         f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
         f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
         markup=False,
     )
     heading = {"task": "plot calibration", "model": model.model, "corpus": str(corpus)}
-    _finish(terminal, out, {**heading, **found.to_dict()})
+    finish(terminal, out, drawn, {**heading, **found.to_dict()})
 
 
-def _finish(terminal: Terminal, out: Path, figures: dict[str, Any]) -> None:
+def finish(terminal: Terminal, out: Path, drawn: Any, figures: dict[str, Any]) -> None:
+    """Write the drawing, and the figures in it as JSON where asked for."""
+    from entitynlm.interfaces.figures import save_figure
+
+    save_figure(drawn, out)
     terminal.print(f"wrote {print_path(out)}", markup=False)
     terminal.write_json({**figures, "out": str(out)})

@@ -12,7 +12,8 @@ import typer
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.commands.plot import finish
+from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
@@ -71,16 +72,15 @@ def marginal(
         points, references = measure(source, opened.documents(split), terminal, **curve)
     else:
         points, references = read_curve(source)
-    from entitynlm.interfaces.figures import draw_marginal_curve, save_figure
+    from entitynlm.interfaces.figures import draw_marginal_curve
 
-    save_figure(draw_marginal_curve(points, references), out)
     for point in points:
         bar = f" ± {point.standard_deviation:.2f}" if len(point.perplexities) > 1 else ""
         terminal.print(
             f"{point.method:16} {point.proposal:10} N = {point.particles:<5} {point.mean:.2f}{bar} (ESS {point.ess:.1f})"
         )
-    terminal.print(f"wrote {print_path(out)}", markup=False)
-    terminal.write_json({"points": [point.to_dict() for point in points], "references": references})
+    figures = {"points": [point.to_dict() for point in points], "references": references}
+    finish(terminal, out, draw_marginal_curve(points, references), figures)
 
 
 def measure(model: Path, documents: Iterable[Document], terminal: Terminal, **curve: Any) -> Curve:
