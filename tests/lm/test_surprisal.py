@@ -12,8 +12,7 @@ import pytest
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal import measure_surprisal
-from entitynlm.lm.surprisal_plain import score_with_zero_entities
-from entitynlm.lm.surprisal_sampling import estimate_words
+from entitynlm.lm.surprisal_words import estimate_words, score_with_zero_entities
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob

@@ -16,7 +16,7 @@ from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrai
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
-from entitynlm.training.batching import choose_documents
+from entitynlm.training.loop import choose_documents
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings
 

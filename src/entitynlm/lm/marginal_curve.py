@@ -19,7 +19,7 @@ import numpy as np
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.marginal import METHODS, Method
 from entitynlm.lm.evaluation import Sampling
-from entitynlm.lm.perplexity import to_perplexity
+from entitynlm.lm.scores import to_perplexity
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track

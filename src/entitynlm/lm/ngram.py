@@ -171,9 +171,6 @@ def spell(word: int, vocabulary: Vocabulary) -> str:
     return "</s>" if word == vocabulary.sentence_end else str(word)
 
 
-# -- the estimators ------------------------------------------------------------------------------------------
-
-
 def find_lmplz() -> Path | None:
     """KenLM's estimator on the search path, or beside the Python that runs us (where our script puts it)."""
     beside = Path(sys.prefix) / "bin" / "lmplz"

@@ -1,7 +1,7 @@
 """Surprisal of every token and of every referent of a text: tables for experiments.
 
 A token's surprisal is -log p(x_t | what came before). What came before is the words alone, and mentions are sampled and summed
-out (``surprisal_sampling``); or, where the document's own mentions are to be used, the words and the mentions before
+out (``surprisal_words``); or, where the document's own mentions are to be used, the words and the mentions before
 (``referents``), which is exact. A mention's surprisal is that of its referent, given that somebody is mentioned.
 """
 
@@ -18,8 +18,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import SpellingModel
-from entitynlm.lm.surprisal_plain import Source, score_without_entities
-from entitynlm.lm.surprisal_sampling import WordEstimates, estimate_words
+from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.pretrained import Pretrained
@@ -169,9 +168,6 @@ def measure_surprisal(
         source,
         base,
     )
-
-
-# -- rows ------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -101,8 +101,6 @@ class Document:
         self._check_offsets()
         self._check_columns()
 
-    # -- invariants ----------------------------------------------------------------------------------------------
-
     def _fail(self, message: str) -> DataError:
         return DataError(f"document {self.id!r}: {message}")
 
@@ -163,8 +161,6 @@ class Document:
                 if not -1 <= head < len(self.tokens):
                     raise self._fail(f"the head {head} of token {index} is not a token")
 
-    # -- views ---------------------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         return len(self.tokens)
 
@@ -195,8 +191,6 @@ class Document:
     def column(self, name: str) -> tuple[str | None, ...]:
         """A column by name, filled with ``None`` where the document does not have it."""
         return self.columns.get(name, (None,) * len(self.tokens))
-
-    # -- changed copies ------------------------------------------------------------------------------------------
 
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None

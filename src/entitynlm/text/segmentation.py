@@ -104,13 +104,11 @@ class TextSegmenter:
         yield end
 
 
-@functools.cache
-def _load_segmenter() -> TextSegmenter:
-    return TextSegmenter()
+_load_segmenter = functools.cache(TextSegmenter)  # all callers share one
 
 
 def segment_text(text: str) -> Segmentation:
-    """Words and sentences of raw text, by a segmenter that all callers share."""
+    """Words and sentences of raw text."""
     return _load_segmenter().segment(text)
 
 

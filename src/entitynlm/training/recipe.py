@@ -18,9 +18,8 @@ from entitynlm.model.pretrained import CONFIG_FILE, Network, Pretrained, load_pr
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.batching import derive_seed
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
-from entitynlm.training.loop import Training
+from entitynlm.training.loop import Training, derive_seed
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]

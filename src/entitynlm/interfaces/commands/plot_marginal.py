@@ -86,8 +86,8 @@ def marginal(
 def measure(model: Path, documents: Iterable[Document], terminal: Terminal, **curve: Any) -> Curve:
     """Measure the points, and the LSTM's perplexity on the same words where the model has one."""
     from entitynlm.lm.marginal_curve import trace_curve
-    from entitynlm.lm.perplexity import to_perplexity
     from entitynlm.lm.rnnlm import score_words
+    from entitynlm.lm.scores import to_perplexity
 
     pretrained = terminal.load_model(model)
     encoded = [pretrained.encoder.encode(document) for document in documents]

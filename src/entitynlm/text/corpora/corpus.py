@@ -195,9 +195,6 @@ _RECOGNISERS: tuple[Recogniser, ...] = (
 )
 
 
-# -- what the recognisers use ------------------------------------------------------------------------------
-
-
 def _choose_files(paths: Iterable[Path]) -> list[Path]:
     """The annotated files, or the texts where there are none (a text beside a brat file belongs to that)."""
     files = [path for path in paths if path.is_file()]

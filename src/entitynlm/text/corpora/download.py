@@ -140,9 +140,6 @@ def _is_here_already(entry: CatalogueEntry, target: Path) -> bool:
     return True
 
 
-# -- where the files come from ----------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def _open_source(source: Path) -> Iterator[Fetch]:
     if source.is_dir():
@@ -200,9 +197,6 @@ def _readable_write_errors(target: Path) -> Iterator[None]:
         full = error.errno == errno.ENOSPC
         hint = "Free some space and repeat the command: it goes on from here" if full else None
         raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
-
-
-# -- one file from the web -----------------------------------------------------------------------------------
 
 
 def download_file(

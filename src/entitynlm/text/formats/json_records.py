@@ -140,9 +140,6 @@ def restore_mention(span: Span, entity: str, details: JsonObject) -> Mention:
     )
 
 
-# -- values out of JSON, with readable errors where they are of another type ---------------------------------------
-
-
 def take(value: object, kind: type[T], what: str) -> T:
     """``value`` if it is of this type; ``what`` names it in the error."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

@@ -73,17 +73,11 @@ class View:
         self.starts.extend([start] * len(piece))
         self.ends.extend([end] * len(piece))
 
-    def copy(self, source: str, start: int, end: int) -> None:
-        """Append a range of the original as it is."""
-        self.pieces.append(source[start:end])
-        self.starts.extend(range(start, end))
-        self.ends.extend(range(start + 1, end + 1))
-
-    def copy_view(self, other: View, text: str, start: int, end: int) -> None:
-        """Append a range of another view, whose text is ``text``."""
-        self.pieces.append(text[start:end])
-        self.starts.extend(other.starts[start:end])
-        self.ends.extend(other.ends[start:end])
+    def copy(self, piece: str, places: list[int]) -> None:
+        """Append characters of the original that stand at these places."""
+        self.pieces.append(piece)
+        self.starts.extend(places)
+        self.ends.extend(place + 1 for place in places)
 
     def locate(self, start: int, end: int) -> Span:
         """The range of the original that holds the characters from ``start`` to ``end`` of the view."""
@@ -124,18 +118,14 @@ def _hide_invisible(text: str) -> str:
 def _add_block(view: View, work: str, block: _Block, labels: set[str]) -> None:
     if view.starts:
         view.add("\n\n", block.ranges[0][0], block.ranges[0][0])
-    lines = View()
-    for start, end in block.ranges:
-        if lines.starts:
-            lines.add("\n", start, start)
-        lines.copy(work, start, end)
-    text = lines.text
+    text = "\n".join(work[start:end] for start, end in block.ranges)
+    places = [place for start, end in block.ranges for place in range(start, end + 1)]
     at = 0
     for start, end, replacement in [] if block.raw else find_syntax(text, labels):
-        view.copy_view(lines, text, at, start)
-        view.add(replacement, *lines.locate(start, end))
+        view.copy(text[at:start], places[at:start])
+        view.add(replacement, places[start], places[end - 1] + 1)
         at = end
-    view.copy_view(lines, text, at, len(text))
+    view.copy(text[at:], places[at : len(text)])
 
 
 def _find_blocks(work: str) -> Iterator[_Block]:
@@ -207,16 +197,10 @@ def _take_table(work: str, lines: list[Span], number: int) -> tuple[list[_Block]
     while number < len(lines) and "|" in work[slice(*lines[number])]:
         start, end = lines[number]
         if number != header + 1:
-            row = _Block()
-            for cell in re.finditer(r"(?:\\.|[^|\\\n]|\\$)+", work[start:end]):
-                if cell[0].strip():
-                    row.ranges.append((start + cell.start(), start + cell.end()))
-            rows.append(row)
+            cells = re.finditer(r"(?:\\.|[^|\\\n]|\\$)+", work[start:end])
+            rows.append(_Block([(start + c.start(), start + c.end()) for c in cells if c[0].strip()]))
         number += 1
     return rows, number
-
-
-# -- inside of a paragraph ----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -315,20 +299,12 @@ def _judge_marks(text: str, start: int, end: int) -> _Marks:
     """CommonMark's flanking rules: can this run begin emphasis, can it end it?"""
     before = text[start - 1] if start else " "
     after = text[end] if end < len(text) else " "
-    left = not after.isspace() and (not _is_punctuation(after) or before.isspace() or _is_punctuation(before))
-    right = not before.isspace() and (
-        not _is_punctuation(before) or after.isspace() or _is_punctuation(after)
-    )
-    sign = text[start]
-    if sign == "_":
-        opens = left and (not right or _is_punctuation(before))
-        closes = right and (not left or _is_punctuation(after))
-        return _Marks(sign, start, end, opens, closes)
-    return _Marks(sign, start, end, left, right)
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character)[0] in "PS"
+    sign_before, sign_after = (unicodedata.category(character)[0] in "PS" for character in (before, after))
+    opens = not after.isspace() and (not sign_after or before.isspace() or sign_before)
+    closes = not before.isspace() and (not sign_before or after.isspace() or sign_after)
+    if text[start] == "_":
+        opens, closes = opens and (not closes or sign_before), closes and (not opens or sign_after)
+    return _Marks(text[start], start, end, opens, closes)
 
 
 def _pair_marks(marks: list[_Marks]) -> list[Edit]:

@@ -87,9 +87,6 @@ def find_outermost(document: Document) -> list[Mention]:
     return outermost
 
 
-# -- the reader who knows the scripts ----------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class SlotGuess:
     """The distribution over old entities and ``new`` at one slot, by role, and what came."""

@@ -311,9 +311,6 @@ def choose_article(following: str) -> str:
     return "an" if start[0] in "aeiou" or start.startswith(("hour", "honest", "8", "11", "18")) else "a"
 
 
-# -- whether what was said before is enough for a pronoun ------------------------------------------------------
-
-
 def find_person(participant: Participant) -> str:
     """Person, number and gender that a pronoun for this participant has."""
     return "3p" if participant.plural else f"3{participant.gender}"

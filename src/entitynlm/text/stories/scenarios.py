@@ -84,9 +84,6 @@ def _read_script(path: Path) -> _ScriptReader:
     return _ScriptReader(path, _read_lines(path))
 
 
-# -- lines -------------------------------------------------------------------------------------------------------
-
-
 @dataclass
 class ScriptLine:
     """A line of a scenario file with the lines that are indented below it."""
@@ -137,9 +134,6 @@ def _read_lines(path: Path) -> list[ScriptLine]:
             siblings.append(line)
             ancestors.append(line)
     return ancestors[0].children
-
-
-# -- scripts -----------------------------------------------------------------------------------------------------
 
 
 class _ScriptReader:

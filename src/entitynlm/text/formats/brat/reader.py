@@ -186,9 +186,8 @@ def _add_mentions(
     for key, each in found.items():
         known = words.written.get(key, {})
         name = take(known.get("entity", each.chain or key), str, "entity")
-        if known.get("label") == each.label and known.get("ranges") == [
-            list(range_) for range_ in each.ranges
-        ]:
+        ranges = [list(characters) for characters in each.ranges]
+        if (known.get("label"), known.get("ranges")) == (each.label, ranges):
             (span,) = take_spans([known.get("span")], "span")
             mentions[key] = restore_mention(span, name, known)
             each.type = None if known.get("type") is None else take(known["type"], str, "type")
@@ -237,9 +236,6 @@ def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> lis
     return parts
 
 
-# -- the lines of an .ann file --------------------------------------------------------------------------------
-
-
 def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, Link]]]:
     """The mentions of an ``.ann`` file by their keys, and its links, each with its name."""
     found: dict[str, TextBound] = {}
@@ -259,9 +255,8 @@ def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, L
             if match := RELATION.fullmatch(rest):
                 links.append((number, match[1], (match[2], match[3])))
             else:
-                source.report(
-                    f"the relation {key} does not join two text annotations and was left out", number
-                )
+                message = f"the relation {key} does not join two text annotations and was left out"
+                source.report(message, number)
                 links.append((number, rest.split(" ")[0] or key, ()))
         elif not re.fullmatch(r"[A-Z#]\d*", key):
             raise source.error("this is not a brat annotation", number, found=line[:80], expected=EXPECTED)
@@ -277,33 +272,23 @@ def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextB
     numbers = [int(each) for each in re.split("[ ;]", match[2])] if match else []
     ranges = tuple(sorted(zip(numbers[::2], numbers[1::2], strict=True)))
     if match is None or any(start >= end for start, end in ranges):
-        message = (
-            "a range of characters is empty or runs backwards"
-            if match
-            else "this text annotation has no label or no ranges of characters"
-        )
+        message = "this text annotation has no label or no ranges of characters"
+        if match:
+            message = "a range of characters is empty or runs backwards"
         raise source.error(message, number, found=f"{key}\t{rest}"[:80], expected=EXPECTED)
     return TextBound(key, match[1], ranges, surface, number)
 
 
 def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
     """The classes of the equivalence that the links generate, in the order of their first members."""
-    leader = {key: key for key in keys}
-
-    def find(key: str) -> str:
-        while leader[key] != key:
-            leader[key] = leader[leader[key]]
-            key = leader[key]
-        return key
-
+    class_of = {key: {key} for key in keys}
     for link in links:
-        members = [find(key) for key in link if key in leader]
-        for key in members[1:]:
-            leader[find(key)] = find(members[0])
-    classes: dict[str, list[str]] = {}
-    for key in leader:
-        classes.setdefault(find(key), []).append(key)
-    return list(classes.values())
+        for one, other in itertools.pairwise(key for key in link if key in class_of):
+            small, large = sorted((class_of[one], class_of[other]), key=len)
+            large |= small
+            class_of.update(dict.fromkeys(small, large))
+    order = {key: place for place, key in enumerate(class_of)}
+    return [sorted(keys, key=order.__getitem__) for keys in {id(c): c for c in class_of.values()}.values()]
 
 
 def _settle_types(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:

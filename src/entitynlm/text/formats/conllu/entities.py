@@ -208,9 +208,6 @@ def _join_touching(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-# -- writing -------------------------------------------------------------------------------------------------
-
-
 def choose_header(document: Document) -> list[str]:
     """The fields to write: those the document was read with, and the others that its mentions need."""
     header = [name for name in document.meta.get("global.Entity", DEFAULT_HEADER).split("-") if name.strip()]
