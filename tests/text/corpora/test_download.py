@@ -12,10 +12,12 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CatalogueEntry
 from entitynlm.text.corpora.download import check_corpus, download_file, get_corpus
 
@@ -93,8 +95,12 @@ def serve(behaviour: Behaviour) -> None:
     behaviour.files = {name.replace("conll/", "texts/"): content for name, content in FILES.items()}
 
 
-def no_pause(seconds: float) -> None:
-    """Tests don't wait."""
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Tests don't wait, but they know for how long they would have."""
+    seconds: list[float] = []
+    monkeypatch.setattr(download, "time", SimpleNamespace(sleep=seconds.append))
+    return seconds
 
 
 # -- one file ------------------------------------------------------------------------------------------------
@@ -115,19 +121,20 @@ def test_a_file_whose_connection_is_cut_is_fetched_again(
     content = bytes(range(256)) * 20
     behaviour.files = {"a.bin": content}
     behaviour.cut_after = [1000, 2000]
-    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content), pause=no_pause)
+    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content))
     assert (tmp_path / "a.bin").read_bytes() == content
     assert len(behaviour.requests) == 3
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_fetched(
-    server: tuple[Behaviour, str], tmp_path: Path
+    server: tuple[Behaviour, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behaviour, url = server
+    monkeypatch.setattr(download, "ATTEMPTS", 1)
     behaviour.files = {"a.bin": b"0123456789" * 100}
     behaviour.cut_after = [300]
     with pytest.raises(DataError, match="the download failed 1 times"):
-        download_file(url + "a.bin", tmp_path / "a.bin", attempts=1, pause=no_pause)
+        download_file(url + "a.bin", tmp_path / "a.bin")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,7 +151,7 @@ def test_a_missing_file_is_said_at_once_with_what_to_do(
 ) -> None:
     behaviour, url = server
     with pytest.raises(DataError, match=r"404 Not Found\. The file may have moved.*--url.*--from"):
-        download_file(url + "gone.txt", tmp_path / "gone.txt", pause=no_pause)
+        download_file(url + "gone.txt", tmp_path / "gone.txt")
     assert len(behaviour.requests) == 1
 
 
@@ -152,14 +159,16 @@ def test_a_server_that_is_busy_is_asked_again(server: tuple[Behaviour, str], tmp
     behaviour, url = server
     behaviour.files = {"a.txt": b"hello"}
     behaviour.failures = [503, 429]
-    download_file(url + "a.txt", tmp_path / "a.txt", pause=no_pause)
+    download_file(url + "a.txt", tmp_path / "a.txt")
     assert len(behaviour.requests) == 3
 
 
-def test_no_server_at_all_ends_with_a_readable_error(tmp_path: Path) -> None:
-    waits: list[float] = []
+def test_no_server_at_all_ends_with_a_readable_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: list[float]
+) -> None:
+    monkeypatch.setattr(download, "ATTEMPTS", 3)
     with pytest.raises(DataError, match="failed 3 times"):
-        download_file("http://127.0.0.1:9/a", tmp_path / "a", attempts=3, pause=waits.append)
+        download_file("http://127.0.0.1:9/a", tmp_path / "a")
     assert waits == [1.0, 2.0]
 
 

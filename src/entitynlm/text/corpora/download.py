@@ -199,20 +199,13 @@ def _readable_write_errors(target: Path) -> Iterator[None]:
         raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
 
 
-def download_file(
-    url: str,
-    path: Path,
-    *,
-    sha256: str | None = None,
-    attempts: int = ATTEMPTS,
-    pause: Callable[[float], None] = time.sleep,
-) -> None:
+def download_file(url: str, path: Path, *, sha256: str | None = None) -> None:
     """Fetch ``url`` to ``path``, which exists only once it is complete and right."""
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise ConfigError(f"only http and https addresses can be fetched, not {url!r}")
     part = path.with_name(path.name + ".part")
     try:
-        _fetch(url, part, attempts=attempts, pause=pause)
+        _fetch(url, part)
         if sha256 is not None:
             verify_file(part, sha256, origin=url)
         part.replace(path)
@@ -220,9 +213,9 @@ def download_file(
         part.unlink(missing_ok=True)
 
 
-def _fetch(url: str, path: Path, *, attempts: int, pause: Callable[[float], None]) -> None:
+def _fetch(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "entitynlm"})
-    for attempt in range(1, attempts + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("wb") as stream:
                 while chunk := _receive(response):
@@ -233,20 +226,17 @@ def _fetch(url: str, path: Path, *, attempts: int, pause: Callable[[float], None
         except urllib.error.HTTPError as error:
             error.close()
             if error.code < 500 and error.code != 429:
-                raise DataError(
-                    f"the server answers {error.code} {error.reason}",
-                    path=url,
-                    hint="The file may have moved: name another address with --url, or a copy with --from",
-                ) from error
+                message = f"the server answers {error.code} {error.reason}"
+                hint = "The file may have moved: name another address with --url, or a copy with --from"
+                raise DataError(message, path=url, hint=hint) from error
             reason: Exception = error
         except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
             reason = error
-        if attempt < attempts:
-            pause(0.5 * 2**attempt)
+        if attempt < ATTEMPTS:
+            time.sleep(0.5 * 2**attempt)
+    message = f"the download failed {ATTEMPTS} times, at last with {reason}"
     raise DataError(
-        f"the download failed {attempts} times, at last with {reason}",
-        path=url,
-        hint="Is there a connection? --from takes a copy that you have",
+        message, path=url, hint="Is there a connection? --from takes a copy that you have"
     ) from reason
 
 

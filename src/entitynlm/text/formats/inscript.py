@@ -61,21 +61,22 @@ def _read_sentences(source: Source) -> Iterator[_Sentence]:
             if sentence is not None and sentence.words:
                 source.report("a sentence begins before a blank line ended the one before it", number)
                 yield sentence
-            sentence, known = _Sentence(line[4:].strip()), True
+            sentence = _Sentence(line[4:].strip())
         elif line.startswith("#text="):
-            sentence, known = sentence or _Sentence(), True
+            sentence = sentence or _Sentence()
             sentence.text = line[6:].strip()
-        elif not line.strip():
-            if sentence is not None and sentence.words:
+        elif line.strip():
+            if not known and sentence is None and not ROW.match(line):
+                raise source.error("this is not InScript", number, found=line, expected=EXPECTED)
+            sentence = sentence or _Sentence()
+            _add_row(sentence, line, source, number)
+        elif sentence is not None:
+            if sentence.words:
                 yield sentence
-            elif sentence is not None:
+            else:
                 source.report(f"sentence {sentence.number} has no words", number)
             sentence = None
-        else:
-            if not known and not ROW.match(line):
-                raise source.error("this is not InScript", number, found=line, expected=EXPECTED)
-            sentence, known = sentence or _Sentence(), True
-            _add_row(sentence, line, source, number)
+        known = known or sentence is not None
     if sentence is not None and sentence.words:
         yield sentence
 

@@ -4,6 +4,7 @@ Expat is fed piece by piece and emptied after each story; a file that declares X
 end) is refused.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,56 +19,51 @@ STORIES = ("story", "script", "document")
 LINE = "@line"  # our own attribute of every element, a name that XML does not allow
 
 
-class _StoryParser:
-    """Collects the elements of stories, each with the text of its ``content``."""
+def _parse_stories(source: Source) -> Iterator[tuple[Element, str]]:
+    """The elements of stories, each with the text of its ``content``."""
+    finished: list[tuple[Element, str]] = []
+    opened: list[Element] = []
+    contents: list[str] = []
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
 
-    def __init__(self, source: Source) -> None:
-        self.finished: list[tuple[Element, str]] = []
-        self._source = source
-        self._open: list[Element] = []
-        self._content: list[str] = []
-        self._expat = expat.ParserCreate()
-        self._expat.buffer_text = True
-        self._expat.StartElementHandler = self._start
-        self._expat.EndElementHandler = self._end
-        self._expat.CharacterDataHandler = self._add_text
-        self._expat.EntityDeclHandler = self._refuse_entity
-
-    def feed(self, chunk: bytes, is_last: bool) -> None:
-        try:
-            self._expat.Parse(chunk, is_last)
-        except (expat.ExpatError, LookupError, ValueError) as error:
-            message = f"this is not well-formed XML ({error})"
-            line = self._expat.CurrentLineNumber
-            raise self._source.error(message, line, hint="Check that the file is complete") from error
-
-    def _refuse_entity(self, name: str, *_: object) -> None:
-        message = f"the file declares an entity ({name}), which stories have no need of"
-        line = self._expat.CurrentLineNumber
-        raise self._source.error(message, line, hint="Take the DOCTYPE out of the file")
-
-    def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        line = str(self._expat.CurrentLineNumber)
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        line = str(parser.CurrentLineNumber)
         element = Element(tag.rpartition(":")[2].lower(), {**attributes, LINE: line})
-        if self._open:
-            self._open[-1].append(element)
-        self._open.append(element)
+        if opened:
+            opened[-1].append(element)
+        opened.append(element)
 
-    def _end(self, _: str) -> None:
-        element = self._open.pop()
-        outermost = element.tag in STORIES and not any(around.tag in STORIES for around in self._open)
-        if outermost or not self._open:
-            self.finished.append((element, "".join(self._content)))
-            self._content.clear()
-            if self._open:
-                self._open[-1].remove(element)
+    def end(_: str) -> None:
+        element = opened.pop()
+        outermost = element.tag in STORIES and not any(around.tag in STORIES for around in opened)
+        if outermost or not opened:
+            finished.append((element, "".join(contents)))
+            contents.clear()
+            if opened:
+                opened[-1].remove(element)
 
-    def _add_text(self, text: str) -> None:
-        element = self._open[-1]
+    def add_text(text: str) -> None:
+        element = opened[-1]
         if element.tag in ("content", "text"):
-            self._content.append(text)
+            contents.append(text)
         elif element.tag == "token":
             element.text = (element.text or "") + text.strip()
+
+    def refuse_entity(name: str, *_: object) -> None:
+        message = f"the file declares an entity ({name}), which stories have no need of"
+        raise source.error(message, parser.CurrentLineNumber, hint="Take the DOCTYPE out of the file")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = add_text, refuse_entity
+    for chunk in itertools.chain(source.chunks(), (b"",)):
+        try:
+            parser.Parse(chunk, not chunk)
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            message, hint = f"this is not well-formed XML ({error})", "Check that the file is complete"
+            raise source.error(message, parser.CurrentLineNumber, hint=hint) from error
+        yield from finished
+        finished.clear()
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -80,25 +76,17 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     """One document per story element (a file that is one story has one)."""
-    parser = _StoryParser(source)
     count = 0
-    is_over = False
-    chunks = source.chunks()
-    while not is_over:
-        chunk = next(chunks, b"")
-        is_over = not chunk
-        parser.feed(chunk, is_over)
-        for story, content in parser.finished:
-            if not content.strip() and story.find(".//token") is None and not _find_labels(story):
-                continue
-            count += 1
-            name = (story.get("id") or story.get("name")) if story.tag in STORIES else None
-            name = name or (source.stem if count == 1 else f"{source.stem}#{count}")
-            with source.naming():
-                document = _make_document(story, content, name, source)
-            if document is not None:
-                yield document
-        parser.finished.clear()
+    for story, content in _parse_stories(source):
+        if not content.strip() and story.find(".//token") is None and not _find_labels(story):
+            continue
+        count += 1
+        name = (story.get("id") or story.get("name")) if story.tag in STORIES else None
+        name = name or (source.stem if count == 1 else f"{source.stem}#{count}")
+        with source.naming():
+            document = _make_document(story, content, name, source)
+        if document is not None:
+            yield document
     if not count:
         expected = "InScript's elements: text with content or sentences, and annotations"
         raise source.error("there is no story in this XML file", expected=expected)
