@@ -20,18 +20,7 @@ from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
 UNTYPED = "Mention"
-SETTINGS = """\
-# Made by entitynlm for the annotations in this folder.
-[entities]
-{labels}
-
-[relations]
-Coref\tArg1:<ENTITY>, Arg2:<ENTITY>, <REL-TYPE>:symmetric-transitive
-
-[events]
-
-[attributes]
-"""
+SETTINGS = Path(__file__).parents[3] / "resources" / "brat" / "annotation.conf"
 
 
 def write_folder(documents: Iterable[Document], folder: Path) -> None:
@@ -45,7 +34,7 @@ def write_folder(documents: Iterable[Document], folder: Path) -> None:
             for document in documents:
                 labels |= _write_document(document, made / _choose_name(document.id, names))
             if not (folder / "annotation.conf").exists():
-                settings = SETTINGS.format(labels="\n".join(sorted(labels or {UNTYPED})))
+                settings = SETTINGS.read_text("utf-8").format(labels="\n".join(sorted(labels or {UNTYPED})))
                 _write(made / "annotation.conf", settings)
             folder.mkdir(exist_ok=True)
             for file in sorted(made.iterdir()):

@@ -144,19 +144,18 @@ class EntityReader:
             first_line.setdefault(mention.entity, found.line)
             if etype is not None:
                 counts.setdefault(mention.entity, Counter())[etype] += 1
+        types = {entity: count.most_common(1)[0][0] for entity, count in counts.items()}
         for entity, count in counts.items():
             if len(count) > 1:
                 said = ", ".join(f"{etype} ({number})" for etype, number in count.most_common())
                 message = f"entity {entity!r} has mentions of several types: {said}; the first was taken"
                 self.source.report(message, first_line[entity])
-        types = {entity: count.most_common(1)[0][0] for entity, count in counts.items()}
-        settled = [
-            mention
-            if etype in (None, types.get(mention.entity))
-            else replace(mention, attributes=(("etype", str(etype)), *mention.attributes))
+        return [
+            replace(mention, attributes=(("etype", etype), *mention.attributes))
+            if etype and etype != types[mention.entity]
+            else mention
             for mention, etype in mentions
-        ]
-        return settled, types
+        ], types
 
     def _make_mention(self, found: _BracketedMention, words_before: Sequence[int]) -> Mention | None:
         parts = _join_touching([(words_before[a], words_before[b]) for a, b in found.parts])
@@ -191,9 +190,8 @@ class EntityReader:
                 return None
             left -= end - start
         if value != "_":
-            self.counter.add(
-                "the head of a mention is not one of its words; it was left out", found.line, value
-            )
+            message = "the head of a mention is not one of its words; it was left out"
+            self.counter.add(message, found.line, value)
         return None
 
 
@@ -278,37 +276,24 @@ def _join_fields(document: Document, mention: Mention, label: str, header: Seque
     own_type = _take(attributes, "etype") or document.entity_types.get(mention.entity, "")
     fixed = {"head": _count_head(mention), "other": "", **dict.fromkeys(TYPE_FIELDS, escape(own_type))}
     id_field = find_id_field(header)
-    values = []
-    for position, name in enumerate(header):
-        if position == id_field:
-            values.append(label)
-        else:
-            values.append(fixed[name] if name in fixed else escape(_take(attributes, name) or ""))
+    values = [
+        label if i == id_field else fixed[name] if name in fixed else escape(_take(attributes, name) or "")
+        for i, name in enumerate(header)
+    ]
     if "other" in header:
-        values[header.index("other")] = ",".join(
-            (f"{escape(key, _TO_ESCAPE_IN_OTHER)}:" if key != "other" else "")
-            + escape(value, _TO_ESCAPE_IN_OTHER)
-            for key, value in attributes
-        )
+        pairs = [tuple(escape(text, _TO_ESCAPE_IN_OTHER) for text in pair) for pair in attributes]
+        others = (value if key == "other" else f"{key}:{value}" for key, value in pairs)
+        values[header.index("other")] = ",".join(others)
     return "-".join(values).rstrip("-")
 
 
 def _take(attributes: list[tuple[str, str]], name: str) -> str | None:
     """The value of the first attribute of this name, which is removed."""
-    for index, (key, value) in enumerate(attributes):
-        if key == name:
-            del attributes[index]
-            return value
-    return None
+    index = next((index for index, (key, _) in enumerate(attributes) if key == name), None)
+    return None if index is None else attributes.pop(index)[1]
 
 
 def _count_head(mention: Mention) -> str:
     """The head as its place among the words of the mention, from 1."""
-    if mention.head is None:
-        return ""
-    place = 1
-    for start, end in mention.parts or (mention.span,):
-        if start <= mention.head < end:
-            return str(place + mention.head - start)
-        place += end - start
-    return ""
+    words = [word for part in mention.parts or (mention.span,) for word in range(*part)]
+    return str(words.index(mention.head) + 1) if mention.head in words else ""

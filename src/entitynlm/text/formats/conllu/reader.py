@@ -227,11 +227,9 @@ class _ConlluBuilder:
 
     def _close_group(self) -> None:
         group, self._group = self._group, None
-        if group is None:
-            return
-        if len(group.words) != group.last - group.first + 1:
+        if group is not None and len(group.words) != group.last - group.first + 1:
             self._counter.add("a multiword token does not have all of its words after it", group.line)
-        if group.words:
+        if group is not None and group.words:
             if len(group.words) > 1:
                 self._multiword.update(enumerate(mark_group(len(group.words)), start=group.start))
             self._text.known = True
@@ -242,13 +240,10 @@ class _ConlluBuilder:
         if ids and (len(place) < len(ids) or ids[0] != 1 or ids[-1] != len(ids)):
             self._counter.add("the ids of words do not count 1, 2, 3, … within their sentence", line)
         for head in heads:
-            token = -1
-            if head not in ("_", ""):
-                self._has_heads = True
-                if head != "0":
-                    token = place.get(int(head), -1) if _WORD.match(head) else -1
-                    if token < 0:
-                        self._counter.add("a head is not a word of its sentence; a root was made of it", line)
+            token = place.get(int(head), -1) if head != "0" and _WORD.match(head) else -1
+            if token < 0 and head not in ("_", "", "0"):
+                self._counter.add("a head is not a word of its sentence; a root was made of it", line)
+            self._has_heads = self._has_heads or head not in ("_", "")
             self._heads.append(token)
 
     def finish(self) -> Document:

@@ -136,9 +136,8 @@ def _find_groups(document: Document, forms: Sequence[str]) -> dict[int, Multiwor
     for first, mark in enumerate(column):
         opening = _FIRST_OF_GROUP.match(mark or "")
         end = first + int(opening[1]) if opening else first
-        if opening is None or column[first:end] != mark_group(end - first):
-            continue
-        if document.sentence_of[first] != document.sentence_of[end - 1]:
+        whole = opening is not None and column[first:end] == mark_group(end - first)
+        if not whole or document.sentence_of[first] != document.sentence_of[end - 1]:
             continue
         origin = offsets[first][0]
         surface = text[origin : offsets[end - 1][1]]

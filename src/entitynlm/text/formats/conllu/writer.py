@@ -39,8 +39,10 @@ def _render(document: Document) -> Iterator[str]:
             *before, deprel = (column[token] for column in fields)
             above = document.heads[token] if document.heads is not None else None
             head = "_" if above is None else str(above - start + 1) if start <= above < end else "0"
-            row = (str(token - start + 1), forms[token], *before, head, deprel, "_", misc[token])
-            yield "\t".join(row) + "\n"
+            yield (
+                "\t".join((str(token - start + 1), forms[token], *before, head, deprel, "_", misc[token]))
+                + "\n"
+            )
         yield "\n"
     if not document.sentences:
         yield "\n"
@@ -95,11 +97,7 @@ def _make_misc(
     misc = []
     for token in range(len(document)):
         items = [f"Entity={cells[token]}"] if token in cells else []
-        for name, values in columns:
-            value = values[token]
-            if value is not None:
-                items.append(f"{name}={escape_misc(value)}")
-        if notes is not None:
-            items.extend(notes.misc[token])
-        misc.append("|".join(items) or "_")
+        found = ((name, values[token]) for name, values in columns)
+        items += [f"{name}={escape_misc(value)}" for name, value in found if value is not None]
+        misc.append("|".join(items + (notes.misc[token] if notes is not None else [])) or "_")
     return misc
