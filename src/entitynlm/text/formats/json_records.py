@@ -4,7 +4,7 @@ The object is what e2e-coref reads and writes; what that lacks stands under the 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, get_args, get_origin
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
@@ -12,10 +12,16 @@ from entitynlm.text.segmentation import find_spans
 
 OURS = "entitynlm"
 VERSION = 1
-KINDS = {list: "a list", dict: "an object", str: "a string", int: "a whole number"}
+JSON_TYPES = {list: "a list", dict: "an object", str: "a string", int: "a whole number"}
+TEXT_FIELDS = {
+    "text": str,
+    "offsets": list[Span],
+    "columns": dict[str, list[str | None]],
+    "heads": list[int],
+    "meta": dict[str, str],
+}
 
 JsonObject = dict[str, Any]
-T = TypeVar("T")
 
 
 def make_record(document: Document) -> JsonObject:
@@ -28,7 +34,7 @@ def make_record(document: Document) -> JsonObject:
         entities.append(_drop_empty(described))
     return {
         "doc_key": document.id,
-        "sentences": [list(document.tokens[start:end]) for start, end in document.sentences],
+        "sentences": [document.tokens[start:end] for start, end in document.sentences],
         "speakers": [speakers[start:end] for start, end in document.sentences],
         "clusters": [[[m.start, m.end - 1] for m in entity.mentions] for entity in document.entities],
         OURS: {"version": VERSION, "entities": entities, **describe_text(document)},
@@ -37,24 +43,15 @@ def make_record(document: Document) -> JsonObject:
 
 def describe_text(document: Document) -> JsonObject:
     """The fields of a document other than words, sentences and mentions."""
-    fields = {
-        "text": document.text,
-        "offsets": None if document.offsets is None else [list(offset) for offset in document.offsets],
-        "columns": {name: list(values) for name, values in document.columns.items()} or None,
-        "heads": None if document.heads is None else list(document.heads),
-        "meta": dict(document.meta) or None,
-    }
-    return _drop_empty(fields)
+    columns, meta = dict(document.columns) or None, dict(document.meta) or None
+    values = (document.text, document.offsets, columns, document.heads, meta)
+    return _drop_empty(dict(zip(TEXT_FIELDS, values, strict=True)))
 
 
 def describe_mention(mention: Mention) -> JsonObject:
     """The fields of a mention other than its span and entity."""
-    fields = {
-        "parts": [list(part) for part in mention.parts] or None,
-        "head": mention.head,
-        "attributes": [list(pair) for pair in mention.attributes] or None,
-    }
-    return _drop_empty(fields)
+    parts, attributes = mention.parts or None, mention.attributes or None
+    return _drop_empty({"parts": parts, "head": mention.head, "attributes": attributes})
 
 
 def _drop_empty(fields: JsonObject) -> JsonObject:
@@ -65,14 +62,13 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
     """The document of an object that :func:`make_record` made; anything else is a ``DataError``."""
     extras = record.get(OURS)
     if not isinstance(extras, dict) or extras.get("version") != VERSION:
-        raise DataError(
-            f"the part {OURS!r} of the record is not of version {VERSION}",
-            found=str(extras)[:80],
-            hint="A newer version of this package may have written it",
-        )
-    sentences = take_sentences(record.get("sentences"), "sentences")
-    clusters = [[(a, b + 1) for a, b in spans] for spans in take_clusters(record.get("clusters"), "clusters")]
-    mentions, types = restore_mentions(clusters, extras.get("entities"), report)
+        message = f"the part {OURS!r} of the record is not of version {VERSION}"
+        hint = "A newer version of this package may have written it"
+        raise DataError(message, found=str(extras)[:80], hint=hint)
+    sentences = take(record.get("sentences"), list[list[str]], "sentences")
+    clusters = take(record.get("clusters"), list[list[Span]], "clusters")
+    spans = [[(first, last + 1) for first, last in cluster] for cluster in clusters]
+    mentions, types = restore_mentions(spans, extras.get("entities"), report)
     return Document(
         id=take(record.get("doc_key"), str, "doc_key"),
         tokens=tuple(token for sentence in sentences for token in sentence),
@@ -85,23 +81,15 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
 
 def restore_text(extras: JsonObject) -> dict[str, Any]:
     """The arguments of ``Document`` that :func:`describe_text` described."""
-    readers: dict[str, Callable[[Any], Any]] = {
-        "text": lambda text: take(text, str, "text"),
-        "offsets": lambda offsets: tuple(take_spans(offsets, "offsets")),
-        "columns": lambda columns: {
-            name: tuple(take_values(values, name)) for name, values in take(columns, dict, "columns").items()
-        },
-        "heads": lambda heads: tuple(take(head, int, "heads") for head in take(heads, list, "heads")),
-        "meta": lambda meta: {k: take(value, str, "meta") for k, value in take(meta, dict, "meta").items()},
-    }
-    return {name: read(extras[name]) for name, read in readers.items() if extras.get(name) is not None}
+    given = {name: kind for name, kind in TEXT_FIELDS.items() if extras.get(name) is not None}
+    return {name: take(extras[name], kind, name) for name, kind in given.items()}
 
 
 def restore_mentions(
     clusters: Sequence[Sequence[Span]], entities: object, report: Callable[[str], None]
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
     """Mentions and entity types; where the clusters were edited, their entities are numbered 1, 2, …"""
-    described = [take(entity, dict, "entities") for entity in take(entities or [], list, "entities")]
+    described = take(entities or [], list[JsonObject], "entities")
     if len(described) != len(clusters):
         if described:
             report("the names of the entities no longer fit the clusters; they are numbered anew")
@@ -112,8 +100,7 @@ def restore_mentions(
         name = take(entity.get("id"), str, "id")
         if entity.get("type") is not None:
             types[name] = take(entity["type"], str, "type")
-        listed = take(entity.get("mentions") or [], list, "mentions")
-        details = [take(detail, dict, "mentions") for detail in listed]
+        details = take(entity.get("mentions") or [], list[JsonObject], "mentions")
         if details and len(details) != len(spans):
             report(f"the details of the mentions of entity {name!r} no longer fit them and are left out")
             details = []
@@ -124,46 +111,27 @@ def restore_mentions(
 
 def restore_mention(span: Span, entity: str, details: JsonObject) -> Mention:
     """A mention with the details that :func:`describe_mention` described."""
-    head = details.get("head")
-    listed = take(details.get("attributes") or [], list, "attributes")
-    attributes = [take(pair, list, "attributes") for pair in listed]
-    if any(len(pair) != 2 for pair in attributes):
-        raise DataError(
-            "an attribute of a mention is not a pair of a name and a value", found=str(attributes)
-        )
-    return Mention(
-        *span,
-        entity,
-        parts=tuple(take_spans(details.get("parts") or [], "parts")),
-        head=None if head is None else take(head, int, "head"),
-        attributes=tuple((take(a, str, "attributes"), take(b, str, "attributes")) for a, b in attributes),
-    )
+    parts = take(details.get("parts") or [], list[Span], "parts")
+    head = take(details.get("head"), int | None, "head")
+    attributes = take(details.get("attributes") or [], list[tuple[str, str]], "attributes")
+    return Mention(*span, entity, tuple(parts), head, tuple(attributes))
 
 
-def take(value: object, kind: type[T], what: str) -> T:
-    """``value`` if it is of this type; ``what`` names it in the error."""
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+def take(value: object, kind: Any, what: str) -> Any:
+    """``value`` out of JSON if it is of this type, such as ``list[Span]``; ``what`` names it in the error."""
+    if kind in JSON_TYPES:
+        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+            return value
         shown = str(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
-        raise DataError(f"{what!r} should be {KINDS[kind]}", found=shown[:80])
-    return value
-
-
-def take_values(value: object, what: str) -> list[str | None]:
-    return [None if each is None else take(each, str, what) for each in take(value, list, what)]
-
-
-def take_sentences(value: object, what: str) -> list[list[str]]:
-    return [[take(word, str, what) for word in take(words, list, what)] for words in take(value, list, what)]
-
-
-def take_spans(value: object, what: str) -> list[Span]:
-    spans: list[Span] = []
-    for pair in take(value, list, what):
-        if len(take(pair, list, what)) != 2:
-            raise DataError(f"{what!r} should hold pairs of a start and an end", found="a list")
-        spans.append((take(pair[0], int, what), take(pair[1], int, what)))
-    return spans
-
-
-def take_clusters(value: object, what: str) -> list[list[Span]]:
-    return [take_spans(spans, what) for spans in take(value, list, what)]
+        raise DataError(f"{what!r} should be {JSON_TYPES[kind]}", found=shown[:80])
+    outer, inner = get_origin(kind), get_args(kind)
+    if outer is list:
+        return [take(each, inner[0], what) for each in take(value, list, what)]
+    if outer is dict:
+        return {key: take(each, inner[1], what) for key, each in take(value, dict, what).items()}
+    if outer is tuple:
+        pair = take(value, list, what)
+        if len(pair) != len(inner):
+            raise DataError(f"{what!r} should hold pairs", found=str(value)[:80])
+        return tuple(take(each, one, what) for each, one in zip(pair, inner, strict=True))
+    return value if value is None or kind is Any else take(value, inner[0], what)  # of T | None

@@ -13,16 +13,7 @@ from typing import IO, Any
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.formats.json_records import (
-    OURS,
-    JsonObject,
-    make_record,
-    restore_document,
-    take,
-    take_clusters,
-    take_sentences,
-    take_values,
-)
+from entitynlm.text.formats.json_records import OURS, JsonObject, make_record, restore_document, take
 from entitynlm.text.segmentation import align_span, find_spans, find_words, join_words, segment_text
 
 Complain = Callable[[str], None]
@@ -89,7 +80,7 @@ def _read_record(record: JsonObject, source: Source, number: int, count: int) ->
     name = name or f"{source.stem}#{count}"
     convention = source.choose("spans", CONVENTIONS)
     key = str(source.options.get("clusters", "clusters"))
-    clusters = take_clusters(record.get(key) or [], key)
+    clusters = take(record.get(key) or [], list[list[Span]], key)
     if record.get("sentences") is not None or record.get("tokens") is not None:
         document, before = _read_words(record, name, report)
         if convention == "characters":
@@ -120,9 +111,9 @@ def _read_record(record: JsonObject, source: Source, number: int, count: int) ->
 def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Document, list[int]]:
     """The document without mentions, and the number of words kept before each word of the file and before its end."""
     if record.get("sentences") is not None:
-        sentences = take_sentences(record["sentences"], "sentences")
+        sentences = take(record["sentences"], list[list[str]], "sentences")
     else:
-        (tokens,) = take_sentences([record["tokens"]], "tokens")
+        tokens = take(record["tokens"], list[str], "tokens")
         sentences = _part_sentences(tokens, record.get("sentence_map"), report)
     if record.get("subtoken_map") is not None:
         report("the words of this document are word pieces of a subword model")
@@ -152,7 +143,7 @@ def _read_words(record: JsonObject, name: str, report: Complain) -> tuple[Docume
 
 def _part_sentences(tokens: list[str], sentence_map: object, report: Complain) -> list[list[str]]:
     if isinstance(sentence_map, list) and len(sentence_map) == len(tokens):
-        numbers = [take(number, int, "sentence_map") for number in sentence_map]
+        numbers = take(sentence_map, list[int], "sentence_map")
         pairs = groupby(zip(numbers, tokens, strict=True), key=lambda pair: pair[0])
         return [[word for _, word in pair] for _, pair in pairs]
     if tokens:
@@ -166,7 +157,7 @@ def _take_column(value: object, what: str, size: int, report: Complain) -> list[
         return None
     try:
         lists = value if all(isinstance(each, list) for each in value) else [value]
-        values = [v for each in lists for v in take_values(each, what)]
+        values = [v for each in lists for v in take(each, list[str | None], what)]
     except DataError:
         values = []
     if len(values) != size:

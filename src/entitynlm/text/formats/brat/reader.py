@@ -19,14 +19,7 @@ from entitynlm.files import STANDARD, open_binary
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text
-from entitynlm.text.formats.json_records import (
-    OURS,
-    JsonObject,
-    restore_document,
-    restore_mention,
-    take,
-    take_spans,
-)
+from entitynlm.text.formats.json_records import OURS, JsonObject, restore_document, restore_mention, take
 from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
 LINE = re.compile(
@@ -168,11 +161,10 @@ def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
         if extras.get("text_is_file"):
             extras["text"] = text
         document = restore_document(record, source.report)
-        places = take_spans(extras.get("places"), "places")
+        places = take(extras.get("places"), list[Span], "places")
         if len(places) != len(document):
             raise DataError(f"{len(places)} places for {len(document)} words")
-        details = take(extras.get("annotations"), dict, "annotations")
-        written = {key: take(each, dict, key) for key, each in details.items()}
+        written = take(extras.get("annotations"), dict[str, JsonObject], "annotations")
         return _SegmentedText(document, text, places, written)
     except (OSError, ValueError, RecursionError, DataError) as error:
         source.report(f"{path.name} is damaged and was left out ({error})")
@@ -188,9 +180,8 @@ def _add_mentions(
         name = take(known.get("entity", each.chain or key), str, "entity")
         ranges = [list(characters) for characters in each.ranges]
         if (known.get("label"), known.get("ranges")) == (each.label, ranges):
-            (span,) = take_spans([known.get("span")], "span")
-            mentions[key] = restore_mention(span, name, known)
-            each.type = None if known.get("type") is None else take(known["type"], str, "type")
+            mentions[key] = restore_mention(take(known.get("span"), Span, "span"), name, known)
+            each.type = take(known.get("type"), str | None, "type")
         elif parts := _find_parts(each, words.offsets, source):
             split = tuple(parts) if len(parts) > 1 else ()
             attributes = (("label", each.label),) if each.label not in (each.type, UNTYPED) else ()

@@ -1,0 +1,91 @@
+"""Documents as JSON objects: nothing is lost, edited clusters are noticed, values of another type are refused by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from entitynlm.errors import DataError
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats.json_records import OURS, make_record, restore_document, take
+
+DOCUMENT = Document(
+    id="d",
+    tokens=("Ann", "saw", "her", "dog", "."),
+    sentences=((0, 2), (2, 5)),
+    mentions=(
+        Mention(0, 3, "1", parts=((0, 1), (2, 3)), head=2, attributes=(("status", "new"),)),
+        Mention(2, 4, "2"),
+    ),
+    entity_types={"1": "person"},
+    text="Ann saw her dog.",
+    offsets=((0, 3), (4, 7), (8, 11), (12, 15), (15, 16)),
+    columns={"pos": ("NNP", "VBD", None, "NN", ".")},
+    heads=(1, -1, 3, 1, 1),
+    meta={"genre": "tale"},
+)
+
+
+def write_and_parse(document: Document) -> dict[str, Any]:
+    return json.loads(json.dumps(make_record(document)))
+
+
+def test_a_document_comes_back_as_it_was() -> None:
+    notes: list[str] = []
+    assert restore_document(write_and_parse(DOCUMENT), notes.append) == DOCUMENT
+    assert not notes
+
+
+def test_an_edited_record_keeps_what_still_fits_and_says_what_does_not() -> None:
+    record = write_and_parse(DOCUMENT)
+    record["clusters"][0].append([4, 4])
+    notes: list[str] = []
+    restored = restore_document(record, notes.append)
+    assert [(m.span, m.entity, m.head) for m in restored.mentions] == [
+        ((0, 3), "1", None),
+        ((2, 4), "2", None),
+        ((4, 5), "1", None),
+    ]
+    assert "details of the mentions of entity '1'" in notes[0]
+    del record["clusters"][1]
+    notes.clear()
+    assert {m.entity for m in restore_document(record, notes.append).mentions} == {"1"}
+    assert "numbered anew" in notes[0]
+
+
+def test_a_record_of_another_version_is_refused() -> None:
+    record = write_and_parse(DOCUMENT)
+    record[OURS]["version"] = 99
+    with pytest.raises(DataError, match="not of version 1"):
+        restore_document(record, print)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "taken"),
+    [
+        ([[1, 2]], list[Span], [(1, 2)]),
+        (None, int | None, None),
+        ({"a": ["x", None]}, dict[str, list[str | None]], {"a": ["x", None]}),
+        ([{"a": 1}], list[dict[str, Any]], [{"a": 1}]),
+    ],
+)
+def test_values_of_the_right_type_are_taken(value: object, kind: Any, taken: object) -> None:
+    assert take(value, kind, "it") == taken
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        (True, int, "'it' should be a whole number"),
+        ([["a"], "b"], list[list[str]], "'it' should be a list"),
+        ([[1, "b"]], list[Span], "'it' should be a whole number"),
+        ([[1, 2, 3]], list[Span], "'it' should hold pairs"),
+        ({"a": 1}, dict[str, str], "'it' should be a string"),
+        (None, dict, "'it' should be an object"),
+    ],
+)
+def test_values_of_another_type_are_refused_by_name(value: object, kind: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        take(value, kind, "it")
