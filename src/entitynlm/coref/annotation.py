@@ -3,8 +3,6 @@
 A model without a linker takes the links from the proposal as well.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

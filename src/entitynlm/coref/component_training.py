@@ -3,8 +3,6 @@
 Each component is stored in the model's folder when it is finished, so an interrupted training goes on with the next one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, product

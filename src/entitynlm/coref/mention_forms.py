@@ -4,8 +4,6 @@ By the document's part-of-speech tags where it has them, and by word lists and c
 intention: a factor with four levels, as studies of reference use it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal

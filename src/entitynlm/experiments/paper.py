@@ -1,7 +1,5 @@
 """What the paper prints: its three tables' titles, corpora, systems and figures; and the settings that the package carries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path

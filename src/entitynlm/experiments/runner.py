@@ -4,8 +4,6 @@ So an interrupted run goes on where it stopped, by the same call. Figures made w
 with other settings are never overwritten, since they may have taken hours.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence

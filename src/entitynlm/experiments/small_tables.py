@@ -1,7 +1,5 @@
 """The three tables from one quick training of one model, with fewer epochs, samples and candidates: for demonstrations only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

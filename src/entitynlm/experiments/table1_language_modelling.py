@@ -7,8 +7,6 @@ With several configurations each model gets the same tuning budget: all are trai
 takes the configuration that is best on development documents, P by the joint perplexity (as the paper does), the LSTM by its own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

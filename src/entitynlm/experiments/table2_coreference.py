@@ -5,8 +5,6 @@ OUT/fold-<n>/ranker, model        those of a fold, and
 OUT/fold-<n>/figures.json         what was counted in its documents
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any

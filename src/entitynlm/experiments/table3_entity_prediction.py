@@ -4,8 +4,6 @@ OUT/seed-<n>/         EntityNLM
 OUT/seed-<n>/ours/    our own predictor
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Calibration of referent probabilities: of the referents that the model gives 30 %, do three in ten come true?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The answer to "which entity is mentioned next?": probabilities of the entities so far and of a new one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -4,8 +4,6 @@ All choosers but EntityNLM see a story only through :class:`Context`, so that no
 anything to its right by mistake.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

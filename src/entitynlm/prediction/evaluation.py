@@ -5,8 +5,6 @@ differences too easily. Beside it are a permutation test that swaps two systems'
 Agreement with people is with the 20 guesses that Modi et al. (2017) collected for each slot.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Features of a candidate that need no training: how recently, how often and in which form it was mentioned."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 
 import numpy as np

@@ -8,8 +8,6 @@ that were not mentioned yet is that of "new", which is the paper's mapping. The 
 since a verb that follows the mention is not known yet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ A story is read once. The state before a mention depends on the words before it 
 mentions, so the answers for all mentions of a story come out of one pass, and none of them sees what it is asked about.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ and the gate of equation 8 at every word of a mention. Nothing of the mention it
 of the weight of the sum lies on a few ways to go on, so the improbable rest is left out and the others are scaled up for it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ label, 20 guesses), the first 30 of each story. A slot inside a mention asks abo
 mention's first word. Stories without such a list get the mentions that a similar rule selects.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ A reranker reads either; the fields of a line say which it is (``docs/formats.md
 or is in the line: ``"tokens": ["Anna", "sleeps"]``, and ``"sentences": [[0, 2]]`` where known. Every complaint names the line.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

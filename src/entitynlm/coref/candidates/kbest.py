@@ -8,8 +8,6 @@ score that this costs. :func:`decode_samples` draws whole trees from the distrib
 candidate may differ in many places; its lists leave more room above the one-best (``docs/decisions/032``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np

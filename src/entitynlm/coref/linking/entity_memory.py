@@ -5,8 +5,6 @@ quotations). What can't be comes from a :class:`Lexicon`: the gender of names, a
 embeddings point nearly the same way ("the painter" may be "the artist").
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

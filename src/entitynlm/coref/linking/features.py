@@ -5,8 +5,6 @@ fits someone who was called "he", whether "I" is said in the same quotation can 
 :func:`extract_features` gives one row of numbers per entity of the memory and one for a new entity.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from dataclasses import dataclass

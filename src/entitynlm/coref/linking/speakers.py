@@ -4,8 +4,6 @@ Whoever says "I" in a quotation is its speaker, but the speaker's name mostly co
 ahead: when it enters a quotation, it first asks who the mention beside the verb of speech would be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from entitynlm.coref.ranker.attributes import MentionAttributes, number_quotes

@@ -5,8 +5,6 @@ entity. Detected mentions are not like that, so most training examples are made 
 finds those of its own training documents better than others, some words are masked (decision 070 has what each brought).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

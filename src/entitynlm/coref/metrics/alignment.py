@@ -13,8 +13,6 @@ The order of chains and mentions is the order in which the official scorer meets
 "first", and in which order fractions are added up, hence the last printed digit of a score.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ solved here, in well under a millisecond for a document; a piece that is large g
 large tables, but takes longer to be imported than all of a corpus takes to be scored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ official scorer, in its order, so that even the last bit agrees. Most metrics co
 numerator, its denominator); BLANC counts four numbers for each of two kinds of links.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

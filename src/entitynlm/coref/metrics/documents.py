@@ -1,7 +1,5 @@
 """Documents to be scored: what is left out of them where annotation schemes differ, and which response belongs to which key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -5,8 +5,6 @@ change sides with probability one half, the corpus scores are computed anew, and
 difference is at least as large as the real one, in either direction.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

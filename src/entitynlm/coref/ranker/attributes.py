@@ -3,8 +3,6 @@
 With hashes no dictionary of features is needed: what was never seen in training simply has no weight.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence

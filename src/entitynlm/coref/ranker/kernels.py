@@ -5,8 +5,6 @@ millions of pairs, hashing anew is cheaper than fetching them from memory. ``tab
 ``templates.compile_templates``).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numba

@@ -1,7 +1,5 @@
 """Training a ranker: examples from annotated documents, weights by softmax-margin with latent antecedents."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

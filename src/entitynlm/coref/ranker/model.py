@@ -1,7 +1,5 @@
 """The ranker itself: trained from annotated documents, it scores the antecedents of every mention of a new one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -4,8 +4,6 @@ Not every earlier mention is a possible antecedent: far ones are only if they sh
 A sixth of the pairs is left, with 97 % of the right ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ Every span of up to :data:`LONGEST` words is a yes-or-no question to a linear mo
 the words at its borders, their shapes and endings, its likely head and its length.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

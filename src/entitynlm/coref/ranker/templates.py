@@ -1,7 +1,5 @@
 """Feature templates, read from ``resources/ranker/templates.txt`` and compiled to numbers for the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import resources
 

@@ -5,8 +5,6 @@ analysis to it: a view. The rules are those of ``model.encoding.variables``; her
 which share almost all of their spans, without a :class:`Document` for each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

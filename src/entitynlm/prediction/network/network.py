@@ -7,8 +7,6 @@ match of its words and types with the encoding, and by how likely the side tasks
 recurrence: only slots are computed, so that a training takes a minute.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
