@@ -495,11 +495,10 @@ def train_ranker(
 ) -> tuple[Any, list[float]]:
     """A ranker and its losses."""
     from entitynlm.coref.ranker.learning import train_ranker as train
-    from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import RankerSettings
 
     losses: list[float] = []
-    source = MentionSource.learned if learned_mentions else None
+    source = "learned" if learned_mentions else None
     settings = RankerSettings(epochs=epochs, seed=3, bits=18, mentions=source)
     return train(documents, settings, on_epoch=lambda epoch, loss: losses.append(loss)), losses
 

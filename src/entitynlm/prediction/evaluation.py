@@ -80,7 +80,6 @@ class Agreement:
 
     accuracy: float
     correlation: float | None
-    correlation_of_truth: float | None
     divergence: float
 
 
@@ -124,14 +123,10 @@ def measure_agreement(answers: Sequence[Answer]) -> Agreement:
     asked = [answer for answer in answers if answer.slot.guesses]
     model = [np.array(answer.choice.probabilities) for answer in asked]
     people = [count_shares(answer.slot.guesses, answer.choice.entities[:-1]) for answer in asked]
-    truths = [answer.choice.entities.index(answer.truth) for answer in asked]
     same = sum(a.choice.best == find_majority(a.slot.guesses, a.choice.entities[:-1]) for a in asked)
     return Agreement(
         100 * same / len(asked),
         _correlate(np.concatenate(model), np.concatenate(people)),
-        _correlate(
-            *(np.array([p[t] for p, t in zip(side, truths, strict=True)]) for side in (model, people))
-        ),
         float(np.mean([measure_divergence(*pair) for pair in zip(model, people, strict=True)])),
     )
 

@@ -9,9 +9,11 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate, compress, pairwise
+from pathlib import Path
 
 import numpy as np
 
+from entitynlm.config import load_toml
 from entitynlm.coref.linking.entity_memory import GENDERED, NEW_ENTITY, EntityMemory, EntityRecord
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes
 from entitynlm.text.english import DETERMINERS, UNKNOWN
@@ -24,31 +26,18 @@ APPOSITION, COPULA = "apposition", "copula"
 
 FORMS = ("i", "you", "he", "she", "it", "we", "they", "this", "that", "who", NAME, NOUN)
 DETERMINER_KINDS = ("definite", "indefinite", "demonstrative", "possessive", "none", "bare")
+_NAMES = {
+    section: tuple(" ".join(names.split()).split(", "))
+    for section, names in load_toml(
+        Path(__file__).parents[2] / "resources" / "linker" / "features.toml"
+    ).items()
+}
 MENTION_FEATURES = (
-    *(f"form {name}" for name in FORMS),
-    "form other",
+    *(f"form {name}" for name in (*FORMS, "other")),
     *(f"determiner {name}" for name in DETERMINER_KINDS),
-    "quoted", "opens sentence", "length", "inside another", "objective", "possessive", "reflexive", "after preposition",
-    "after comma", "gender score", "speaker known",
-)  # fmt: skip
-ENTITY_FEATURES = (
-    "distance", "same sentence", "sentence before", "two or three sentences", "ten sentences", "far",
-    "mentions since", "last mentioned", "last but one", "last but two", "long since", "count", "most mentioned",
-    "share of form", "has form", "last of form", "most of form", "gender agrees", "gender differs", "gender unknown",
-    "number agrees", "number differs", "same text", "same head", "last of head", "shared words", "all words",
-    "adds words", "other name", "other head", "has name", "pronouns only", "same quoting", "same quotation",
-    "says I here", "says you here", "said I before", "said you before", "type agrees", "type differs",
-    "last was pronoun", "last was name", "last opened sentence", "contains mention", "adjacent",
-    "joined by comma", "joined by being", "gender score agrees", "gender score differs",
-    "agreeing 1st", "agreeing 2nd", "agreeing 3rd", "agreeing later", "mentions near", "mentions wide",
-    "share of wide", "share opened", "last after preposition",
-    "last possessive", "last inside", "same clause", "speaks here", "spoke before", "spoke two before", "given names differ",
-    "titles differ", "similar head", "very similar head", "most similar head",
-)  # fmt: skip
-NEW_ENTITY_FEATURES = (
-    "new", "new: text seen", "new: head seen", "new: word seen", "new: entities", "new: form seen", "new: agreeing",
-    "new: speaker new", "new: joined by comma", "new: joined by being", "new: agreeing wide", "new: most similar",
-)  # fmt: skip
+    *_NAMES["mention"],
+)
+ENTITY_FEATURES, NEW_ENTITY_FEATURES = _NAMES["entity"], _NAMES["new"]
 FEATURES = (*MENTION_FEATURES, *ENTITY_FEATURES, *NEW_ENTITY_FEATURES)
 
 

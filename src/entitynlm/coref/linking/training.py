@@ -25,6 +25,7 @@ from entitynlm.coref.mention_detection import (
     prepare_mentions,
 )
 from entitynlm.coref.ranker.mentions import guess_head
+from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
@@ -166,10 +167,7 @@ def train_linker(
 def log_likelihood(linker: Linker, example: LinkerExample) -> Tensor:
     """Σ log p(annotated entity) over the mentions of a document."""
     scores = linker(example.features, example.log_probs)
-    count = len(example.chosen)
-    largest = scores.new_full((count,), -torch.inf).scatter_reduce(0, example.owners, scores.detach(), "amax")
-    sums = scores.new_zeros(count).index_add(0, example.owners, (scores - largest[example.owners]).exp())
-    return (scores[example.chosen] - largest - sums.log()).sum()
+    return segment_log_softmax(scores, example.owners, len(example.chosen))[example.chosen].sum()
 
 
 def join_linkers(linkers: Sequence[Linker]) -> Linker:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.ranker import kernels
-from entitynlm.coref.ranker.mentions import LIKELY, MentionSource, find_mentions, guess_head, has_syntax
+from entitynlm.coref.ranker.mentions import LIKELY, find_mentions, guess_head, has_syntax
 from entitynlm.coref.ranker.model import Ranker, RankerExample, RankerSettings, make_example
 from entitynlm.coref.ranker.spans import SpanFinder, train_span_finder
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
@@ -34,11 +34,9 @@ def train_ranker(
         raise DataError("a ranker can't be trained: the documents have no mentions")
     types = dict(types or {})
     singletons = annotates_singletons(keys) if settings.singletons is None else settings.singletons
-    source = settings.mentions or (
-        MentionSource.syntax if all(map(has_syntax, keys)) else MentionSource.learned
-    )
+    source = settings.mentions or ("syntax" if all(map(has_syntax, keys)) else "learned")
     finder, threshold = None, LIKELY
-    if source is MentionSource.learned:
+    if source == "learned":
         finder = train_span_finder(keys, seed=settings.seed)
         wanted = None if singletons else LIKELY
         examples, threshold = _make_learned_examples(keys, settings.seed, wanted, types)

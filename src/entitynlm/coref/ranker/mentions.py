@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
@@ -22,12 +21,8 @@ if TYPE_CHECKING:
 LIKELY = -1.0  # log-odds from which a span is worth ranking where the ranker may still drop it
 
 
-class MentionSource(str, Enum):
-    """``syntax``: from dependencies or constituents; ``learned``: by the finder; ``given``: those of the document."""
-
-    given = "given"
-    syntax = "syntax"
-    learned = "learned"
+MentionSource = Literal["given", "syntax", "learned"]
+"""Those of the document, from dependencies or constituents, or by the finder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +52,10 @@ def _has_tree(document: Document) -> bool:
 def find_mentions(
     document: Document, source: MentionSource, finder: SpanFinder | None = None, *, threshold: float = LIKELY
 ) -> list[CandidateMention]:
-    if source is MentionSource.given:
+    if source == "given":
         spans = sorted({mention.span for mention in document.mentions})
         return [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
-    if source is MentionSource.learned:
+    if source == "learned":
         if finder is None:
             raise DataError(f"document {document.id!r} needs a finder of mentions, and none was trained")
         return finder.find(document, threshold=threshold)

@@ -71,7 +71,7 @@ class Ranker:
         return find_mentions(document, source or self.source, self.finder, threshold=self.threshold)
 
     def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
-        """The scores of all possible antecedents; ``mentions=MentionSource.given`` takes the document's own spans."""
+        """The scores of all possible antecedents; ``mentions="given"`` takes the document's own spans."""
         example = make_example(document, self.find_mentions(document, mentions), self.types)
         tables = compile_templates(NEW_TEMPLATES), compile_templates(PAIR_TEMPLATES)
         scores, new_scores = kernels.score_pairs(self.weights, example.attributes, example.pairs, *tables)
@@ -79,12 +79,11 @@ class Ranker:
 
     def save(self, folder: str | Path) -> None:
         folder = Path(folder)
-        source = self.settings.mentions
         card: dict[str, Any] = {
             "format": "entitynlm ranker",
             "version": VERSION,
-            "settings": {**asdict(self.settings), "mentions": source and source.value},
-            "source": self.source.value,
+            "settings": asdict(self.settings),
+            "source": self.source,
             "singletons": self.singletons,
             "threshold": self.threshold,
             "types": dict(self.types),
@@ -106,7 +105,6 @@ def load_ranker(folder: str | Path) -> Ranker:
         if card.get("format") != "entitynlm ranker" or card.get("version") != VERSION:
             raise ModelError(f"{folder}: this is not a ranker of version {VERSION}")
         values = card["settings"]
-        values["mentions"] = values["mentions"] and MentionSource(values["mentions"])
         settings = RankerSettings(**{**values, "costs": tuple(values["costs"])})
         with np.load(folder / "ranker.npz", allow_pickle=False) as arrays:
             weights = _unpack("", arrays, 1 << settings.bits)
@@ -115,8 +113,8 @@ def load_ranker(folder: str | Path) -> Ranker:
         raise ModelError(f"{folder}: there is no ranker here (ranker.json and ranker.npz)") from error
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise ModelError(f"{folder}: the ranker is damaged ({error})") from error
-    source, singletons = MentionSource(card["source"]), bool(card["singletons"])
-    return Ranker(settings, source, singletons, weights, card["types"], finder, float(card["threshold"]))
+    fixed = card["source"], bool(card["singletons"]), weights, card["types"], finder, float(card["threshold"])
+    return Ranker(settings, *fixed)
 
 
 def _pack(prefix: str, weights: NDArray[np.float32]) -> dict[str, Any]:

@@ -73,11 +73,10 @@ def train(
     """
     documents = list(_read(corpus, format, split or "train", required=split is not None))
     from entitynlm.coref.ranker.learning import learn_types, train_ranker
-    from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import RankerSettings
 
     lexicon = learn_types(_read(types, None, "train", required=False)) if types else None
-    settings = RankerSettings(MentionSource(mentions) if mentions else None, epochs=epochs, seed=seed)
+    settings = RankerSettings(mentions, epochs=epochs, seed=seed)
     losses: list[float] = []
 
     def report(epoch: int, loss: float) -> None:
@@ -89,10 +88,10 @@ def train(
     terminal.finish("training")
     ranker.save(out)
     terminal.print(
-        f"trained on {len(documents)} documents, mentions: {ranker.source.value}, "
+        f"trained on {len(documents)} documents, mentions: {ranker.source}, "
         f"singletons: {'yes' if ranker.singletons else 'no'}; written to {print_path(out)}"
     )
-    figures = {"mentions": ranker.source.value, "singletons": ranker.singletons}
+    figures = {"mentions": ranker.source, "singletons": ranker.singletons}
     terminal.write_json({"documents": len(documents), "losses": losses, **figures})
 
 
@@ -119,12 +118,10 @@ def apply(
         raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
     to = choose_format(to, out or "-", "conll2012")
     documents = list(_read(corpus, format, split, required=True))
-    from entitynlm.coref.ranker.mentions import MentionSource
     from entitynlm.coref.ranker.model import load_ranker
 
     ranker = load_ranker(model)
-    source = MentionSource(mentions) if mentions else None
-    found = [ranker.score(document, mentions=source) for document in track(terminal, "ranking", documents)]
+    found = [ranker.score(document, mentions=mentions) for document in track(terminal, "ranking", documents)]
     if scores is not None:
         candidate_files.write_antecedent_scores(found, scores)
     if out is not None:

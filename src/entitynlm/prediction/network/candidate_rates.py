@@ -11,43 +11,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 
+from entitynlm.config import load_toml
 from entitynlm.prediction.contexts import Context, extract_contexts
 from entitynlm.prediction.network.context_counts import JOINT, ContextCounts, CountedSlot, Key
 from entitynlm.prediction.network.descriptors import Descriptors, describe_candidate, find_scenario
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
-CANDIDATE_KEYS = (
-    "scenario type", "scenario type recency", "scenario type word1", "scenario type word2 word1",
-    "scenario type verb word1", "scenario type word1 recency", "scenario type latest_type word1",
-    "scenario type is_pronoun word1 distance", "scenario type count distance", "scenario type verb",
-    "scenario type latest_type second_latest_type", "scenario head word1 distance", "scenario type word_before word1",
-    "scenario head word2 word1", "recency count word1", "is_pronoun recency word2 word1",
-)  # fmt: skip
-NEW_KEYS = (
-    "scenario", "scenario candidates", "scenario word1", "scenario word2 word1", "scenario verb word1",
-    "scenario word1 progress", "scenario latest_type word1", "word1 word2 word3", "candidates word1", "scenario verb",
-    "scenario latest_type second_latest_type", "word1 is_second_word candidates", "scenario word1 candidates",
-    "word2 word1 candidates", "latest_type word1", "word2 word1",
-)  # fmt: skip
-ABSENT_KEYS = (
-    "scenario type", "scenario type word1", "scenario type word2 word1", "scenario type verb word1",
-    "scenario type latest_type word1", "scenario type verb", "scenario type latest_type", "scenario type verb link",
-    "scenario type verb type_since_verb link", "scenario type earlier_verb word1", "scenario type word3 word2 word1",
-    "scenario type progress", "scenario type link determiner",
-)  # fmt: skip
+RESOURCE = Path(__file__).parents[2] / "resources" / "prediction" / "rate_keys.toml"
 TEMPLATES = {
-    prefix: [(prefix + letter, fields.split()) for letter, fields in zip(ascii_lowercase, keys, strict=False)]
-    for prefix, keys in {"": CANDIDATE_KEYS, "N": NEW_KEYS, "A": ABSENT_KEYS}.items()
+    prefix: [
+        (prefix + letter, line.split())
+        for letter, line in zip(ascii_lowercase, keys.splitlines(), strict=False)
+    ]
+    for prefix, keys in load_toml(RESOURCE).items()
 }
 PRIORS = {"a": 0.05, "Na": 0.3, "Aa": 0.01}
 """By the name of the shortest key."""
-RATES, ABSENT = len(CANDIDATE_KEYS), len(ABSENT_KEYS)
+RATES, ABSENT = len(TEMPLATES[""]), len(TEMPLATES["A"])
 WIDTH = RATES + 2 * ABSENT
 STRENGTH = 3.0
 """How many observations the shortest key counts for."""
