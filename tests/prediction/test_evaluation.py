@@ -127,8 +127,6 @@ def test_the_table_has_the_promised_shape(predictors: Predictors, choosers: dict
 def test_rows_are_chosen_by_name() -> None:
     assert choose_rows(["human", "always-new"], model=False, human=True) == ["always-new", "human"]
     assert choose_rows([], model=False, human=False) == ["always-new", "shallow", "modi"]
-    with pytest.raises(ConfigError, match="there is no row"):
-        choose_rows(["best"], model=True, human=True)
     with pytest.raises(ConfigError, match="--model"):
         Predictors(TrainingStories([], []), []).get("entitynlm")
     with pytest.raises(ConfigError, match="training stories"):

@@ -15,39 +15,16 @@ from entitynlm.experiments.paper import CORPORA, OURS, PREDICTION_SYSTEMS
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.prediction import evaluation
 from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
-from entitynlm.prediction.evaluation import (
-    PAPER,
-    HumanChooser,
-    PredictionRow,
-    compare_rows,
-    describe_table,
-    join_rows,
-    measure_agreement,
-    measure_row,
-)
+from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
+from entitynlm.prediction.network import predictor
 from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.predictor import (
-    CONFIG_FILE,
-    EntityPredictor,
-    PredictorConfig,
-    PredictorData,
-    prepare_data,
-    train_predictor,
-)
+from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, PredictorData
 from entitynlm.prediction.network_choice import NetworkChooser
-from entitynlm.prediction.slots import (
-    GUESSES,
-    LIMIT,
-    SlottedStory,
-    TrainingSlots,
-    collect_slots,
-    find_similar_slots,
-    read_guesses,
-)
+from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.progress import SILENT, Progress
-from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 
@@ -73,16 +50,16 @@ class TrainingStories:
 
     @cached_property
     def slots(self) -> TrainingSlots:
-        return _list_slots(self.train, None)
+        return _list_slots(self.train, limit=None)
 
     @cached_property
     def data(self) -> PredictorData:
         self.progress.message("ours: reading the training stories")
-        return prepare_data(self.slots, _list_slots(self.development, LIMIT), counts=self.counts)
+        return predictor.prepare_data(self.slots, _list_slots(self.development), counts=self.counts)
 
 
-def _list_slots(stories: Sequence[Document], limit: int | None) -> TrainingSlots:
-    return [(story, find_similar_slots(story, limit=limit).positions) for story in stories]
+def _list_slots(stories: Sequence[Document], **options: Any) -> TrainingSlots:
+    return [(story, find_similar_slots(story, **options).positions) for story in stories]
 
 
 @dataclass
@@ -101,7 +78,7 @@ class Predictors:
     _made: dict[str, Chooser] = field(default_factory=dict)
 
     def measure(self, name: str) -> PredictionRow:
-        return measure_row(name, self.get(name), self.stories, progress=self.training.progress)
+        return evaluation.measure_row(name, self.get(name), self.stories, progress=self.training.progress)
 
     def get(self, name: str) -> Chooser:
         if name not in self._made:
@@ -109,7 +86,7 @@ class Predictors:
         return self._made[name]
 
     def _make(self, name: str) -> Chooser:
-        stored = self.folder is not None and (self.folder / CONFIG_FILE).exists()
+        stored = self.folder is not None and (self.folder / predictor.CONFIG_FILE).exists()
         say = self.training.progress.message
         if name in NEEDS_TRAINING and not self.training.train and not (name == "ours" and stored):
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
@@ -120,11 +97,7 @@ class Predictors:
             extract = extract_shallow if name == "shallow" else partial(extract_modi, self.training.counts)
             return fit_chooser(extract, self.training.slots)
         if name == "human":
-            if not has_guesses(self.stories):
-                raise ConfigError(
-                    "the row 'human' needs people's guesses, which only InScript's test stories have"
-                )
-            return HumanChooser(self.stories)
+            return evaluation.HumanChooser(self.stories)
         if name == "entitynlm":
             if self.pretrained is None:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
@@ -151,7 +124,7 @@ class Predictors:
     def _train_ours(self) -> Chooser:
         say = self.training.progress.message
         say("ours: no stored one, so it is trained now (some minutes)")
-        trained = train_predictor(
+        trained = predictor.train_predictor(
             self.training.data,
             self.config or PredictorConfig(),
             seed=self.seed,
@@ -165,22 +138,8 @@ class Predictors:
         return trained
 
 
-def read_slots(corpus: Corpus, split: str) -> list[SlottedStory]:
-    """The slots of a split, those that people were asked at where the corpus has their guesses."""
-    path = corpus.path / GUESSES
-    return collect_slots(list(corpus.documents(split)), read_guesses(path) if path.is_file() else None)
-
-
-def has_guesses(stories: Sequence[SlottedStory]) -> bool:
-    """Whether people were asked at every slot."""
-    return bool(stories) and all(slot.guesses for slotted in stories for slot in slotted.slots)
-
-
 def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
     """The rows asked for in the table's order; by default all that can be made."""
-    unknown = [name for name in names if name not in PREDICTION_SYSTEMS]
-    if unknown:
-        raise ConfigError(f"there is no row {unknown[0]!r}; choose from {', '.join(PREDICTION_SYSTEMS)}")
     if names:
         return [name for name in PREDICTION_SYSTEMS if name in names]
     missing = (() if model else (*NEEDS_MODEL, "ours")) + (() if human else ("human",))
@@ -212,7 +171,7 @@ def reproduce(
             runner.progress.message(f"seed {seed}: {', '.join(trained)}")
     if len(tables) > 1 and "ours" in names:
         at = names.index("ours")
-        together = join_rows("ours-together", [rows[at] for rows in tables.values()])
+        together = evaluation.join_rows("ours-together", [rows[at] for rows in tables.values()])
         tables[seeds[0]].insert(at + 1, together)
     return tables
 
@@ -237,7 +196,7 @@ def describe(
         "corpus": {"name": corpus},
         "split": split,
         **facts,
-        **describe_table(first),
+        **evaluation.describe_table(first),
         "seeds": {"numbers": list(tables), "rows": over_seeds},
     }
     remarks = [*list_remarks(first)]
@@ -258,7 +217,7 @@ def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]
         by_newness = row.to_dict()["breakdown"]["newness"]
         cells |= {kind: Figure(values["accuracy"], digits=1) for kind, values in by_newness.items()}
         if human:
-            agreement = measure_agreement(row.answers)
+            agreement = evaluation.measure_agreement(row.answers)
             cells["people"], cells["JSD"] = Figure(agreement.accuracy), Figure(agreement.divergence, digits=3)
             if agreement.correlation is not None:
                 cells["corr."] = Figure(agreement.correlation, digits=3)

@@ -18,7 +18,7 @@ from scipy.special import rel_entr
 from entitynlm.errors import ConfigError
 from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, find_entities, mix
 from entitynlm.prediction.contexts import PRONOUNS
-from entitynlm.prediction.slots import SlottedStory
+from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document
 
@@ -87,6 +87,10 @@ class HumanChooser:
     """The paper's fifth row, people's majority; each guess has the probability of one in twenty."""
 
     def __init__(self, stories: Sequence[SlottedStory]) -> None:
+        if not has_guesses(stories):
+            raise ConfigError(
+                "the row 'human' needs people's guesses, which only InScript's test stories have"
+            )
         self.guesses: dict[tuple[str, int], list[tuple[str, ...]]] = defaultdict(list)
         for slotted in stories:  # two slots may ask about one mention
             for slot in slotted.slots:

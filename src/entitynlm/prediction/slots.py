@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from entitynlm.errors import DataError
+from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document, Mention
 
 GUESSES = "humanPredictions.json"
@@ -108,6 +109,17 @@ def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[
     else:
         found = [find_similar_slots(story) for story in stories]
     return [slotted for slotted in found if slotted.slots]
+
+
+def read_slots(corpus: Corpus, split: str) -> list[SlottedStory]:
+    """The slots of a split, those that people were asked at where the corpus has their guesses."""
+    path = corpus.path / GUESSES
+    return collect_slots(list(corpus.documents(split)), read_guesses(path) if path.is_file() else None)
+
+
+def has_guesses(stories: Sequence[SlottedStory]) -> bool:
+    """Whether people were asked at every slot."""
+    return bool(stories) and all(slot.guesses for slotted in stories for slot in slotted.slots)
 
 
 def _make_slot(story: Document, mention: Mention, guesses: tuple[str, ...] = ()) -> Slot:

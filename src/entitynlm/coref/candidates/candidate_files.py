@@ -91,10 +91,8 @@ def read_lines(
                 yield replace(line, document=documents[line.doc_id])
             else:
                 known = ", ".join(list(documents)[:5]) + (", …" if len(documents) > 5 else "")
-                message = (
-                    f"document {line.doc_id!r} is not one of the {len(documents)} documents of the corpus"
-                )
-                raise line.fail(message, expected=known)
+                place = f"one of the {len(documents)} documents of the corpus"
+                raise line.fail(f"document {line.doc_id!r} is not {place}", expected=known)
 
 
 def _parse_line(text: str, path: str, number: int, fields: Sequence[str]) -> Line:
@@ -277,23 +275,12 @@ def _parse_text(line: Line) -> Document:
         raise line.fail(message, list(line.row), hint=hint)
     if not isinstance(tokens, list) or not all(isinstance(token, str) and token for token in tokens):
         raise line.fail("the tokens are not a list of words")
-    if not _cover(sentences, len(tokens)):
+    try:
+        spans = tuple(line.check_span(pair, "a sentence") for pair in sentences)
+        return Document(line.doc_id, tuple(tokens), spans)
+    except (DataError, TypeError) as error:
         message = f"the sentences don't cover the {len(tokens)} tokens one after the other"
-        raise line.fail(message, sentences, "[[0, end], [end, …], …]")
-    return Document(line.doc_id, tuple(tokens), tuple((start, end) for start, end in sentences))
-
-
-def _cover(sentences: Any, size: int) -> bool:
-    """Whether these are ranges that follow each other from 0 to ``size`` (none at all means: not known)."""
-    if sentences == []:
-        return True
-    if not isinstance(sentences, list) or not all(isinstance(p, list) and len(p) == 2 for p in sentences):
-        return False
-    bounds = [bound for pair in sentences for bound in pair]
-    if not all(type(bound) is int for bound in bounds) or (bounds[0], bounds[-1]) != (0, size):
-        return False
-    follows = all(end == start for (_, end), (start, _) in pairwise(sentences))
-    return follows and all(start < end for start, end in sentences)
+        raise line.fail(message, sentences, "[[0, end], [end, …], …]") from error
 
 
 def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:

@@ -113,9 +113,10 @@ def evaluate_entity(
     source.prepare()
     from entitynlm.experiments import table3_entity_prediction as table3
     from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.prediction.slots import has_guesses, read_slots
 
-    stories = table3.read_slots(corpus, split)
-    names = table3.choose_rows(wanted, model=model is not None, human=table3.has_guesses(stories))
+    stories = read_slots(corpus, split)
+    names = table3.choose_rows(wanted, model=model is not None, human=has_guesses(stories))
     learns = any(name in table3.NEEDS_TRAINING for name in names)
     present_splits = [name for name in ("train", "dev") if learns and name in corpus.splits]
     documents = {name: list(corpus.documents(name)) for name in present_splits}

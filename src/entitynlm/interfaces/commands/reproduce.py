@@ -130,9 +130,10 @@ def reproduce_entity(
     source.prepare(threads=1)  # small networks: a second thread only gets in the way
     from entitynlm.experiments import table3_entity_prediction as table3
     from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.prediction.slots import has_guesses, read_slots
 
-    stories = table3.read_slots(corpus, split)
-    names = table3.choose_rows(wanted, model=True, human=table3.has_guesses(stories))
+    stories = read_slots(corpus, split)
+    names = table3.choose_rows(wanted, model=True, human=has_guesses(stories))
     config_of_ours = load_config(ours_config)
     with shared.start_runner(terminal, source.device, out) as runner:
         found = table3.reproduce(documents, stories, names, runner, settings, config_of_ours, numbers)
