@@ -6,8 +6,9 @@ import pytest
 
 from entitynlm.errors import DataError
 from entitynlm.experiments.paper import CORPORA, TITLES, load_packaged_settings
-from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
+from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
 from entitynlm.text.stories import generate_stories
+from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
 
 
@@ -18,7 +19,7 @@ def test_one_model_makes_all_three_tables() -> None:
     stories = Stories("stories", train, development, test)
     sizes = {"model.hidden_size": 8, "model.embedding_size": 8, "training.epochs": 1}
     settings = load_settings(None, {**load_packaged_settings("quick"), **sizes})
-    pretrained = train_quickly(stories, settings, seed=1)
+    pretrained = train_pretrained(train, development, settings, parts=PARTS, seed=1)
     assert pretrained is not None
     told: list[str] = []
     tables = measure_small_tables(pretrained, stories, seed=1, say=told.append)

@@ -722,13 +722,15 @@ def make_small_tables(count: int, seed: int, epochs: int) -> Json:
     import torch
 
     from entitynlm.experiments.paper import load_packaged_settings
-    from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
+    from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
+    from entitynlm.training.recipe import train_pretrained
     from entitynlm.training.settings import load_settings
 
     torch.set_num_threads(1)
     stories = Stories("stories", *split_stories(count, seed))
     settings = load_settings(None, {**load_packaged_settings("quick"), "training.epochs": epochs})
-    pretrained = train_quickly(stories, settings, seed=seed)
+    documents = stories.train, stories.development
+    pretrained = train_pretrained(*documents, settings, parts=PARTS, seed=seed)
     assert pretrained is not None
     found = measure_small_tables(pretrained, stories, seed=seed)
     return [dump_paper_table(table.to_dict()) for table in found.values()]

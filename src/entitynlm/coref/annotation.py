@@ -32,16 +32,7 @@ CONFIDENCE, LINK_CONFIDENCE = "confidence", "link_confidence"
 
 @dataclass(frozen=True)
 class Options:
-    """How a text is annotated.
-
-    :param samples: 0 takes the proposal's best choice at every step; N draws so many analyses from the proposal and takes the one
-        that is most probable under P.
-    :param links: ``weighed`` links the mentions by the proposal and the words together (a model without a linker can't);
-        ``network`` leaves the links as they were drawn.
-    :param scores: find how confident the model is of each mention and each link, from weighted samples.
-    :param keep_mentions: take the document's own mentions, and only link them.
-    :param possessives: add possessive pronouns inside of longer mentions.
-    """
+    """How a text is annotated; ``EntityNLM.annotate`` says what each option does."""
 
     samples: int = 0
     links: Links = "weighed"

@@ -48,12 +48,7 @@ MASKINGS = ((0.0, False), (0.05, False), (0.07, True), (0.1, True))
 
 @dataclass(frozen=True)
 class ComponentSettings:
-    """How the components are trained; the defaults were chosen on LitBank's development documents.
-
-    :param bias: the mention bias; None chooses the one with the best F1 of mentions in development documents.
-    :param proposal_weight: how much the proposal's log-probabilities count beside the linker's own scores.
-    :param linkers: linkers that are trained from different seeds and averaged.
-    """
+    """How components are trained (see ``train-components --help``); the defaults were chosen on LitBank's dev documents."""
 
     bias: float | None = None
     proposal_weight: float = 0.45

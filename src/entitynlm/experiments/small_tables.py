@@ -19,12 +19,10 @@ from entitynlm.lm.scores import PAPER as PAPER_LM
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.slots import collect_slots
-from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import train_pretrained
-from entitynlm.training.settings import Settings
 
 PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")
+"""What the tables need of a model."""
 COREF_SYSTEMS = {
     "one best": "Baseline, one best",
     "P": "Reranked by P",
@@ -39,15 +37,6 @@ class Stories:
     train: Sequence[Document]
     development: Sequence[Document]
     test: Sequence[Document]
-
-
-def train_quickly(
-    stories: Stories, settings: Settings, *, seed: int, progress: Progress = SILENT
-) -> Pretrained | None:
-    """All parts that the tables need; None if it was interrupted."""
-    return train_pretrained(
-        stories.train, stories.development, settings, parts=PARTS, seed=seed, progress=progress
-    )
 
 
 def measure_small_tables(

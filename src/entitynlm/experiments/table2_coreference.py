@@ -6,7 +6,7 @@ OUT/fold-<n>/figures.json         what was counted in its documents
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from entitynlm.config import Mode
@@ -150,8 +150,11 @@ def describe(
     """The tables and figures; ``facts`` go to the figures as they are."""
     k = experiment.reranking.k
     blocks = [block.describe(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
-    end_to_end = {
-        split: [{"name": name, **counts.to_json()} for name, counts in rows.items()]
+    alone = {
+        split: {
+            "documents": len(next(iter(rows.values()))),
+            "rows": [{"name": name, **counts.to_json()} for name, counts in rows.items()],
+        }
         for split, rows in found.end_to_end.items()
     }
     figures = {
@@ -162,37 +165,30 @@ def describe(
         "seed": experiment.seed,
         "trials": experiment.trials,
         "blocks": blocks,
-        "end_to_end": end_to_end,
+        "end_to_end": {split: values["rows"] for split, values in alone.items()},
         "paper": {"corpus": "CoNLL-2012", "split": "test", "f1": COREF_F1},
     }
     if found.folds:
         figures["folds"] = len(found.folds)
         figures["combinations"] = [block.describe_weights() for block in found.folds]
     tables, summary = [], []
-
-    def add(title: str, split: str, rows: Sequence[Mapping[str, Any]], documents: int) -> None:
-        tables.append(make_table(f"{title}, {split}", rows, documents))
-        if split == TESTED:
-            summary.extend(tables[-1].select("CoNLL", corpus, prefix=f"{title}, "))
-
-    for block in blocks:
-        weights = tuple(
+    for block in (*blocks, {"title": END_TO_END, "splits": alone, "combinations": {}}):
+        remarks = tuple(
             f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in item['weights'].items())} "
             f"({item['tried']} settings, {item['dev_conll']:.2f} on dev)"
             for name, item in block["combinations"].items()
         )
-        first = len(tables)
         for split, values in block["splits"].items():
-            add(block["title"], split, values["rows"], values["documents"])
-        tables[first] = replace(tables[first], remarks=weights)
-    for split, rows in end_to_end.items():
-        documents = len(next(iter(found.end_to_end[split].values())))
-        add(END_TO_END, split, rows, documents)
+            title = f"{block['title']}, {split} ({values['documents']} documents, F1)"
+            tables.append(make_table(title, values["rows"], remarks))
+            remarks = ()  # weights stand below the block's first table
+            if split == TESTED:
+                summary += tables[-1].select("CoNLL", corpus, prefix=f"{block['title']}, ")
     remark = f"{corpus}, {TESTED}; k = {k}; gains over the block's one best, p by randomisation"
     return ExperimentResult("coref", tables, make_summary("coref", corpus, summary, [remark]), figures)
 
 
-def make_table(title: str, rows: Sequence[Mapping[str, Any]], documents: int) -> ResultTable:
+def make_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tuple[str, ...]) -> ResultTable:
     """CoNLL first, then F1 of every metric, and the difference from the first row as a note."""
     found = []
     for row in rows:
@@ -202,9 +198,7 @@ def make_table(title: str, rows: Sequence[Mapping[str, Any]], documents: int) ->
         gain = f"{versus['difference']:+.2f}, p = {versus['p_value']:.3f}" if versus else ""
         paper = get_paper_figure(row["name"])
         found.append(ResultRow(row["name"], cells, paper, gain))
-    columns = ("CoNLL", *COLUMNS.values())
-    title = f"{title} ({documents} documents, F1)"
-    return ResultTable(title, columns, tuple(found))
+    return ResultTable(title, ("CoNLL", *COLUMNS.values()), tuple(found), remarks=remarks)
 
 
 def get_paper_figure(name: str) -> float | None:

@@ -1,11 +1,8 @@
-"""k-best lists from antecedent scores: the paper's one-swap heuristic, and samples from the scores.
+"""k-best lists from antecedent scores: the paper's one-swap heuristic, and samples from the scores (``docs/decisions/032``).
 
 An antecedent tree gives each mention one antecedent or none; its chains are the transitive closure. Different trees may have the
-same chains, and what a reranker wants is different chains.
-
-:func:`decode_swaps` is section 5.2 of the paper: one antecedent of the one-best tree is replaced at a time, in the order of the
-score that this costs. :func:`decode_samples` draws whole trees from the distribution that the scores define, so that one
-candidate may differ in many places; its lists leave more room above the one-best (``docs/decisions/032``).
+same chains, and what a reranker wants is different chains. The paper (section 5.2) replaces one antecedent of the one-best tree
+at a time, in the order of the score that this costs; a sampled tree may differ in many places.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

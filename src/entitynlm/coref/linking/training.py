@@ -1,8 +1,7 @@
 """Training of a linker on annotated documents, with mentions as ``annotate`` finds them.
 
-A linker that has only seen annotated mentions trusts them: each entity has its first mention, and whatever is mentioned is an
-entity. Detected mentions are not like that, so most training examples are made of mentions that the proposal finds; and since it
-finds those of its own training documents better than others, some words are masked (decision 070 has what each brought).
+A linker that has only seen annotated mentions trusts them, so most training examples are made of mentions that the proposal
+finds; and since it finds those of its own training documents better than others, some words are masked (decision 070).
 """
 
 import dataclasses

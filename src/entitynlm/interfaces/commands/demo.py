@@ -119,8 +119,9 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
     """Train a small model in a minute, and make small versions of the paper's three tables."""
     from entitynlm.experiments.paper import load_packaged_settings
-    from entitynlm.experiments.small_tables import Stories, measure_small_tables, train_quickly
+    from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
     from entitynlm.interfaces.result_tables import print_table
+    from entitynlm.training.recipe import train_pretrained
 
     splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
     stories = Stories(NAME, *splits)
@@ -129,9 +130,9 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
         "three tables (one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as progress:
-        pretrained = train_quickly(
-            stories, load_settings(None, load_packaged_settings("quick")), seed=seed, progress=progress
-        )
+        settings = load_settings(None, load_packaged_settings("quick"))
+        train, development, _ = splits
+        pretrained = train_pretrained(train, development, settings, parts=PARTS, seed=seed, progress=progress)
     if pretrained is None:
         terminal.remark("stopped")
         raise typer.Exit(130)

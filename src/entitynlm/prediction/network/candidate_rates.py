@@ -1,9 +1,8 @@
 """Selection rates: of all the times that such a candidate was available in such a context, how often was it mentioned?
 
-``context_counts`` counts which types follow a context, which says little about candidates that are seldom available. Here each
-candidate counts as available at every slot and as chosen at its own, under sixteen keys of descriptors. The same is counted for
-"new", and for each type of the scenario that no candidate has: how often is it introduced now? All rates are smoothed by that of
-the shortest key, and the counts that a training story brought itself are subtracted (leave one story out).
+``context_counts`` says little about candidates that are seldom available. Here each candidate is available at every slot
+and chosen at its own, under several keys; so does "new", and each type of the scenario that no candidate has. All are smoothed
+by that of the shortest key, and the counts that a training story brought itself are subtracted (leave one story out).
 """
 
 from __future__ import annotations

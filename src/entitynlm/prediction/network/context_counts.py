@@ -1,11 +1,8 @@
 """Co-occurrence counts of contexts with head words and entity types, and the probabilities of candidates that they give.
 
-After each context (words before, scenario, verb, head of the latest mention) the head word of the mention, the type of its entity
-and whether the entity is new are counted. A candidate is as probable as the words it was called by before, or as the types that
-those words suggest. The counts that a training story brought itself are subtracted before its own slots are measured (leave one
-story out).
-
-Types are annotation, so they are read from training stories only; a candidate's types are inferred from its head words.
+A candidate is as probable as the words it was called by before, or as the types that those words suggest; types are annotation,
+so they are read from training stories only. The counts that a training story brought itself are subtracted before its own slots
+are measured (leave one story out).
 """
 
 from __future__ import annotations

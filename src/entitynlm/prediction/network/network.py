@@ -1,9 +1,6 @@
-"""The predictor network: an encoder of the context, and a scorer of each candidate.
+"""The predictor network: an encoder of the context, and a scorer of each candidate (decision 054).
 
-The context is encoded from the nearest words one by one, the verbs, the averaged words of the sentence and of the text before it,
-the scenario, and the types of the latest and of all candidates. From its encoding the head word and the type of the next mention
-are predicted as side tasks (types are annotation, which is seen in training only). A candidate is scored by its features, by the
-match of its words and types with the encoding, and by how likely the side tasks hold its head words and types to be. There is no
+Side tasks are the head word and the type of the next mention (types are annotation, which is seen in training only). There is no
 recurrence: only slots are computed, so that a training takes a minute.
 """
 
