@@ -5,17 +5,23 @@ resumed gives the same weights, bit for bit, as one that was not.
 """
 
 import copy
+import json
 import math
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from entitynlm.config import TrainingConfig, to_dict
+from entitynlm.config import ModelConfig, TrainingConfig, rename_settings, to_dict
+from entitynlm.errors import ModelError
 from entitynlm.model.batch.scores import (
     BatchScores,
     Carried,
@@ -264,3 +270,58 @@ def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
 def derive_seed(*numbers: int) -> int:
     """One seed from several numbers, well mixed."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
+
+
+def save_checkpoint(training: Training, folder: Path) -> None:
+    """Store all that ``load_checkpoint`` needs to go on exactly here, renamed as one folder: whole or not there."""
+    beside = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    save_file(_contiguous(training.network.state_dict()), beside / "weights.safetensors")
+    save_file(_contiguous(training.best_weights), beside / "best.safetensors")
+    optimizer = training.optimizer.state_dict()
+    moments = {
+        f"{index}.{name}": torch.as_tensor(value)
+        for index, values in optimizer["state"].items()
+        for name, value in values.items()
+    }
+    save_file(_contiguous(moments), beside / "optimizer.safetensors")
+    state = {
+        "progress": asdict(training.state),
+        "groups": optimizer["param_groups"],
+        "settings": training.describe(),
+    }
+    (beside / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    beside.replace(folder)
+
+
+def load_checkpoint(training: Training, folder: Path) -> None:
+    """Put a training back where its checkpoint left it; the settings must be the same."""
+    try:
+        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
+        # An option that came after the checkpoint was made is missing there: it stood at its default.
+        stored = {**state["settings"]}
+        stored["training"] = {**to_dict(TrainingConfig()), **stored["training"]}
+        stored["model"] = {**to_dict(ModelConfig()), **rename_settings(stored["model"])}
+        settings = training.describe()
+        if stored != settings:
+            different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))
+            raise ModelError(
+                f"{folder}: this checkpoint was made with other settings ({', '.join(different)}); "
+                "train into another folder, or without --resume"
+            )
+        training.network.load_state_dict(load_file(folder / "weights.safetensors"))
+        training.best_weights = dict(load_file(folder / "best.safetensors"))
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for key, value in load_file(folder / "optimizer.safetensors").items():
+            index, name = key.split(".", 1)
+            moments.setdefault(int(index), {})[name] = value
+        training.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
+        training.state = TrainingState(**state["progress"])
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"{folder}: this checkpoint can't be used ({error})") from error
+
+
+def _contiguous(tensors: dict[str, Any]) -> dict[str, torch.Tensor]:
+    return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}

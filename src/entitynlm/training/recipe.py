@@ -18,8 +18,7 @@ from entitynlm.model.pretrained import CONFIG_FILE, Network, Pretrained, load_pr
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
-from entitynlm.training.loop import Training, derive_seed
+from entitynlm.training.loop import Training, derive_seed, load_checkpoint, save_checkpoint
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]

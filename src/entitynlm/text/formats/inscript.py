@@ -144,6 +144,5 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
     )
 
 
-FORMAT = Format(
-    "inscript", "InScript stories with participant chains (.txt.drs columns)", ".txt.drs", recognise, read
-)
+DESCRIPTION = "InScript stories with participant chains (.txt.drs columns)"
+FORMAT = Format("inscript", DESCRIPTION, ".txt.drs", recognise, read)

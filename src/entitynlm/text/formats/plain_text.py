@@ -90,11 +90,5 @@ OPTIONS = {
     "markdown": "auto (by the file's name), yes or no",
     "part_size": "cut texts longer than this number of characters into several documents",
 }
-FORMAT = Format(
-    "text",
-    "plain text and Markdown, split into words and sentences",
-    ".txt",
-    recognise,
-    read,
-    options=OPTIONS,
-)
+DESCRIPTION = "plain text and Markdown, split into words and sentences"
+FORMAT = Format("text", DESCRIPTION, ".txt", recognise, read, options=OPTIONS)

@@ -17,16 +17,9 @@ import numpy as np
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.extras import require
 from entitynlm.text.document import Document, Mention
+from entitynlm.text.formats import json_records
 from entitynlm.text.formats.base import Format, Source
-from entitynlm.text.formats.json_records import (
-    OURS,
-    JsonObject,
-    describe_mention,
-    describe_text,
-    restore_mentions,
-    restore_text,
-    take,
-)
+from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, take
 
 PREFIX = "coref_clusters"
 COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
@@ -93,9 +86,8 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
             "id": entity.id,
             "spans": [list(mention.span) for mention in entity.mentions],
             "mentions": [describe_mention(mention) for mention in entity.mentions],
+            "type": entity.type,
         }
-        if entity.type is not None:
-            described["type"] = entity.type
         attributes = {OURS: json.dumps(described)}
         doc.spans[key] = spacy.tokens.SpanGroup(doc, name=key, attrs=attributes, spans=spans)
     doc.user_data[OURS] = json.dumps(_describe_rest(document, doc))
@@ -117,7 +109,7 @@ def from_spacy(
         if len(doc) and not doc.has_annotation("SENT_START"):
             report(f"document {name or 'document'!r} has no sentence starts; it is read as one sentence")
         return Document(name or "document", mentions=mentions, entity_types=types, **arguments)
-    changes = restore_text(take(rest.get("set"), dict, "set"))
+    changes = json_records.restore_text(take(rest.get("set"), dict, "set"))
     arguments["columns"] |= changes.pop("columns", {})
     for key in rest.get("unset") or ():
         arguments["columns"].pop(key, None)
@@ -128,8 +120,8 @@ def from_spacy(
 
 def _describe_rest(document: Document, doc: Any) -> JsonObject:
     """The fields in which the document differs from what is read out of ``doc``."""
-    native = describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True)[0]))
-    wanted = describe_text(document)
+    native = json_records.describe_text(Document(document.id, **read_tokens(doc, keep_spaces=True)[0]))
+    wanted = json_records.describe_text(document)
     columns, native_columns = wanted.pop("columns", {}), native.pop("columns", {})
     changes = {key: value for key, value in wanted.items() if native.get(key) != value}
     new = {key: values for key, values in columns.items() if native_columns.get(key) != values}
@@ -180,7 +172,7 @@ def _read_groups(
             entity["id"] = key
         clusters.append(spans)
         described.append(entity)
-    return restore_mentions(clusters, described, report)
+    return json_records.restore_mentions(clusters, described, report)
 
 
 def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
@@ -252,11 +244,6 @@ def _find_head(token: Any, before: list[int]) -> int:
     return -1
 
 
-FORMAT = Format(
-    "spacy",
-    "spaCy DocBin files with coref_clusters_N span groups",
-    ".spacy",
-    *(recognise, read, write),
-    binary=True,
-    options={"prefix": f"span groups called this and a number are the entities ({PREFIX})"},
-)
+OPTIONS = {"prefix": f"span groups called this and a number are the entities ({PREFIX})"}
+DESCRIPTION = "spaCy DocBin files with coref_clusters_N span groups"
+FORMAT = Format("spacy", DESCRIPTION, ".spacy", recognise, read, write, binary=True, options=OPTIONS)

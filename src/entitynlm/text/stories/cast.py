@@ -65,10 +65,6 @@ class StoryCast(dict[str, Participant]):
         self.narrator = narrator
         self.random = random
 
-    def add_roles(self, roles: Iterable[Role]) -> None:
-        """Make the roles of a detour known."""
-        self.roles.update((role.key, role) for role in roles)
-
     def __missing__(self, key: str) -> Participant:
         """Draw a participant, with a name and, if possible, a noun that nobody has yet."""
         role, random = self.roles[key], self.random

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import decode_lines, open_binary
-from entitynlm.text.stories.cast import Role
+from entitynlm.text.stories.cast import Role, T
 from entitynlm.text.stories.lexicon import RESOURCES, look_up
 from entitynlm.text.stories.script import (
     AnyOrder,
@@ -94,10 +94,11 @@ class ScriptLine:
     indent: int
     children: list[ScriptLine] = field(default_factory=list)
 
-    def demand(self, condition: object, expected: str, message: str = "this line can't be read") -> None:
-        """Refuse the line unless the condition holds."""
-        if not condition:
+    def demand(self, found: T | None, expected: str, message: str = "this line can't be read") -> T:
+        """What was found; the line is refused if that is nothing."""
+        if not found:
             raise DataError(message, path=self.path, line=self.number, found=self.text, expected=expected)
+        return found
 
     def parse_probability(self, text: str) -> float:
         try:
@@ -193,10 +194,9 @@ class _ScriptReader:
 
     def read_role(self, line: ScriptLine) -> Role:
         """A role such as ``bike: thing bike/bicycle, owner rider, adjectives old new; red blue``."""
-        head = _ROLE.fullmatch(line.text)
-        kind = head[2] if head else ""
-        line.demand(kind in KINDS, f"ROLE: KIND NOUNS, where the kind is {', '.join(KINDS)}")
-        assert head is not None
+        expected = f"ROLE: KIND NOUNS, where the kind is {', '.join(KINDS)}"
+        head = line.demand(_ROLE.fullmatch(line.text), expected)
+        kind = line.demand(head[2] if head[2] in KINDS else "", expected)
         fields: dict[str, str] = {}
         for entry in head[4].split(",")[1:]:
             name, _, value = entry.strip().partition(" ")
@@ -235,9 +235,8 @@ class _ScriptReader:
         line.demand(role.nouns or role.members or role.named or role.title, "a noun, named or title")
         self.refer(line, [*role.members, *([role.owner] if role.owner else [])])
         for modifier in role.modifiers:
-            shape = _MODIFIER.fullmatch(modifier)
-            line.demand(shape, f"modifiers such as `with {{hat}}` instead of {modifier!r}")
-            assert shape is not None
+            expected = f"modifiers such as `with {{hat}}` instead of {modifier!r}"
+            shape = line.demand(_MODIFIER.fullmatch(modifier), expected)
             line.check_word(shape[1])
             self.refer(line, [shape[2]])
         phrases = role.nouns if role.type == "time" else ()
@@ -259,9 +258,9 @@ class _ScriptReader:
                 continue
             last = found[-1][0] if found and found[-1] else None
             fits = isinstance(last, When) and last.steps and not last.otherwise
-            line.demand(fits, "when FACT before otherwise")
-            assert isinstance(last, When)
-            found[-1] = (When(last.fact, last.steps, self.read_steps(line.children)),)
+            when = line.demand(last if fits else None, "when FACT before otherwise")
+            assert isinstance(when, When)
+            found[-1] = (When(when.fact, when.steps, self.read_steps(line.children)),)
         return found
 
     def read_step(self, line: ScriptLine) -> Steps:
@@ -319,9 +318,7 @@ class _ScriptReader:
 
     def read_event(self, line: ScriptLine) -> StoryEvent:
         """An event such as ``- [clear] {waiter} brought {bill} .`` with other wordings below it."""
-        head = _EVENT.fullmatch(line.text)
-        line.demand(head, "- [FLAGS] WORDING")
-        assert head is not None
+        head = line.demand(_EVENT.fullmatch(line.text), "- [FLAGS] WORDING")
         for child in line.children:
             child.demand(child.text.startswith("or ") and not child.children, "or WORDING")
         wordings = (head[2], *(child.text.removeprefix("or ").strip() for child in line.children))

@@ -8,7 +8,7 @@ import pytest
 
 from entitynlm.text.document import Document
 from entitynlm.text.stories import generate_stories
-from entitynlm.text.stories.realisation import detokenise
+from entitynlm.text.stories.generator import detokenise
 from entitynlm.text.stories.reference import Token, choose_article
 
 GENDERS = {
