@@ -71,7 +71,6 @@ class Sampling:
     def estimate(
         self, model: EntityNetwork, proposal: EntityNetwork, documents: Sequence[EncodedDocument]
     ) -> Iterable[MarginalEstimate]:
-        """log P(X) of each document."""
         options = {name: value for name, value in asdict(self).items() if name != "proposal"}
         return estimate_documents(model, proposal, documents, **options)
 
@@ -150,7 +149,6 @@ def _sum_words(
     note: str,
     progress: Progress,
 ) -> ModelScores:
-    """The row of a model that gives log p of each word."""
     found = []
     for document in track(progress, name, documents):
         scores = score(document)

@@ -167,7 +167,6 @@ def split_lines(document: EncodedDocument, vocabulary: Vocabulary) -> list[list[
 
 
 def spell(word: int, vocabulary: Vocabulary) -> str:
-    """A word as the estimator knows it."""
     return "</s>" if word == vocabulary.sentence_end else str(word)
 
 
@@ -179,7 +178,6 @@ def find_lmplz() -> Path | None:
 
 
 def choose_estimator(wanted: Estimator | None = None) -> Estimator:
-    """The estimator asked for, or the best one that is here."""
     if wanted is not None and wanted not in ESTIMATORS:
         raise ConfigError(f"there is no n-gram estimator {wanted!r}; choose one of {', '.join(ESTIMATORS)}")
     if wanted == "kenlm" and find_lmplz() is None:

@@ -149,7 +149,6 @@ class SplitScores:
         return self.rows[0].tokens
 
     def find(self, model: str, likelihood: str) -> ModelScores | None:
-        """The scores of a model by a likelihood, if they were measured."""
         return next((row for row in self.rows if (row.model, row.likelihood) == (model, likelihood)), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -261,7 +260,6 @@ def compare_language_models(
 
 
 def _list_blocks(trials: int) -> list[int]:
-    """How many trials are made at a time."""
     return [min(BLOCK, trials - start) for start in range(0, trials, BLOCK)]
 
 

@@ -37,12 +37,10 @@ class SpellingModel:
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
-        """The model for words outside of ``vocabulary``."""
         ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
         return cls(ordinary[len(ordinary) // 2 :], known=ordinary)
 
     def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
-        """Each character with those before it."""
         padded = START * (self.order - 1) + word + END
         for place in range(self.order - 1, len(padded)):
             yield padded[place], padded[place - self.order + 1 : place]

@@ -111,7 +111,6 @@ class Surprisal:
 
     @property
     def words(self) -> int:
-        """How many words have a surprisal."""
         return sum(row.surprisal is not None for row in self.tokens)
 
 
@@ -243,7 +242,6 @@ class _RowWriter:
         return None if math.isnan(value) else 0.0 + factor * value
 
     def write_mentions(self, referents: Sequence[Referent], originals: Sequence[Mention]) -> list[MentionRow]:
-        """One row per mention that the model reads."""
         forms = FormReader(self.document)
         names = {found.entity: mention.entity for found, mention in zip(referents, originals, strict=True)}
         return [

@@ -145,7 +145,6 @@ class Chain:
         )
 
     def read(self, tables: WordTables, x: np.ndarray) -> FloatArray:
-        """Go through a chunk of words."""
         scores = tables.length_scores.astype(np.float64)
         lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
         mention_types = np.exp(tables.log_types.astype(np.float64))

@@ -108,7 +108,6 @@ _load_segmenter = functools.cache(TextSegmenter)  # all callers share one
 
 
 def segment_text(text: str) -> Segmentation:
-    """Words and sentences of raw text."""
     return _load_segmenter().segment(text)
 
 

@@ -193,7 +193,6 @@ def cut(network: Network, document: EncodedDocument, size: int) -> list[Window]:
 def score(
     network: Network, windows: Sequence[Window], noise: Noise | None, carried: Carried | None
 ) -> BatchScores:
-    """log-probabilities of one window of each document."""
     if isinstance(network, LanguageModel):
         return network.score(windows, carried)
     return score_windows(network, windows, noise=noise, carried=carried)

@@ -134,7 +134,6 @@ def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folde
 
 
 def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:
-    """An encoder with the words and types of the training documents."""
     return Encoder.fit(
         train,
         recipe=settings.recipe,

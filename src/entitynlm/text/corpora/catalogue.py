@@ -80,7 +80,6 @@ CATALOGUE: Mapping[str, CatalogueEntry] = {
 
 
 def get_entry(name: str) -> CatalogueEntry:
-    """The catalogue's entry of that name, or an error that lists the names."""
     if name not in CATALOGUE:
         raise ConfigError(f"there is no corpus {name!r} in the catalogue; it has {', '.join(CATALOGUE)}")
     return CATALOGUE[name]

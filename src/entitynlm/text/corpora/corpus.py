@@ -48,7 +48,6 @@ class Corpus:
     rule: str = ""
 
     def files(self, split: str | None = None) -> tuple[Path, ...]:
-        """The files of one split, or of all of them."""
         if split is None:
             return tuple(path for paths in self.splits.values() for path in paths)
         if split not in self.splits:

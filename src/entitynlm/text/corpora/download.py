@@ -182,7 +182,6 @@ def _from_members(source: Path, members: Mapping[str, Callable[[], Any]]) -> Fet
 
 
 def _common_tail(one: str, other: str) -> int:
-    """How many last parts two paths share."""
     pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

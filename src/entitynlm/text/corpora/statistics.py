@@ -76,6 +76,5 @@ def measure_corpus(
     on_oddity: Report = ignore,
     on_document: Callable[[Document], None] = lambda document: None,
 ) -> dict[str, SplitStatistics]:
-    """The counts of each split."""
     splits = ((split, corpus.documents(split, on_oddity=on_oddity)) for split in corpus.splits)
     return {split: measure_documents(documents, on_document) for split, documents in splits}

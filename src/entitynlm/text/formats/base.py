@@ -61,7 +61,6 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines, decoded, without line ends."""
         return decode_lines(self.stream, self.path)
 
     def chunks(self, size: int = 1 << 20) -> Iterator[bytes]:

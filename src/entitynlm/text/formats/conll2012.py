@@ -44,7 +44,6 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """Stream the documents (parts) of one file."""
     names = DocumentNames(source)
     same_entity: dict[str, str] = {}
     draft: _PartBuilder | None = None
@@ -254,7 +253,6 @@ def blank_parse(sentences: Iterable[Span]) -> list[str]:
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    """Write documents one by one, each as a part with a name."""
     for document in documents:
         stream.writelines(_render(document))
 

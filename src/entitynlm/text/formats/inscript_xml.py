@@ -156,7 +156,6 @@ def _find_sentences(story: Element, content: str, source: Source) -> list[list[E
 
 
 def _find_labels(story: Element) -> list[Element]:
-    """The labels of participants."""
     chained = {label for chain in story.iter("chain") for label in chain.iter("label")}
     listed = {label for group in story.iter("participants") for label in group.iter("label")}
     return [

@@ -25,7 +25,6 @@ JsonObject = dict[str, Any]
 
 
 def make_record(document: Document) -> JsonObject:
-    """The JSON object of a document."""
     speakers = [speaker or "" for speaker in document.column("speaker")]
     entities: list[JsonObject] = []
     for entity in document.entities:

@@ -44,7 +44,6 @@ FORMATS: Mapping[str, Format] = {
 
 
 def get_format(name: str) -> Format:
-    """The format called ``name``, or an error that lists the names there are."""
     if name not in FORMATS:
         raise ConfigError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
     return FORMATS[name]
@@ -65,7 +64,6 @@ def parse_format(text: str) -> tuple[Format, dict[str, str]]:
 
 
 def recognise_format(path: str, sample: bytes) -> Format:
-    """The first format that recognises the beginning of the file."""
     form = next((form for form in FORMATS.values() if form.recognise(path, sample)), None)
     if form is not None:
         return form

@@ -66,7 +66,6 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    """All documents as one DocBin."""
     spacy = require("spacy", extra="spacy", purpose="Writing spaCy files")
     vocab = spacy.vocab.Vocab()
     packed = spacy.tokens.DocBin(attrs=ATTRIBUTES, store_user_data=True)

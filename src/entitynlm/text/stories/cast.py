@@ -116,7 +116,6 @@ class StoryCast(dict[str, Participant]):
         return choose(free or [name for name in pool if name not in taken], self.random)
 
     def _draw_surname(self) -> str:
-        """A surname that nobody has yet."""
         taken = [word.form for p in self.values() for word in (*p.name[1:], *p.surname)]
         return choose([name for name in list_words("surnames", "names") if name not in taken], self.random)
 
@@ -148,7 +147,6 @@ def _spell_name(name: str) -> tuple[Word, ...]:
 
 @cache
 def _spell_nouns(noun: str, type: str, proper: bool) -> tuple[tuple[Word, ...], ...]:
-    """The words of a noun and of its synonyms."""
     if proper:
         return (_spell_name(noun),)
     known = look_up if type == "time" else look_up_noun

@@ -237,7 +237,6 @@ def _attach(sentence: Phrase, template: Template, anchors: list[int], prefix: in
 
 
 def _agree(sentence: Phrase, template: Template, anchors: list[int], agreements: dict[int, str]) -> None:
-    """Give finite verbs the form that their subjects ask for."""
     for index, subject in template.subjects.items():
         if subject not in agreements:
             continue

@@ -34,7 +34,6 @@ def list_words(section: str, table: str = "") -> tuple[str, ...]:
 
 @cache
 def has_word(word: str, section: str, table: str = "") -> bool:
-    """Whether a section has this entry."""
     return word in list_words(section, table)
 
 
@@ -83,7 +82,6 @@ def inflect_third_person(lemma: str) -> str:
 
 
 def _inflect_regularly(lemma: str) -> tuple[str, str]:
-    """Past and -ing form of a regular verb."""
     if has_word(lemma, "doubling_verbs"):
         return lemma + lemma[-1] + "ed", lemma + lemma[-1] + "ing"
     if lemma.endswith("e"):

@@ -292,7 +292,6 @@ class _ClauseParser:
             self.objects.append(item)
 
     def read_case_nominal(self, position: int) -> None:
-        """A nominal after a preposition."""
         item = self.units[position]
         for case in self.case:
             self.tree.attach(case, item, "case")

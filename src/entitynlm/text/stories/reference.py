@@ -87,7 +87,6 @@ class Discourse:
     order: int = 0
 
     def note(self, key: str, relation: str) -> None:
-        """Remember that a participant was mentioned."""
         self.order += 1
         self.mentions[key] = LastMention(self.sentence, self.order, relation)
 

@@ -48,12 +48,11 @@ _MODIFIER = re.compile(r"(!?\w+) \{(\w+)\}")
 @cache
 def load_scenarios() -> tuple[Scenario, ...]:
     """The scenarios that the package carries, in the order of their names."""
-    return tuple(_read_script(path).scenario for path in sorted((RESOURCES / "scenarios").glob("*.txt")))
+    return tuple(_ScriptReader(path).scenario for path in sorted((RESOURCES / "scenarios").glob("*.txt")))
 
 
 @cache
 def load_detours() -> tuple[Scene, ...]:
-    """The detours that the package carries."""
     scenes = []
     for line in _read_lines(RESOURCES / "detours.txt"):
         keyword, _, rest = line.text.partition(" ")
@@ -68,20 +67,16 @@ def load_detours() -> tuple[Scene, ...]:
 @cache
 def load_reactions() -> tuple[StoryEvent, StoryEvent, StoryEvent]:
     """What someone may do alone, to something and to someone else, in any scenario."""
-    feeling, looking, meeting = _read_script(RESOURCES / "reactions.txt").events
+    feeling, looking, meeting = _ScriptReader(RESOURCES / "reactions.txt").events
     return feeling, looking, meeting
 
 
 def read_scenario(path: str | Path) -> Scenario:
     """A scenario from a file of your own; every wording is compiled now, so that no mistake is left for later."""
-    script = _read_script(Path(path))
+    script = _ScriptReader(Path(path))
     for event in script.events:
         compile_event(event)
     return script.scenario
-
-
-def _read_script(path: Path) -> _ScriptReader:
-    return _ScriptReader(path, _read_lines(path))
 
 
 @dataclass
@@ -109,7 +104,6 @@ class ScriptLine:
         return value
 
     def check_word(self, form: str) -> None:
-        """Refuse a word that the lexicon does not have."""
         try:
             look_up(form.lstrip("!"))
         except KeyError as error:
@@ -140,7 +134,7 @@ def _read_lines(path: Path) -> list[ScriptLine]:
 class _ScriptReader:
     """The sections of one scenario or detour; that mentioned roles exist is checked when all of it has been read."""
 
-    def __init__(self, path: Path, lines: Sequence[ScriptLine]) -> None:
+    def __init__(self, path: Path, lines: Sequence[ScriptLine] | None = None) -> None:
         self.path, self.hero, self.narrated = path, "", 0.25
         self.people: tuple[str, ...] = ()
         self.things: tuple[str, ...] = ()
@@ -150,7 +144,7 @@ class _ScriptReader:
         self.parts: dict[str, Steps] = {}
         self.registers = {"hero", "someone", "something", "other"}
         self.references: list[tuple[ScriptLine, str]] = []
-        for line in lines:
+        for line in _read_lines(path) if lines is None else lines:
             self.read_section(line)
         known = self.registers.union(self.roles)
         expected = f"one of the roles {', '.join(sorted(known))}"

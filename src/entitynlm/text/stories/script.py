@@ -137,7 +137,6 @@ class ScriptState(NamedTuple):
 
     @property
     def event(self) -> StoryEvent:
-        """The next step, which has to be an event."""
         step = self.agenda[0]
         assert isinstance(step, StoryEvent)
         return step
@@ -151,7 +150,6 @@ class ScriptState(NamedTuple):
         return self._replace(agenda=steps + self.agenda[1:])
 
     def point(self, **registers: str) -> ScriptState:
-        """The state with registers that point to other roles."""
         return self._replace(registers={**self.registers, **registers})
 
     def pass_event(self, mentioned: Iterable[str]) -> ScriptState:

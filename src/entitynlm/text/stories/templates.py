@@ -62,7 +62,6 @@ def compile_event(event: StoryEvent) -> tuple[tuple[float, Template], ...]:
 
 
 def compile_wording(text: str) -> Template:
-    """Tag and parse one wording."""
     items = _tag(text.split())
     tags = [
         item.tag if isinstance(item, Word) else "POSS" if item.form == "poss" else "SLOT" for item in items

@@ -69,7 +69,6 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """The one document of an ``.ann`` file and its text."""
     how = source.choose("tokens", ("auto", "whitespace", "text"))
     relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
     found, named = _read_lines(source)

@@ -66,11 +66,9 @@ class EntityReader:
     _unfinished: dict[tuple[str, str], _BracketedMention] = field(default_factory=dict)
 
     def use_header(self, header: list[str]) -> None:
-        """Take the names of the fields from ``# global.Entity``."""
         self._declared, self._header, self._id_field = True, header, find_id_field(header)
 
     def read_cell(self, cell: str, node: int, line: int) -> None:
-        """The brackets at one node, from left to right."""
         for opens, body, closes in _BRACKET.findall(cell):
             if opens and body:
                 label, fields = self._read_fields(body, line)

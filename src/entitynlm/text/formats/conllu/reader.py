@@ -44,7 +44,6 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    """Stream the documents of one file."""
     names = DocumentNames(source)
     header: list[str] | None = None
     draft: _ConlluBuilder | None = None

@@ -55,7 +55,6 @@ class TextBuilder:
         self._sentence = len(self._pieces)
 
     def add(self, surface: str, misc: dict[str, str], words: Sequence[str] = ()) -> None:
-        """Add a word, or a multiword token with its words."""
         if self.offsets:
             before = " " if self._gap is None else self._gap
         else:
@@ -153,5 +152,4 @@ def mark_group(size: int) -> tuple[str, ...]:
 
 
 def flatten(text: str) -> str:
-    """Text on one line and in one column."""
     return _TO_FLATTEN.sub(" ", text)

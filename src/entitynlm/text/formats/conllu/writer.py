@@ -12,7 +12,6 @@ _OWN_PLACE = frozenset((*FIELD_COLUMNS, "mwt", "Entity", *TEXT_KEYS))
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    """Write documents one by one."""
     for document in documents:
         stream.writelines(_render(document))
 
@@ -84,7 +83,6 @@ def _fits_comments(document: Document, name: str) -> bool:
 
 
 def _quote(name: str) -> str:
-    """The name of a column as a key in MISC."""
     return escape(name).replace("=", "%3D")
 
 
