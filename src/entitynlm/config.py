@@ -172,9 +172,8 @@ def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
     values = rename_settings(values)
     known = [field.name for field in dataclasses.fields(config_type)]  # type: ignore[arg-type]
     for name in sorted(set(values) - set(known)):
-        raise ConfigError(
-            f"unknown setting {name!r} for {config_type.__name__}; there are {', '.join(known)}"
-        )
+        where = f"for {config_type.__name__}; there are {', '.join(known)}"
+        raise ConfigError(f"unknown setting {name!r} {where}")
     return config_type(**values)
 
 

@@ -196,8 +196,6 @@ class _ContinuationWriter:
                 return number
         return None
 
-    # -- continuations ----------------------------------------------------------------------------------------------------------
-
     def write(self, name: str) -> Continuation:
         """One continuation."""
         generated: list[GeneratedWord] = []

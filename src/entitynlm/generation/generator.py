@@ -115,13 +115,10 @@ class Generator:
         if prompt.pieces is not None and prompt.piece_bounds is not None:
             spelled = np.split(prompt.pieces, prompt.piece_bounds[1:-1])
             self._spelling.update(
-                (x, tuple(own.tolist())) for x, own in zip(prompt.x.tolist(), spelled, strict=True)
+                zip(prompt.x.tolist(), (tuple(own.tolist()) for own in spelled), strict=True)
             )
-        reader = ChunkReader(self.network)
-        chunks = (
-            (start, stop, reader.read(prompt.words, start, stop))
-            for start, stop in cut(prompt.sentence, CHUNK, aligned=False)
-        )
+        reader, bounds = ChunkReader(self.network), cut(prompt.sentence, CHUNK, aligned=False)
+        chunks = ((start, stop, reader.read(prompt.words, start, stop)) for start, stop in bounds)
         for step in read_along(self.network, prompt, chunks, noise=self.noise, starts_only=True):
             state = step.after
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
@@ -139,9 +136,8 @@ class Generator:
         """A member of the cast: an entity whose vector has read its name, though the story's words have not."""
         net = self.network
         reading = net.backbone.read([self._as_text(words)])
-        vector = net.create_entity(
-            torch.tensor([mention_type]), self.noise.draw(np.zeros(1), net.config.entity_dim)
-        )[0]
+        noise = self.noise.draw(np.zeros(1), net.config.entity_dim)
+        vector = net.create_entity(torch.tensor([mention_type]), noise)[0]
         for row in reading.after[0]:
             vector = net.update(vector, net.project_state(reading.table[int(row)]))
         return state.add_entity(mention_type, vector.cpu().numpy(), words)
@@ -164,8 +160,6 @@ class Generator:
         sentence = state.sentence + int(x == self.sentence_end)
         following = chosen.read(x, hidden, 0, sentence)  # 5. and 6.
         return replace(following, carry=carry, hidden=hidden), GeneratedWord(r, e, l, x)
-
-    # -- choices -----------------------------------------------------------------------------------------------------
 
     def _choose_mention(self, state: StoryState, constraints: Constraints) -> StoryState:
         """R, E and L of the next word."""
@@ -214,8 +208,6 @@ class Generator:
         log_probs = state.log_prob_words(state.hidden, 0)
         log_probs[self._list_banned(entity, constraints)] = -torch.inf
         return self._draw(sharpen(log_probs, constraints))
-
-    # -- words of several pieces ---------------------------------------------------------------------------------------
 
     def learn_word(self, word: str) -> int:
         """The key of a word that may be generated: spelled, named or copied."""

@@ -68,8 +68,6 @@ class Terminal(Progress):
             disable=self.quiet or not self.err.is_terminal,
         )
 
-    # -- figures and remarks ---------------------------------------------------------------------------------------------
-
     def print(self, *things: Any, **options: Any) -> None:
         """Print for people, on standard output; nothing when ``--json -`` has claimed it."""
         self.out.print(*things, **_keep_lines(things, options))
@@ -92,8 +90,6 @@ class Terminal(Progress):
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained
-
-    # -- progress: a bar for each task while it lasts --------------------------------------------------------------------
 
     def start(self, task: str, total: int | None = None) -> None:
         self.finish(task)

@@ -75,10 +75,10 @@ def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, f
         own.sort(key=lambda point: point.particles)
         line, marker = METHOD_STYLES.get(method, ("-", "o"))
         style = {
-            "color": PROPOSAL_COLOURS.get(proposal),
             "linestyle": line,
             "marker": marker,
             "markersize": 4,
+            "color": PROPOSAL_COLOURS.get(proposal),
         }
         bars = [0.0 if len(point.perplexities) < 2 else point.standard_deviation for point in own]
         particles, means = [point.particles for point in own], [point.mean for point in own]

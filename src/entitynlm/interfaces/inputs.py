@@ -90,9 +90,6 @@ def pick_document(documents: Iterable[Document], path: str, wanted: str | None) 
     raise DataError("there is no word in it", path="standard input" if path == STANDARD else path)
 
 
-# -- outputs that are called after inputs ----------------------------------------------------------------------------------
-
-
 def name_of(file: str) -> str:
     """What outputs made from a file are called after."""
     name = Path(file).name
@@ -127,6 +124,5 @@ def choose_format(to: str | None, out: str, default: str) -> str:
     for name, form in FORMATS.items():
         if form.writable and out.removesuffix(".gz").endswith(form.suffix):
             return name
-    raise ConfigError(
-        f"{out}: which format is this? Say so with --to (jsonl, conll2012, conllu, brat, spacy)"
-    )
+    known = "jsonl, conll2012, conllu, brat, spacy"
+    raise ConfigError(f"{out}: which format is this? Say so with --to ({known})")

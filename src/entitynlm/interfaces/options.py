@@ -55,9 +55,8 @@ def check_exists(path: Any) -> Any:
     """The path itself if there is a file or folder; several paths if there is something at each."""
     for one in path if isinstance(path, list) else [path]:
         if one is not None and str(one) != STANDARD and not Path(one).exists():
-            raise DataError(
-                "there is no such file or folder", path=one, hint="Check the spelling of the path"
-            )
+            hint = "Check the spelling of the path"
+            raise DataError("there is no such file or folder", path=one, hint=hint)
     return path
 
 

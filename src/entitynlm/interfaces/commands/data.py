@@ -142,10 +142,8 @@ def check(
     for report in failed:
         terminal.print(f"error: {report.error}", markup=False, style="red")
     counts = {"files": len(reports), "documents": documents, "oddities": odd, "unreadable": len(failed)}
-    told = (
-        f"{len(reports):,} files, {documents:,} documents: {odd:,} oddities, {len(failed):,} unreadable files"
-    )
-    terminal.print(told)
+    told = f"{len(reports):,} files, {documents:,} documents: {odd:,} oddities, {len(failed):,} unreadable"
+    terminal.print(f"{told} files")
     terminal.write_json({**counts, "reports": [report.as_json() for report in reports]})
     if failed or (strict and odd):
         raise typer.Exit(2 if failed else 1)

@@ -61,9 +61,9 @@ def show_running_example(terminal: Terminal) -> None:
     from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 
     terminal.print(
-        "[bold]The paper's running example[/bold]: each colour is an entity. As the model sees it,"
+        "[bold]The paper's running example[/bold]: each colour is an entity; below, X is the word,"
     )
-    terminal.print("X is the word, R whether it is in a mention, E which entity, L how many words are left\n")
+    terminal.print("R whether it is in a mention, E which entity, L how many words are left\n")
     show_document(terminal, RUNNING_EXAMPLE, sequences=True)
 
 
@@ -124,13 +124,12 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     from entitynlm.training.recipe import train_pretrained
 
     splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
-    stories = Stories(NAME, *splits)
+    stories, settings = Stories(NAME, *splits), load_settings(None, load_packaged_settings("quick"))
     terminal.print(
         f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then small versions of the paper's "
         "three tables (one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as progress:
-        settings = load_settings(None, load_packaged_settings("quick"))
         train, development, _ = splits
         pretrained = train_pretrained(train, development, settings, parts=PARTS, seed=seed, progress=progress)
     if pretrained is None:

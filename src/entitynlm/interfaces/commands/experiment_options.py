@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 LOG = "reproduce.log"
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
 
-# -- options ---------------------------------------------------------------------------------------------------------------
-
 Count = Annotated[int, typer.Option(min=1)]
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 _MODEL = "A folder that entitynlm train has written."
@@ -149,9 +147,6 @@ class RerankingOptions:
         return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed)
 
 
-# -- values ----------------------------------------------------------------------------------------------------------------
-
-
 def split_list(text: str | None) -> list[str]:
     """``dev,test`` as its parts."""
     return list(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
@@ -231,9 +226,6 @@ def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
             path=path,
         )
     return [found[doc_id] for doc_id in documents]
-
-
-# -- the runner ------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

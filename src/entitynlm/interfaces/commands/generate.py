@@ -66,13 +66,9 @@ def generate(
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
     if out is not None:
         write_text(out, "\n\n".join(story.text for story in stories) + "\n")
-    heading = {
-        "task": "generate",
-        "model": model.model,
-        "seed": seed,
-        "prompt": prompt.id if prompt else None,
-    }
-    terminal.write_json({**heading, "continuations": [to_json(story) for story in stories]})
+    heading = {"task": "generate", "model": model.model, "seed": seed}
+    found = {"prompt": prompt.id if prompt else None, "continuations": [to_json(story) for story in stories]}
+    terminal.write_json({**heading, **found})
 
 
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:

@@ -156,10 +156,8 @@ def kbest(
     if keys is not None:
         clean = [clean_key(keys[item.doc_id], singletons=lists.singletons) for item in made]
         for name, choices in (("one_best", [0] * len(made)), ("oracle", decoding.find_oracle(clean, made))):
-            chosen = zip(clean, made, choices, strict=True)
-            counts = [
-                decoding.count_candidates(key, [item.candidates[choice]]) for key, item, choice in chosen
-            ]
+            chosen = [[item.candidates[choice]] for item, choice in zip(made, choices, strict=True)]
+            counts = list(map(decoding.count_candidates, clean, chosen))
             figures[name] = decoding.join_counts(counts).conll
         best, oracle = figures["one_best"], figures["oracle"]
         terminal.print(f"CoNLL score: one best {best:.2f}, oracle of {lists.k} {oracle:.2f}")

@@ -100,9 +100,8 @@ def reproduce_coref(
         else:
             documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *held_out)}
             found = experiment.reproduce(documents, settings, proposals, read_baselines)
-    return present(
-        table2.describe(found, experiment, corpus=corpus.name, facts={"out": str(out)}), terminal, out
-    )
+    result = table2.describe(found, experiment, corpus=corpus.name, facts={"out": str(out)})
+    return present(result, terminal, out)
 
 
 def reproduce_entity(

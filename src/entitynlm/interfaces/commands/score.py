@@ -91,13 +91,10 @@ def score(
 
 
 def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:
-    rows = [
-        (_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)) for name in counts.by_metric
-    ]
-    columns = {
-        _title(name): [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
-        for name in counts.by_metric
-    }
+    rows, columns = [], {}
+    for name in counts.by_metric:
+        rows.append((_title(name), *(f"{value:.2f}" for value in counts.score(name).printed)))
+        columns[_title(name)] = [f"{score.printed[2]:.2f}" for score in counts.score_documents(name)]
     if counts.has_conll:
         rows.append(("CoNLL", "", "", _cut(counts.conll)))
         columns["CoNLL"] = [_cut(value) for value in counts.conll_documents]

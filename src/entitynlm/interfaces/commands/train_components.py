@@ -76,7 +76,6 @@ def train_components(
         save_pretrained(pretrained, folder, compact=compact)
         terminal.remark(f"{name}: stored in {folder}")
     counts = component_training.score_annotation(pretrained, development)
-    terminal.print(
-        f"development documents: F1 of mentions {counts.score('mentions').f1:.2f}, CoNLL {counts.conll:.2f}"
-    )
+    mentions = counts.score("mentions").f1
+    terminal.print(f"development documents: F1 of mentions {mentions:.2f}, CoNLL {counts.conll:.2f}")
     terminal.write_json({"model": str(folder), "development": counts.to_json()})

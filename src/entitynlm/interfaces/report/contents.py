@@ -122,12 +122,10 @@ def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Ch
     for place, mention in enumerate(mentions):
         places.setdefault(mention.entity, []).append(place)
     order = sorted(places, key=lambda entity: (-len(places[entity]), places[entity][0]))
-    shown = {
-        entity: (show_name(document, names[entity]), document.entity_types.get(entity)) for entity in order
-    }
+    types = document.entity_types
     return tuple(
-        Character(number, entity, *shown[entity], tuple(places[entity]))
-        for number, entity in enumerate(order, start=1)
+        Character(number, who, show_name(document, names[who]), types.get(who), tuple(places[who]))
+        for number, who in enumerate(order, start=1)
     )
 
 
@@ -153,15 +151,13 @@ def follow_vectors(
         return ()
     rows = [character.places[end] for end in (0, -1) for character in moving]
     types = [trace.referents[row].mention_type for row in rows]
-    near = list_near_words(
-        pretrained.get("generative"), pretrained.encoder.vocabulary, trace.after[rows], types, trace.contexts
-    )
+    network, vocabulary = pretrained.get("generative"), pretrained.encoder.vocabulary
+    near = list_near_words(network, vocabulary, trace.after[rows], types, trace.contexts)
     found = []
     for at, character in enumerate(moving):
         words = np.flatnonzero(encoded.e == trace.referents[character.places[0]].entity)
-        tokens, gates, away = (
-            tuple(values[words].tolist()) for values in (encoded.origin, trace.gates, trace.away)
-        )
+        moved = encoded.origin, trace.gates, trace.away
+        tokens, gates, away = (tuple(values[words].tolist()) for values in moved)
         early, late = tuple(near[at]), tuple(near[at + len(moving)])
         found.append(Movement(character, tokens, gates, away, early, late))
     return tuple(found)
@@ -181,8 +177,7 @@ def pick_surprises(
         mention, row = mentions[place], rows[place]
         low, high = max(0, mention.start - CONTEXT_TOKENS), min(len(document), mention.end + CONTEXT_TOKENS)
         expected = by_entity[row.expected].name if row.expected in by_entity else "somebody new"
-        context = (
-            " ".join(document.words(*span).split()) for span in ((low, mention.start), (mention.end, high))
-        )
+        around = (low, mention.start), (mention.end, high)
+        context = (" ".join(document.words(*span).split()) for span in around)
         found.append(Surprise(row, by_entity[row.entity].number, expected, *context))
     return tuple(found)
