@@ -36,8 +36,7 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-_FILES = "Texts in any readable format; patterns in quotes; '-': standard input."
-Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files, help=_FILES)]
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files)]
 
 
 def read_inputs(

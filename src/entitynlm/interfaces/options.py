@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
+from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD
 from entitynlm.model.devices import check_device, prepare_torch
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
 
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
-
-
-# -- checks ----------------------------------------------------------------------------------------------------------------
 
 
 def check_writable(path: Any) -> Any:
@@ -93,59 +91,37 @@ def check_figure(path: Path) -> Path:
     return path
 
 
-# -- options ---------------------------------------------------------------------------------------------------------------
-# A verb's own options have their help in its docstring (":param samples: Particles."); those of several verbs have it here.
+# A verb's own options have their help in its docstring (":param samples: Particles."), those of several verbs in this file.
+SHARED_HELP = load_toml(Path(__file__).parents[1] / "resources" / "options.toml")
+_FIGURE = "The figure's file: .png, .svg or .pdf."
 
 Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
+OptionalPath = Annotated[Path | None, typer.Option(callback=check_exists)]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
-_FIGURE = "The figure's file: .png, .svg or .pdf."
 Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
-
-_JSON = "Write the figures as JSON to FILE; '-' is standard output, and nothing else is printed there."
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks on standard error.")]
-_COLOUR = "Use colours; default: only in a terminal."
-Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help=_COLOUR)]
-_DEVICE = "Where to compute: cpu, cuda, cuda:1 or mps."
-Device = Annotated[str, typer.Option("--device", callback=check_device, help=_DEVICE)]
-_THREADS = "Number of CPU threads; default: as many as torch chooses."
-Threads = Annotated[int | None, typer.Option("--threads", min=1, help=_THREADS)]
-_SEED = "Seed of all random draws: the same seed gives the same figures."
-Seed = Annotated[int, typer.Option("--seed", help=_SEED)]
-
-_FORMAT = "Format of the input, with reading options as in jsonl:spans=exclusive; default: recognised."
-Format = Annotated[str | None, typer.Option("--format", callback=check_format, help=_FORMAT)]
-_TO = "Format of the output: jsonl, conll2012, conllu, brat, spacy; default: by the ending of --out."
-To = Annotated[str | None, typer.Option("--to", callback=check_output_format, help=_TO)]
-_FILE = "A text in any readable format; '-': standard input."
-File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
-_CORPUS = "A corpus folder (see: entitynlm data list) or a file in any readable format; '-': standard input."
-Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
-_SPLIT = "Use this split of the corpus (train, dev, test); default: all of it."
-Split = Annotated[str | None, typer.Option("--split", help=_SPLIT)]
-_DOCUMENT = "Take the document with this id; default: the file's first."
-DocumentId = Annotated[str | None, typer.Option("--document", metavar="ID", help=_DOCUMENT)]
-
-_MENTIONS = (
-    "given: condition on the text's own mentions; sampled: sum over possible ones by a particle filter; "
-    "auto: given if the text has any."
-)
-Mentions = Annotated[Literal["auto", "given", "sampled"], typer.Option("--mentions", help=_MENTIONS)]
-Samples = Annotated[int, typer.Option("--samples", min=1, help="Particles of each estimate.")]
-_REPEATS = "Independent estimates; their spread gives the standard error."
-Repeats = Annotated[int, typer.Option("--repeats", min=1, help=_REPEATS)]
-K = Annotated[int, typer.Option("--k", min=1, help="Candidates per document.")]
-
-_MODEL = "A model's folder, or the name of a model that the package carries."
+Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_exists)]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q")]
+Colour = Annotated[bool | None, typer.Option("--colour/--no-colour")]
+Device = Annotated[str, typer.Option(callback=check_device)]
+Threads = Annotated[int | None, typer.Option(min=1)]
+Format = Annotated[str | None, typer.Option(callback=check_format)]
+To = Annotated[str | None, typer.Option(callback=check_output_format)]
+File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists)]
+Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists)]
+DocumentId = Annotated[str | None, typer.Option(metavar="ID")]
+Mentions = Literal["auto", "given", "sampled"]
+Count = Annotated[int, typer.Option(min=1)]
 
 
 @dataclass(frozen=True)
 class ModelOptions:
     """Which model a verb uses, and what it computes on."""
 
-    model: Annotated[str, typer.Option("--model", "-m", callback=check_model, help=_MODEL)] = DEFAULT
+    model: Annotated[str, typer.Option("--model", "-m", callback=check_model)] = DEFAULT
     device: Device = "cpu"
     threads: Threads = None
 
@@ -155,13 +131,10 @@ class ModelOptions:
         return terminal.load_model(self.model, self.device)
 
 
-# -- groups of options -----------------------------------------------------------------------------------------------------
-
-
 def expand_groups(
     verb: Callable[..., Any], about: str = "", examples: Sequence[str] = ()
 ) -> Callable[..., Any]:
-    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from the docstring.
+    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from docstrings.
 
     A group with a ``close`` method is closed when the verb has ended.
     """
@@ -214,9 +187,10 @@ def split_docstring(thing: Any) -> tuple[str, dict[str, str]]:
 
 def add_help(name: str, hint: Any, help: str | None, default: Any) -> Any:
     """A type with help for its option; one that is an option or argument already keeps its other settings."""
+    plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    help = help or getattr(notes[0] if notes else None, "help", None) or SHARED_HELP.get(name)
     if help is None:
         return hint
-    plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     switch = plain is bool and not default  # beside one that is true by default there is a --no-…
     info = copy.copy(notes[0]) if notes else typer.Option(*[f"--{name.replace('_', '-')}"] * switch)
     info.help = help

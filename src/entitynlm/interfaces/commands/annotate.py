@@ -32,7 +32,7 @@ def annotate(
     possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True,
     sentences: Annotated[int | None, typer.Option(min=1)] = None,
     format: options.Format = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Find the mentions of texts and link them to entities; show them in colours, or write any format.
@@ -43,7 +43,6 @@ def annotate(
     :param with_scores: Add the confidence of each mention and link, from samples.
     :param keep_mentions: Keep the mentions of the input and only link them.
     :param possessives: Add possessive pronouns inside of mentions ('her' in 'her mother'), or outermost mentions only.
-    :param sentences: Show only this many sentences of each text.
     """
     assert files is not None
     if out != STANDARD:

@@ -39,20 +39,20 @@ class _Oddities:
             terminal.remark(f"{self.total:,} oddities on the way; `{check}` lists them", markup=False)
 
 
-def stats(*, path: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
+def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
     """Count documents, sentences, tokens, mentions and entities per split, as annotated."""
     from entitynlm.interfaces.views import tabulate_statistics
 
-    corpus = open_corpus(path, format=format)
-    odd, task = _Oddities(path), f"reading {corpus.name}"
+    opened = open_corpus(corpus, format=format)
+    odd, task = _Oddities(corpus), f"reading {opened.name}"
     terminal.start(task)
-    counts = measure_corpus(corpus, on_oddity=odd.add, on_document=lambda _: terminal.advance(task))
+    counts = measure_corpus(opened, on_oddity=odd.add, on_document=lambda _: terminal.advance(task))
     terminal.finish(task)
-    terminal.print(f"[bold]{escape(corpus.name)}[/bold] [dim](splits: {escape(corpus.rule)})[/dim]")
+    terminal.print(f"[bold]{escape(opened.name)}[/bold] [dim](splits: {escape(opened.rule)})[/dim]")
     terminal.print(tabulate_statistics(counts))
     odd.remark(terminal)
     splits = {split: found.as_json() for split, found in counts.items()}
-    terminal.write_json({"corpus": corpus.name, "splits": splits})
+    terminal.write_json({"corpus": opened.name, "splits": splits})
 
 
 def convert(
@@ -151,9 +151,9 @@ def check(
 
 def show(
     *,
-    path: options.Corpus,
+    corpus: options.Corpus,
     document: options.DocumentId = None,
-    split: options.Split = None,
+    split: str | None = None,
     sentences: Annotated[int | None, typer.Option(min=1)] = None,
     sequences: bool = False,
     format: options.Format = None,
@@ -161,12 +161,11 @@ def show(
 ) -> None:
     """Show a document with its mentions in the colours of their entities.
 
-    :param sentences: Show only this many sentences.
     :param sequences: Also show the paper's sequences X, R, E, L.
     """
     from entitynlm.interfaces.views import show_document
 
-    found = pick_document(open_corpus(path, format=format).documents(split), path, document)
+    found = pick_document(open_corpus(corpus, format=format).documents(split), corpus, document)
     terminal.print(found.id, style="bold", markup=False)
     show_document(terminal, found, sentences=sentences, sequences=sequences)
     figures = {"tokens": len(found), "mentions": len(found.mentions), "entities": len(found.entities)}

@@ -15,10 +15,7 @@ from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
 from entitynlm.text.corpora.generated import make_stories
 
-DataFolder = Annotated[
-    Path,
-    typer.Option("--data", envvar="ENTITYNLM_DATA", metavar="DIR", help="The folder where corpora are kept."),
-]
+DataFolder = Annotated[Path, typer.Option(envvar="ENTITYNLM_DATA", metavar="DIR")]
 DEFAULT_FOLDER = Path("corpora")
 
 

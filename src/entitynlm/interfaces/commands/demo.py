@@ -34,7 +34,7 @@ def demo(
     model: options.ModelOptions,
     out: options.OutputPath = Path("report.html"),
     training: Annotated[bool, typer.Option("--training/--no-training")] = True,
-    seed: options.Seed = 1,
+    seed: int = 1,
     terminal: Terminal,
 ) -> None:
     """Annotate a short story with the model that ships, write a report on it, then train quickly and make small tables.

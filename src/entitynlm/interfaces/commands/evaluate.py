@@ -49,11 +49,11 @@ def evaluate_coref(
     *,
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
-    ranker: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None,
+    ranker: options.OptionalPath = None,
     split: shared.Splits = None,
     reranking: shared.RerankingOptions,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
@@ -97,10 +97,10 @@ def evaluate_entity(
     *,
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
-    rows: shared.Rows = None,
-    ours_config: shared.OursConfig = None,
+    rows: str | None = None,
+    ours_config: options.OptionalPath = None,
     split: str = "test",
-    seed: options.Seed = 1,
+    seed: int = 1,
     terminal: Terminal,
 ) -> None:
     """How often each model predicts which entity is mentioned next, from what stands before (Table 3).

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 LOG = "reproduce.log"
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
 
-Count = Annotated[int, typer.Option(min=1)]
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 _MODEL = "A folder that entitynlm train has written."
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
@@ -36,15 +35,6 @@ _SPLITS = "Splits to measure; default: dev and test, where they are."
 Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
 _OUT = "The folder for models, tables and log."
 Out = Annotated[Path, typer.Option("--out", "-o", callback=options.check_writable, help=_OUT)]
-_CONFIG = "A TOML file of settings for EntityNLM."
-Config = Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists, help=_CONFIG)]
-_SET = "Change one setting of EntityNLM."
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
-Seeds = Annotated[str, typer.Option("--seeds", help="Seeds of the trainings.")]
-_ROWS = "Some of always-new,shallow,modi,entitynlm,ours,ensemble,human; default: all that can be made."
-Rows = Annotated[str | None, typer.Option("--rows", help=_ROWS)]
-_OURS = "A TOML file for the row ours; default: the settings of configs/ours-inscript.toml."
-OursConfig = Annotated[Path | None, typer.Option("--ours-config", callback=options.check_exists, help=_OURS)]
 
 
 @dataclass(frozen=True)
@@ -76,22 +66,20 @@ class PerplexityOptions:
     :param ngram: With or without the 5-gram row.
     :param method: How P(X) is estimated.
     :param proposal: Q; default: lookahead where the model has it, else causal.
-    :param prior_share: How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.
     :param cache: Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.
     :param likelihoods: Rows of EntityNLM: some of marginal, words-only, joint, given-entities.
-    :param workers: Documents estimated at the same time; changes no figure.
     """
 
     ngram: bool = True
-    samples: options.Samples = 100
-    repeats: options.Repeats = 4
+    samples: options.Count = 100
+    repeats: options.Count = 4
     method: Literal["particle-filter", "importance"] = "particle-filter"
     proposal: Literal["causal", "lookahead"] | None = None
     prior_share: Share = None
     cache: Annotated[float, typer.Option(min=0.0)] = 0.0
     likelihoods: str = LIKELIHOODS
-    workers: Count = 1
-    seed: options.Seed = 0
+    workers: options.Count = 1
+    seed: int = 0
 
     def check(self) -> list[str]:
         return choose_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
@@ -118,13 +106,12 @@ class RerankingOptions:
 
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     :param samples: N: EntityNLM without a baseline, end to end, takes the best of so many samples.
-    :param trials: Shuffles of the randomisation test.
     """
 
-    scores: Annotated[Path | None, typer.Option(callback=options.check_exists)] = None
-    k: options.K = 100
-    samples: Count = 100
-    trials: Count = 10_000
+    scores: options.OptionalPath = None
+    k: options.Count = 100
+    samples: options.Count = 100
+    trials: options.Count = 10_000
 
     def find_baselines(
         self, names: Sequence[str], beside: Path | None = None

@@ -32,7 +32,7 @@ def generate(
     plain: bool = False,
     out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     format: options.Format = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Continue a text or start a story, and choose which entities act in it.

@@ -83,9 +83,9 @@ def timeline(
     out: options.Figure = Path("timeline.png"),
     model: options.ModelOptions,
     mentions: options.Mentions = "auto",
-    entities: Annotated[int, typer.Option(min=1)] = 15,
-    samples: options.Samples = 5,
-    seed: options.Seed = 0,
+    entities: options.Count = 15,
+    samples: options.Count = 5,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Mentions of each entity along a text: one line per entity.
@@ -107,7 +107,7 @@ def calibration(
     corpus: options.Corpus,
     out: options.Figure = Path("calibration.png"),
     model: options.ModelOptions,
-    split: options.Split = None,
+    split: str | None = None,
     bins: Annotated[int, typer.Option(min=2)] = 10,
     format: options.Format = None,
     terminal: Terminal,

@@ -34,11 +34,11 @@ def marginal(
     samples: str = "1,3,10,30,100",
     methods: str = "particle-filter,importance",
     proposals: str | None = None,
-    repeats: options.Repeats = 4,
+    repeats: options.Count = 4,
     prior_share: shared.Share = None,
-    workers: shared.Count = 1,
+    workers: options.Count = 1,
     format: options.Format = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
@@ -50,8 +50,6 @@ def marginal(
     :param samples: Numbers of samples, separated by commas.
     :param methods: Estimators, separated by commas.
     :param proposals: Proposals, separated by commas; default: all that the model has.
-    :param prior_share: How much of P's own choices is mixed into Q's, 0 to 1 (the paper: 0); default: 0.8.
-    :param workers: Documents estimated at the same time; changes no figure.
     """
     curve: dict[str, Any] = {
         "particles": shared.parse_numbers(samples, "--samples"),

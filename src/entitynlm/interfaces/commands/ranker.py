@@ -34,7 +34,7 @@ class KBestOptions:
     :param singletons: Mentions that corefer with nothing are part of an analysis.
     """
 
-    k: options.K = 100
+    k: options.Count = 100
     method: Literal["swaps", "samples"] = "swaps"
     singletons: bool = False
 
@@ -58,14 +58,13 @@ def train(
     split: str | None = None,
     types: options.OptionalExisting = None,
     mentions: Mentions = None,
-    epochs: Annotated[int, typer.Option(min=1)] = 4,
+    epochs: options.Count = 4,
     format: options.Format = None,
-    seed: options.Seed = 0,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Train a ranker on annotated documents (OntoGUM's 177 take about a minute).
 
-    :param corpus: A corpus folder or a file in any readable format.
     :param out: The folder to write the ranker to.
     :param split: The split to train on; default: train where there is one.
     :param types: A corpus with entity types (GUM, LitBank's brat): its lexicon of types becomes a feature.
@@ -102,7 +101,7 @@ def apply(
     out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     to: options.To = None,
     scores: Annotated[str | None, typer.Option(callback=options.check_writable)] = None,
-    split: options.Split = None,
+    split: str | None = None,
     mentions: Mentions = None,
     format: options.Format = None,
     terminal: Terminal,
@@ -110,7 +109,6 @@ def apply(
     """Find and link the mentions of documents; write documents, antecedent scores, or both.
 
     :param model: The folder of a trained ranker.
-    :param corpus: A corpus folder or a file in any readable format.
     :param out: Write the documents with their entities here.
     :param scores: Write all antecedent scores here, as JSON lines.
     """
@@ -139,7 +137,7 @@ def kbest(
     out: options.Output,
     lists: KBestOptions,
     key: options.OptionalExisting = None,
-    split: options.Split = None,
+    split: str | None = None,
     terminal: Terminal,
 ) -> None:
     """Make k-best lists of antecedent scores, for `entitynlm rerank` or another reranker.

@@ -25,7 +25,7 @@ from entitynlm.training.settings import load_settings
 if TYPE_CHECKING:
     from entitynlm.config import Mode
 
-CorpusFolder = Annotated[Path | None, typer.Option(callback=options.check_exists)]
+CorpusFolder = options.OptionalPath
 
 
 def reproduce_lm(
@@ -35,8 +35,8 @@ def reproduce_lm(
     config: Annotated[
         list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)
     ] = None,
-    set_: shared.Set = None,
-    seeds: shared.Seeds = "1,2,3",
+    set_: options.Set = None,
+    seeds: str = "1,2,3",
     lookahead: bool = True,
     perplexity: shared.PerplexityOptions,
     terminal: Terminal,
@@ -68,13 +68,13 @@ def reproduce_coref(
     *,
     source: shared.CorpusOptions,
     out: shared.Out,
-    config: shared.Config = None,
-    set_: shared.Set = None,
+    config: options.Config = None,
+    set_: options.Set = None,
     lookahead: bool = False,
     causal: bool = True,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
-    seed: options.Seed = 1,
+    seed: int = 1,
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
@@ -108,11 +108,11 @@ def reproduce_entity(
     *,
     source: shared.CorpusOptions,
     out: shared.Out = Path("runs/entity"),
-    rows: shared.Rows = None,
-    ours_config: shared.OursConfig = None,
-    config: shared.Config = None,
-    set_: shared.Set = None,
-    seeds: shared.Seeds = "1",
+    rows: str | None = None,
+    ours_config: options.OptionalPath = None,
+    config: options.Config = None,
+    set_: options.Set = None,
+    seeds: str = "1",
     split: str = "test",
     terminal: Terminal,
 ) -> ExperimentResult:
@@ -149,13 +149,13 @@ def reproduce_all(
     entity: CorpusFolder = None,
     out: shared.Out = Path("runs/reproduce"),
     tasks: str = ",".join(TITLES),
-    config: shared.Config = None,
-    set_: shared.Set = None,
-    seeds: shared.Seeds = "1",
+    config: options.Config = None,
+    set_: options.Set = None,
+    seeds: str = "1",
     documents: Annotated[int, typer.Option(min=50)] = 600,
-    samples: options.Samples = 50,
-    k: options.K = 50,
-    rows: shared.Rows = "always-new,shallow,modi,entitynlm,ours",
+    samples: options.Count = 50,
+    k: options.Count = 50,
+    rows: str | None = "always-new,shallow,modi,entitynlm,ours",
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:

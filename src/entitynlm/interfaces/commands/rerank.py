@@ -30,7 +30,7 @@ def rerank(
     out: options.Output,
     model: options.ModelOptions,
     corpus: options.OptionalExisting = None,
-    split: options.Split = None,
+    split: str | None = None,
     weight: float | None = None,
     weights: options.OptionalExisting = None,
     dev_kbest: options.OptionalExisting = None,

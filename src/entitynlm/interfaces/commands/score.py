@@ -36,12 +36,12 @@ def score(
     per_document: bool = False,
     drop_singletons: Where = "nowhere",
     drop_repetitions: Where = "nowhere",
-    split: options.Split = None,
+    split: str | None = None,
     lenient: bool = False,
     ignore_words: bool = False,
     format: options.Format = None,
-    trials: Annotated[int, typer.Option(min=1)] = 10_000,
-    seed: options.Seed = 0,
+    trials: options.Count = 10_000,
+    seed: int = 0,
     terminal: Terminal,
 ) -> None:
     """Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
@@ -55,7 +55,6 @@ def score(
     :param drop_repetitions: Leave out spans that are annotated a second time.
     :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
     :param ignore_words: Require as many tokens, but not the same words.
-    :param trials: Shuffles of the randomisation test.
     """
     keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
 

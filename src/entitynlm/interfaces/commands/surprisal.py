@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from entitynlm.text.document import Document
 
 Table = Literal["tokens", "mentions"]
-_BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
 BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 
 
@@ -35,10 +34,10 @@ class SurprisalOptions:
     """How surprisal is measured."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Samples = 50
-    repeats: options.Repeats = 4
-    base: Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option(help=_BASE)] = "2"
-    seed: options.Seed = 0
+    samples: options.Count = 50
+    repeats: options.Count = 4
+    base: Literal["2", "bits", "e", "nats", "10"] = "2"
+    seed: int = 0
 
     def measure(
         self, pretrained: Pretrained, document: Document, terminal: Terminal, **more: Any

@@ -56,13 +56,13 @@ def train(
     *,
     corpus: options.Corpus,
     out: options.OutputPath,
-    config: Annotated[Path | None, typer.Option("--config", "-c", callback=options.check_exists)] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")] = None,
+    config: options.Config = None,
+    set_: options.Set = None,
     which: PartOptions,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     resume: bool = False,
     format: options.Format = None,
-    seed: options.Seed = 1,
+    seed: int = 1,
     device: options.Device = "cpu",
     threads: options.Threads = None,
     terminal: Terminal,
@@ -70,8 +70,6 @@ def train(
     """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
 
     :param out: The model's folder.
-    :param config: A TOML file of settings (see the folder configs/).
-    :param set_: Change one setting, e.g. model.dropout=0.5.
     :param start_from: Start from this model's LSTM language model and its vocabulary
         (pretrain one on plain text with --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
