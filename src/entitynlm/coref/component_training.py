@@ -13,9 +13,9 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.linker import Linker
 from entitynlm.coref.linking.training import (
+    LinkerExample,
     join_linkers,
-    make_detected_example,
-    make_given_example,
+    make_document_example,
     train_linker,
 )
 from entitynlm.coref.mention_detection import (
@@ -137,12 +137,11 @@ def fit_linker(
     progress: Progress,
 ) -> Linker:
     """The mean of several linkers, trained on given and on detected mentions of the same documents."""
-    linkable = track(progress, "examples of given mentions", list(map(keep_linkable, documents)))
-    examples = [make_given_example(pretrained, document, gender_prior) for document in linkable]
-    pairs = list(product(MASKINGS, documents))
-    for masking, document in track(progress, "examples of detected mentions", pairs):
+    examples: list[LinkerExample] = []
+    given = [(None, document) for document in map(keep_linkable, documents)]
+    for masking, document in track(progress, "examples", [*given, *product(MASKINGS, documents)]):
         seed = len(examples)  # other words are masked in each example
-        examples.append(make_detected_example(pretrained, document, gender_prior, *masking, seed=seed))
+        examples.append(make_document_example(pretrained, document, gender_prior, masking, seed=seed))
     linkers = [
         train_linker(
             examples,

@@ -1,7 +1,6 @@
 """What the paper prints: its three tables' titles, corpora, systems and figures; and the settings that the package carries."""
 
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +34,5 @@ OURS = "ours"
 
 def load_packaged_settings(name: str) -> dict[str, Any]:
     """Settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word, "quick" is for demonstrations."""
-    with resources.as_file(
-        resources.files("entitynlm") / "resources" / "experiments" / f"{name}.toml"
-    ) as path:
-        sections = load_toml(Path(path))
+    sections = load_toml(Path(__file__).parents[1] / "resources" / "experiments" / f"{name}.toml")
     return {f"{section}.{key}": value for section, found in sections.items() for key, value in found.items()}

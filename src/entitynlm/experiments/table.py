@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from entitynlm.experiments.paper import CORPORA, TITLES
@@ -80,15 +80,11 @@ class ResultTable:
 
     def select(self, column: str, heading: str, *, prefix: str = "", note: str = "") -> list[ResultRow]:
         """One column of the comparable rows, under another heading; what stands in the column ``note`` is their note."""
+        rows = [row for row in self.rows if row.comparable and column in row.cells]
+        notes = [str(row.cells.get(note, row.note)) for row in rows]
         return [
-            ResultRow(
-                prefix + row.system,
-                {heading: row.cells[column]},
-                row.paper,
-                str(row.cells.get(note, row.note)),
-            )
-            for row in self.rows
-            if row.comparable and column in row.cells
+            replace(row, system=prefix + row.system, cells={heading: row.cells[column]}, note=own)
+            for row, own in zip(rows, notes, strict=True)
         ]
 
     def is_number(self, column: int) -> bool:

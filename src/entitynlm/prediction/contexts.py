@@ -104,7 +104,7 @@ def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]
                 rank=done,
             )
             done += 1
-        sentence, begin = _find_sentence(story, position)
+        sentence, begin = find_sentence(story, position)
         found[position] = Context(
             position,
             sentence,
@@ -118,7 +118,7 @@ def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]
     return [found[position] for position in positions]
 
 
-def _find_sentence(story: Document, position: int) -> tuple[int, int]:
+def find_sentence(story: Document, position: int) -> tuple[int, int]:
     """Number and first token of the sentence at a position; after the text's last full stop a new sentence begins."""
     if position < len(story):
         sentence = story.sentence_of[position]

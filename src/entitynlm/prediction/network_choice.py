@@ -16,6 +16,7 @@ from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.prediction.choices import Choice, make_choice
+from entitynlm.prediction.contexts import find_sentence
 from entitynlm.text.document import Document, Mention
 
 NEXT = "next mention"  # the entity of a mention that stands in for the one to come
@@ -58,12 +59,8 @@ class NetworkChooser:
 
 def cut_story(story: Document, position: int) -> Document:
     """The words before a position, the mentions that ended there, and a mention of somebody unknown at the end."""
-    if position < len(story):
-        opens = position == story.sentences[story.sentence_of[position]][0]
-    else:
-        opens = not story.tokens or story.tokens[-1] in {".", "!", "?"}
-    sentences = [(start, end) for start, end in story.sentences if start < position]
-    sentences.append((position if opens else sentences.pop()[0], position + 1))
+    _, begin = find_sentence(story, position)
+    sentences = [*(span for span in story.sentences if span[0] < begin), (begin, position + 1)]
     mentions = [m for m in story.mentions if m.end <= position]
     return Document(
         story.id,

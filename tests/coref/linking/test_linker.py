@@ -21,9 +21,8 @@ from entitynlm.coref.linking.linker import Linker, UnlinkedMentions, follow_ment
 from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.coref.linking.training import (
     join_linkers,
-    make_detected_example,
+    make_document_example,
     make_example,
-    make_given_example,
     mask_words,
     match_entities,
 )
@@ -255,15 +254,15 @@ def make_annotated() -> Document:
 def test_examples_are_made_of_given_and_of_found_mentions() -> None:
     pretrained, _ = make_bundle()
     document = make_annotated()
-    given = make_given_example(pretrained, document, GenderPrior({}))
+    given = make_document_example(pretrained, document, GenderPrior({}))
     spans = [mention.span for mention in document.mentions]
     plain = make_example(UnlinkedMentions(document, spans), [mention.entity for mention in document.mentions])
     assert given.chosen.tolist() == plain.chosen.tolist() == [0, 2, 4, 7]
     assert (given.log_probs <= 0).all() and not (plain.log_probs != 0).any()
-    found = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, seed=1)
-    again = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, seed=1)
+    found = make_document_example(pretrained, document, GenderPrior({}), (0.5, False), seed=1)
+    again = make_document_example(pretrained, document, GenderPrior({}), (0.5, False), seed=1)
     assert torch.equal(found.features, again.features) and torch.equal(found.log_probs, again.log_probs)
-    blind = make_detected_example(pretrained, document, GenderPrior({}), masked=0.5, mask_scores=True, seed=1)
+    blind = make_document_example(pretrained, document, GenderPrior({}), (0.5, True), seed=1)
     assert torch.equal(found.features, blind.features) and not torch.equal(found.log_probs, blind.log_probs)
     assert found.features.shape == (len(found.owners), len(FEATURES)) and len(found.log_probs) == len(
         found.owners

@@ -68,32 +68,29 @@ def make_example(mentions: UnlinkedMentions, entities: Sequence[str]) -> LinkerE
     )
 
 
-def make_given_example(
-    pretrained: Pretrained, document: Document, gender_prior: GenderPrior
-) -> LinkerExample:
-    given = list_given(pretrained, document)
-    encoded = pretrained.encoder.encode_words(document)
-    return _make_example(pretrained, document, encoded, given, gender_prior)
-
-
-def make_detected_example(
+def make_document_example(
     pretrained: Pretrained,
     document: Document,
     gender_prior: GenderPrior,
-    masked: float = 0.0,
-    mask_scores: bool = False,
+    masking: tuple[float, bool] | None = None,
     *,
     seed: int = 0,
 ) -> LinkerExample:
-    """An example of mentions that the proposal finds in the document's words.
+    """An example of the document's own mentions or, with a masking, of those that the proposal finds in its words.
 
-    :param masked: the share of the words that the proposal reads as unknown while it looks for mentions.
-    :param mask_scores: also when it scores entities, which it too does better on its training documents than on others.
+    :param masking: the share of the words that the proposal reads as unknown while it looks for mentions, and whether it does so
+        also when it scores entities, which it too does better on its training documents than on others.
     """
     encoded = pretrained.encoder.encode_words(document)
-    seen = mask_words(pretrained, encoded, masked, np.random.default_rng(seed))
-    detected = add_possessives(document, detect_mentions(pretrained, seen))
-    return _make_example(pretrained, document, seen if mask_scores else encoded, detected, gender_prior)
+    if masking is None:
+        detected = list_given(pretrained, document)
+    else:
+        seen = mask_words(pretrained, encoded, masking[0], np.random.default_rng(seed))
+        detected = add_possessives(document, detect_mentions(pretrained, seen))
+        encoded = seen if masking[1] else encoded
+    ordered = sorted(detected, key=lambda mention: mention.order)
+    mentions = prepare_mentions(pretrained, document, encoded, ordered, gender_prior)
+    return make_example(mentions, match_entities(document, ordered))
 
 
 def mask_words(
@@ -102,18 +99,6 @@ def mask_words(
     vocabulary = pretrained.encoder.vocabulary
     masked = (generator.random(len(encoded)) < share) & (encoded.x >= vocabulary.specials)
     return dataclasses.replace(encoded, x=np.where(masked, vocabulary.unknown, encoded.x))
-
-
-def _make_example(
-    pretrained: Pretrained,
-    document: Document,
-    encoded: EncodedDocument,
-    detected: Sequence[DetectedMention],
-    gender_prior: GenderPrior,
-) -> LinkerExample:
-    ordered = sorted(detected, key=lambda mention: mention.order)
-    mentions = prepare_mentions(pretrained, document, encoded, ordered, gender_prior)
-    return make_example(mentions, match_entities(document, ordered))
 
 
 def match_entities(document: Document, detected: Sequence[DetectedMention]) -> list[str]:
