@@ -10,6 +10,7 @@ from entitynlm.coref.mention_detection import (
     train_types,
 )
 from entitynlm.inference.posterior import decode_greedy
+from entitynlm.inference.readings import Readings
 from support.small_bundles import make_bundle
 
 
@@ -17,13 +18,14 @@ def test_types_are_told_from_states() -> None:
     pretrained, encoded = make_bundle()
     proposal = pretrained.get("lookahead")
     places = [(start, end) for start, end, _, _ in encoded[0].analysis.spans()]
-    states = read_boundary_states(proposal, encoded[0], places)
+    readings = Readings(encoded[0])
+    states = read_boundary_states(proposal, readings, places)
     names = [f"type {number}" for number in range(len(places))]
     classifier = train_types(states, names, decay=1e-6)
-    assert classifier.predict(proposal, encoded[0], places) == names
+    assert classifier.predict(proposal, readings, places) == names
     again = TypeClassifier.from_stored(*classifier.to_stored())
-    assert again.predict(proposal, encoded[0], places) == names
-    assert again.predict(proposal, encoded[0], []) == []
+    assert again.predict(proposal, readings, places) == names
+    assert again.predict(proposal, readings, []) == []
 
 
 def test_a_mention_bias_finds_more_mentions() -> None:

@@ -64,7 +64,7 @@ def annotate_document(
         return document.with_mentions(()) if not options.keep_mentions else document
     if options.keep_mentions:
         mentions = list_given(pretrained, document, text)
-        mentions = predict_types(pretrained, encoded, mentions, readings)
+        mentions = predict_types(pretrained, readings, mentions)
     else:
         analysis = None
         if options.samples:

@@ -31,6 +31,7 @@ from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy
+from entitynlm.inference.readings import Readings
 from entitynlm.model.components import Component
 from entitynlm.model.encoding.embeddings import read_packaged
 from entitynlm.model.encoding.variables import select_mentions
@@ -96,7 +97,7 @@ def fit_types(pretrained: Pretrained, documents: Sequence[Document]) -> TypeClas
         spans = [(start, end) for start, end, _, _ in encoded.analysis.spans()]
         names = [document.entity_types.get(mention.entity) for mention in originals]
         typed = [span for span, name in zip(spans, names, strict=True) if name]
-        states.append(read_boundary_states(proposal, encoded, typed))
+        states.append(read_boundary_states(proposal, Readings(encoded), typed))
         types += [name for name in names if name]
     if not types:
         raise DataError("mention types can't be learned: no entity of the training documents has a type")

@@ -40,16 +40,8 @@ class TypeClassifier:
         self.names = tuple(names)
         self.weights = weights
 
-    def predict(
-        self,
-        proposal: EntityNetwork,
-        document: EncodedDocument,
-        spans: Sequence[Span],
-        readings: Readings | None = None,
-    ) -> list[str]:
-        if not spans:
-            return []
-        states = read_boundary_states(proposal, document, spans, readings)
+    def predict(self, proposal: EntityNetwork, readings: Readings, spans: Sequence[Span]) -> list[str]:
+        states = read_boundary_states(proposal, readings, spans)
         return [self.names[number] for number in (states @ self.weights.T).argmax(axis=1).tolist()]
 
     def to_stored(self) -> StoredComponent:
@@ -65,18 +57,13 @@ class TypeClassifier:
         return cls(stored["names"], np.array(stored["weights"], dtype=np.float32)) if stored else None
 
 
-def read_boundary_states(
-    proposal: EntityNetwork,
-    document: EncodedDocument,
-    spans: Sequence[Span],
-    readings: Readings | None = None,
-) -> np.ndarray:
+def read_boundary_states(proposal: EntityNetwork, readings: Readings, spans: Sequence[Span]) -> np.ndarray:
     """(M, 2 D + 1) the states at the first and the last word of each mention, and a one."""
     size = proposal.config.entity_dim
     table = np.ones((len(spans), 2 * size + 1), dtype=np.float32)
     firsts = np.array([start for start, _ in spans], dtype=np.int64)
     lasts = np.array([end - 1 for _, end in spans], dtype=np.int64)
-    for start, stop, tables in (readings or Readings(document)).read(proposal):
+    for start, stop, tables in readings.read(proposal):
         for column, words in ((0, firsts), (size, lasts)):
             here = np.flatnonzero((words >= start) & (words < stop))
             table[here, column : column + size] = tables.states[words[here] - start]
@@ -152,12 +139,12 @@ def detect_mentions(
     readings: Readings | None = None,
 ) -> list[DetectedMention]:
     """The mentions of an analysis of the document's words (by default the proposal's greedy one), with their types."""
+    readings = readings or Readings(encoded)
     if analysis is None:
         bias = (pretrained.get_component(MentionBias) or MentionBias()).value
         proposal = choose_proposal(pretrained)
         analysis, *_ = decode_greedy(proposal, encoded, mention_bias=bias, readings=readings)
-    detected = list_detected(pretrained, encoded, analysis)
-    return predict_types(pretrained, encoded, detected, readings)
+    return predict_types(pretrained, readings, list_detected(pretrained, encoded, analysis))
 
 
 def list_detected(
@@ -204,17 +191,14 @@ def list_given(
 
 
 def predict_types(
-    pretrained: Pretrained,
-    encoded: EncodedDocument,
-    detected: Sequence[DetectedMention],
-    readings: Readings | None = None,
+    pretrained: Pretrained, readings: Readings, detected: Sequence[DetectedMention]
 ) -> list[DetectedMention]:
     """Types for mentions that have none, where the model has a classifier."""
     classifier = pretrained.get_component(TypeClassifier)
-    if classifier is None:
-        return list(detected)
     words = {m.span: m.words[:2] for m in detected if m.type is None and m.words is not None}
-    predicted = classifier.predict(choose_proposal(pretrained), encoded, list(words.values()), readings)
+    if classifier is None or not words:
+        return list(detected)
+    predicted = classifier.predict(choose_proposal(pretrained), readings, list(words.values()))
     types = dict(zip(words, predicted, strict=True))
     return [dataclasses.replace(m, type=m.type or types.get(m.span)) for m in detected]
 
