@@ -19,38 +19,29 @@ PRONOUNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CandidateEntity:
-    """An entity that was mentioned before.
-
-    :param heads: the last word of each mention, stemmed; ``contexts`` the word before it, ``starts`` its first token.
-    :param last: the last token of its latest mention, ``sentence`` and ``rank`` (mentions before) are those of that mention.
-    """
+    """An entity that was mentioned before."""
 
     entity: str
-    heads: tuple[str, ...]
-    contexts: tuple[str, ...]
-    starts: tuple[int, ...]
-    last: int
-    sentence: int
-    rank: int
+    heads: tuple[str, ...]  # the last word of each mention, stemmed
+    contexts: tuple[str, ...]  # the word before each mention
+    starts: tuple[int, ...]  # the first token of each mention
+    last: int  # the last token of its latest mention
+    sentence: int  # of that mention
+    rank: int  # how many mentions had started before that one
     first_sentence: int
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A position where a mention starts.
-
-    :param sentence: the number of its sentence, :param offset: how many words of that sentence stand before it.
-    :param mentions: how many mentions started before.  :param latest: the stem of the latest mention's head.
-    :param before: the words of its sentence before it, :param past: up to :data:`REACH` words before that sentence.
-    """
+    """A position where a mention starts."""
 
     position: int
     sentence: int
-    offset: int
-    mentions: int
-    latest: str
-    before: tuple[str, ...]
-    past: tuple[str, ...]
+    offset: int  # how many words of its sentence stand before it
+    mentions: int  # how many mentions started before
+    latest: str  # the stem of the latest mention's head
+    before: tuple[str, ...]  # the words of its sentence before it
+    past: tuple[str, ...]  # up to :data:`REACH` words before that sentence
     candidates: tuple[CandidateEntity, ...]
 
     @property

@@ -131,27 +131,19 @@ NEW = 0
 
 @dataclass(frozen=True)
 class Referent:
-    """A mention, and what was expected before its first word. Words are the model's words; probabilities are plain.
-
-    :param expected: that a mention starts here at all.
-    :param probability: of the true referent, given that a mention starts; all new entities count as one choice.
-    :param entropy: over referents, in nats.
-    :param candidates: how many referents there were to choose from, a new one included.
-    :param since: words, sentences and mentions since the entity's last mention (as the distance features count); None: new.
-    :param ranked: the likeliest referents with their probabilities; :data:`NEW` stands for a new one.
-    """
+    """A mention, and what was expected before its first word. Words are the model's words; probabilities are plain."""
 
     start: int
     end: int
     entity: int
     mention_type: int
     is_new: bool
-    expected: float
-    probability: float
-    entropy: float
-    candidates: int
-    since: tuple[int, int, int] | None
-    ranked: tuple[tuple[int, float], ...]
+    expected: float  # that a mention starts here at all
+    probability: float  # of the true referent, given that a mention starts; new entities are one choice
+    entropy: float  # over referents, in nats
+    candidates: int  # how many referents there were to choose from, a new one included
+    since: tuple[int, int, int] | None  # words, sentences, mentions since its last mention; None: new
+    ranked: tuple[tuple[int, float], ...]  # the likeliest, with their probabilities; NEW is a new one
 
     @property
     def surprisal(self) -> float:
@@ -160,23 +152,15 @@ class Referent:
 
 @dataclass(frozen=True)
 class Trace:
-    """What was found while a text of T words was read along its analysis.
-
-    :param log_words: (T,) log p(x_t | all words and mentions before), in nats; nan where it was not asked for.
-    :param mention_expected: (T,) probability, before the word, that it is in a mention (1 inside of one that goes on).
-    :param gates: (T,) δ of equation 8, how much of the old vector stays, at words in mentions; nan elsewhere.
-    :param away: (T,) 1 - cosine of the entity's vector after the word and when it was new; nan elsewhere.
-    :param after: (M, D) the vector of each mention's entity after the mention.
-    :param contexts: (C, D) the hidden states before some of the mentions, from all over the text.
-    """
+    """What was found while a text of T words was read along its analysis."""
 
     referents: tuple[Referent, ...]
-    log_words: FloatArray
-    mention_expected: FloatArray
-    gates: FloatArray
-    away: FloatArray
-    after: np.ndarray
-    contexts: np.ndarray
+    log_words: FloatArray  # (T,) log p(x_t | all that is before), in nats; nan where not asked for
+    mention_expected: FloatArray  # (T,) probability, before the word, that it is in a mention (1 within one)
+    gates: FloatArray  # (T,) δ of equation 8 at words in mentions, how much of the old vector stays; else nan
+    away: FloatArray  # (T,) 1 - cosine of the entity's vector after the word and when it was new; else nan
+    after: np.ndarray  # (M, D) the vector of each mention's entity after the mention
+    contexts: np.ndarray  # (C, D) the hidden states before some of the mentions, from all over the text
 
 
 def trace_referents(

@@ -26,18 +26,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class RankerSettings:
-    """How a ranker learns; sources of mentions and singletons that are None are as the training documents allow.
+    """How a ranker learns."""
 
-    :param costs: for a link that should not be, for no link where one should be, for the wrong link.
-    :param bits: the table of weights has 2^bits entries.
-    """
-
-    mentions: MentionSource | None = None
-    singletons: bool | None = None
+    mentions: MentionSource | None = None  # None: syntax where the training documents have it, else learned
+    singletons: bool | None = None  # whether they are part of the answer; None: as in the training documents
     epochs: int = 4
     rate: float = 0.1
-    costs: tuple[float, float, float] = (0.1, 3.0, 1.0)
-    bits: int = 22
+    costs: tuple[float, float, float] = (0.1, 3.0, 1.0)  # of a false link, a missed one, a wrong one
+    bits: int = 22  # the table of weights has 2^bits entries
     seed: int = 0
 
     def __post_init__(self) -> None:

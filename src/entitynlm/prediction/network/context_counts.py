@@ -49,13 +49,11 @@ class CountedSlot:
     :param log_probs: (5, candidates + 1, levels), the last row that of a new entity: of the candidate's words (new: of words that
         are no candidate's); of its types among entities mentioned before (of any new entity); of its types (of types that no
         candidate has); the last two normalised, with the probability of a type shared by the candidates of that type.
-    :param type_probs: (candidates, types).
-    :param types: the likeliest type of each candidate.
     """
 
     log_probs: np.ndarray
-    type_probs: np.ndarray
-    types: list[str]
+    type_probs: np.ndarray  # (candidates, types)
+    types: list[str]  # the likeliest type of each candidate
     descriptors: Descriptors
 
 

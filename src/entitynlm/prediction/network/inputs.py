@@ -30,31 +30,21 @@ FEATURES = SIZE + 5 * len(SHOWN) + WIDTH
 
 @dataclass(frozen=True)
 class SlotBatch:
-    """M slots with P (slot, candidate) pairs; the last pair of each slot is a new entity.
+    """M slots with P (slot, candidate) pairs; the last pair of each slot is a new entity."""
 
-    :param nearest: (M, NEAREST) words before, the nearest first.  :param verbs: (M, 3) verb, verb before that, link.
-    :param sentence: (M, SENTENCE) and :param past: (M, PAST) words before, padded with nothing.
-    :param scenario: (M,).  :param recent: (M, RECENT) numbers of the latest mentioned candidates, -1 for none.
-    :param sizes: (M,) the number of each slot's pairs.  :param features: (P, F).
-    :param heads: (P, 2) the candidate's latest head word, and its latest one that is no pronoun.
-    :param type_probs: (P, types) of the candidate; zeros for a new entity.
-    :param answers: (M,) the true candidate, :param words: (M,) the head word, :param outcomes: (M,) type and newness; zeros where
-        nothing is learned.
-    """
-
-    nearest: np.ndarray
-    verbs: np.ndarray
-    sentence: np.ndarray
-    past: np.ndarray
-    scenario: np.ndarray
-    recent: np.ndarray
-    sizes: np.ndarray
-    features: np.ndarray
-    heads: np.ndarray
-    type_probs: np.ndarray
-    answers: np.ndarray
-    words: np.ndarray
-    outcomes: np.ndarray
+    nearest: np.ndarray  # (M, NEAREST) words before, the nearest first
+    verbs: np.ndarray  # (M, 3) verb, verb before that, link
+    sentence: np.ndarray  # (M, SENTENCE) words before, padded with nothing
+    past: np.ndarray  # (M, PAST) words before the sentence
+    scenario: np.ndarray  # (M,)
+    recent: np.ndarray  # (M, RECENT) numbers of the latest mentioned candidates, -1 for none
+    sizes: np.ndarray  # (M,) the number of each slot's pairs
+    features: np.ndarray  # (P, F)
+    heads: np.ndarray  # (P, 2) the candidate's latest head word, and its latest one that is no pronoun
+    type_probs: np.ndarray  # (P, types) of the candidate; zeros for a new entity
+    answers: np.ndarray  # (M,) the true candidate; zeros here and below where nothing is learned
+    words: np.ndarray  # (M,) the head word
+    outcomes: np.ndarray  # (M,) type and newness
 
     def __len__(self) -> int:
         return len(self.scenario)
