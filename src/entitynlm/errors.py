@@ -5,41 +5,39 @@ The command line turns each of these into one readable message and exit code 2. 
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+
+LONGEST = 80  # characters that are shown of what was found
 
 
 class EntityNLMError(Exception):
     """The root: catch this one to catch every error that is not a bug."""
 
 
+@dataclass(eq=False)
 class DataError(EntityNLMError):
     """Input that can't be used, said so that a person can mend the file."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        path: str | Path | None = None,
-        line: int | None = None,
-        found: str | None = None,
-        expected: str | None = None,
-        hint: str | None = None,
-    ) -> None:
-        self.message = message
-        self.path = str(path) if path is not None else None
-        self.line = line
-        self.found = found
-        self.expected = expected
-        self.hint = hint
-        super().__init__(self._describe())
+    message: str
+    _: KW_ONLY
+    path: str | Path | None = None
+    line: int | None = None
+    found: str | None = None
+    expected: str | None = None
+    hint: str | None = None
 
-    def _describe(self) -> str:
-        place = self.path or ""
+    def __post_init__(self) -> None:
+        self.path = str(self.path) if self.path is not None else None
+
+    def __str__(self) -> str:
+        place = str(self.path or "")
         if self.line is not None:
             place += f"{':' if place else 'line '}{self.line}"
         text = f"{place}: {self.message}" if place else self.message
         if self.found is not None:
-            text += f"; found {_shorten(self.found)}"
+            shown = repr(self.found)
+            text += f"; found {shown if len(shown) <= LONGEST else shown[: LONGEST - 2] + '…' + shown[0]}"
         if self.expected is not None:
             text += f"; expected {self.expected}"
         if self.hint is not None:
@@ -69,8 +67,3 @@ class MissingExtraError(EntityNLMError):
         )
         self.module = module
         self.extra = extra
-
-
-def _shorten(text: str, limit: int = 80) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= limit else shown[: limit - 2] + "…'"

@@ -187,9 +187,8 @@ def load_configurations(paths: Sequence[Path], changes: Sequence[str]) -> dict[s
 def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
     """The file of each split: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
     if folder.is_file() and len(splits) > 1:
-        raise ConfigError(
-            f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
-        )
+        told = f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
+        raise ConfigError(told)
     found = {}
     for split in splits:
         files = [folder] if folder.is_file() else sorted(folder.glob(f"{split}*.jsonl*"))
@@ -206,12 +205,9 @@ def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
 
     documents = {document.id: document for document in split.documents}
     found = {item.doc_id: item for _, item in read_candidates(path, documents)}
-    missing = [doc_id for doc_id in documents if doc_id not in found]
-    if missing:
-        raise DataError(
-            f"{len(missing)} of the {len(documents)} documents of {split.name} have no scores ({missing[0]}, …)",
-            path=path,
-        )
+    if missing := [doc_id for doc_id in documents if doc_id not in found]:
+        share = f"{len(missing)} of the {len(documents)} documents of {split.name}"
+        raise DataError(f"{share} have no scores ({missing[0]}, …)", path=path)
     return [found[doc_id] for doc_id in documents]
 
 
