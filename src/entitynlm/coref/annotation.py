@@ -107,10 +107,9 @@ def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Do
 
 
 def add_confidences(document: Document, encoded: EncodedDocument, samples: WeightedAnalyses) -> Document:
-    """Each mention with the probability that it is one, and that it belongs with the entity's mention before it.
+    """Each mention with the share of weighted samples that have it, and that link it to the entity's mention before it.
 
-    Both are weighted counts over samples from the posterior, 0 for a mention that none of them has. A possessive inside of
-    another mention has none, since the model does not see it.
+    A possessive inside of another mention has none, since the model does not see it.
     """
     word_of = {int(token): word for word, token in enumerate(encoded.origin.tolist()) if token >= 0}
     spans = samples.span_posterior()

@@ -74,8 +74,7 @@ def make_splits(
     ]
 
 
-Rows = Mapping[str, CorpusCounts]
-"""By the name of a system, what every metric counted in its answers."""
+Rows = Mapping[str, CorpusCounts]  # by the name of a system, what every metric counted in its answers
 
 
 CountedList = tuple[ScoredList, CorpusCounts]

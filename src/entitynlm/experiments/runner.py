@@ -25,8 +25,7 @@ from entitynlm.training.settings import Settings
 CORPUS_FILE = "corpus.json"
 
 Output = TypeVar("Output")
-Documents = Mapping[str, Sequence[Document]]
-"""Documents by split."""
+Documents = Mapping[str, Sequence[Document]]  # documents by split
 
 
 @dataclass(frozen=True)

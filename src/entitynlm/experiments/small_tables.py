@@ -21,8 +21,7 @@ from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.slots import collect_slots
 from entitynlm.text.document import Document
 
-PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")
-"""What the tables need of a model."""
+PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")  # what the tables need of a model
 COREF_SYSTEMS = {
     "one best": "Baseline, one best",
     "P": "Reranked by P",

@@ -41,8 +41,7 @@ COLUMNS = {
 OUR_RANKER = "our ranker"
 END_TO_END = "EntityNLM end to end"
 
-Baseline = Mapping[str, Sequence[Ranked]]
-"""Antecedent scores or k-best lists by split."""
+Baseline = Mapping[str, Sequence[Ranked]]  # antecedent scores or k-best lists by split
 
 
 @dataclass(frozen=True)

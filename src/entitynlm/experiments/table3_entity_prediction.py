@@ -30,8 +30,7 @@ from entitynlm.training.settings import Settings
 
 NEEDS_MODEL = ("entitynlm", "ensemble")
 NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
-SEEDED = ("entitynlm", "ours", "ensemble")
-"""Rows that change with the seed; the others are fitted once."""
+SEEDED = ("entitynlm", "ours", "ensemble")  # rows that change with the seed; the others are fitted once
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,7 @@ def _list_slots(stories: Sequence[Document], **options: Any) -> TrainingSlots:
 
 @dataclass
 class Predictors:
-    """The systems compared, each made when it is first asked for.
-
-    :param config: which a stored predictor of ours must have been trained with; None: as stored, else the best known.
-    """
+    """The systems compared, each made when first asked for; a stored predictor of ours must be of this ``config`` (None: any)."""
 
     training: TrainingStories
     stories: Sequence[SlottedStory]

@@ -13,8 +13,7 @@ from entitynlm.text.document import Document
 WEIGHTS = tuple(step / 10 for step in range(11))
 SMALLEST = 1e-12
 """Weights of an ensemble's second member to choose from, and what is added to probabilities in a product."""
-NEW = ""
-"""Stands for an entity that was not mentioned before; no entity of a document has an empty id."""
+NEW = ""  # stands for an entity that was not mentioned before; no entity of a document has an empty id
 
 
 @dataclass(frozen=True)

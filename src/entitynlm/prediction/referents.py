@@ -24,11 +24,9 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
 
-NEGLECTED = 0.002
-"""Prior probability of all the ways to go on that are left out, at most …"""
+NEGLECTED = 0.002  # prior probability of all the ways to go on that are left out, at most …
 
-MOST_WAYS = 48
-"""… unless there would be more of them than these."""
+MOST_WAYS = 48  # … unless there would be more of them than these
 
 WORDS_AT_ONCE = 256
 
@@ -119,14 +117,12 @@ class ExpectedWords:
         return self.log_probs
 
 
-SHOWN = 5
-"""How many of the likeliest referents are kept by name."""
+SHOWN = 5  # how many of the likeliest referents are kept by name
 
 CONTEXTS = 32
 """About how many states before mentions are kept, for questions about what an entity's vector says."""
 
-NEW = 0
-"""The number of a new entity among referents; entities count from 1."""
+NEW = 0  # the number of a new entity among referents; entities count from 1
 
 
 @dataclass(frozen=True)

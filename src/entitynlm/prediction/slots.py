@@ -15,10 +15,8 @@ from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document, Mention
 
 GUESSES = "humanPredictions.json"
-LIMIT = 30
-"""The most slots of a story, as in Modi et al. (2017)."""
-FIRST_SENTENCE = 2
-"""People read two sentences before they were asked anything."""
+LIMIT = 30  # the most slots of a story, as in Modi et al. (2017)
+FIRST_SENTENCE = 2  # people read two sentences before they were asked anything
 OUTSIDE = "NPart"
 """InScript's type of entities that are no participants of the script; people were not asked about them."""
 

@@ -23,8 +23,7 @@ from entitynlm.text.english import FEMALE, GENDERS, MALE
 HE = frozenset("he him his himself".split())
 SHE = frozenset("she her hers herself".split())
 REACH = 10  # words from a name to the pronoun that is counted for it
-BREAKS = frozenset(".?!:\"“”‘’'`_") | {"``", "''", "</s>"}
-"""After these a capital need not be a name's."""
+BREAKS = frozenset(".?!:\"“”‘’'`_") | {"``", "''", "</s>"}  # after these a capital need not be a name's
 FEWEST = 6  # pronouns that make a name's count worth learning from
 SURE = 30  # pronouns that give a name's count full weight
 WEAKEST = 0.4  # smaller scores are not stored

@@ -28,8 +28,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document, Span
 
-WordSpan = tuple[int, int, int]
-"""First word, end and mention type of a mention, in the model's words."""
+WordSpan = tuple[int, int, int]  # first word, end and mention type of a mention, in the model's words
 
 
 class ProposalScorer:

@@ -78,8 +78,7 @@ def make_document_example(
 ) -> LinkerExample:
     """An example of the document's own mentions or, with a masking, of those that the proposal finds in its words.
 
-    :param masking: the share of the words that the proposal reads as unknown while it looks for mentions, and whether it does so
-        also when it scores entities, which it too does better on its training documents than on others.
+    :param masking: the share of words that the proposal reads as unknown, and whether it does so when it scores entities, too.
     """
     encoded = pretrained.encoder.encode_words(document)
     if masking is None:

@@ -24,8 +24,7 @@ from entitynlm.text.formats.conll2012_chains import ChainedText
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
 
-Text = Document | ChainedText
-"""What can be scored."""
+Text = Document | ChainedText  # what can be scored
 
 MANY = sys.maxsize
 

@@ -49,10 +49,7 @@ def train_ranker(
 def _make_learned_examples(
     keys: Sequence[Document], seed: int, threshold: float | None, types: Mapping[str, str]
 ) -> tuple[list[RankerExample], float]:
-    """Examples with learned mentions, and the threshold (None: the best F1) that they were found with.
-
-    A finder must not be asked about what it was trained on, so two of them find for each other's half.
-    """
+    """Examples and threshold (None: the best F1); two finders find for each other's half, which they have not seen."""
     found: list[tuple[Document, SpanFinder]] = []
     for half, other in ((keys[0::2], keys[1::2]), (keys[1::2], keys[0::2])):
         finder = train_span_finder(other or half, seed=seed)

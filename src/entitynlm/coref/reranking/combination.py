@@ -32,11 +32,7 @@ MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
 
 @dataclass(frozen=True, eq=False)
 class ScoredList:
-    """The scores of a document's k candidates.
-
-    :param baseline: (k,) the baseline's own.
-    :param parts: by the network's short name (``P``, ``causal``, ``lookahead``), (k, 4) log-probabilities of R, E, L and X.
-    """
+    """The baseline's (k,) scores of k candidates and, by a network's short name, (k, 4) log-probabilities of R, E, L and X."""
 
     baseline: np.ndarray
     parts: Mapping[str, np.ndarray]
@@ -92,10 +88,7 @@ def list_networks(pretrained: Pretrained) -> dict[str, str]:
 def score_list(
     pretrained: Pretrained, document: Document, kbest: KBestList, names: Sequence[str] | None = None
 ) -> ScoredList:
-    """Score the candidates of one document by the networks called ``names`` (default: all that the model has).
-
-    A model that was trained with singletons sees them in candidates, too (decision 060).
-    """
+    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them."""
     known = list_networks(pretrained)
     chosen = list(known) if names is None else list(names)
     clusters = [candidate.clusters for candidate in kbest.candidates]

@@ -87,10 +87,7 @@ def _list_spans(candidates: Iterable[Iterable[Iterable[Span]]]) -> list[Span]:
 
 
 def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()) -> list[Clusters]:
-    """Candidates with the mentions that they leave out (of ``mentions``, or of any candidate) as entities of their own.
-
-    So all have (almost) the same mentions, as the documents had that a model with singletons was trained on.
-    """
+    """Candidates with the mentions that they leave out as entities of their own, as a model with singletons has learned."""
     ordered = _list_spans([[mentions]] if mentions else candidates)
 
     def complete(clusters: Clusters) -> Clusters:

@@ -31,16 +31,12 @@ TEMPLATES = {
     ]
     for prefix, keys in load_toml(RESOURCE).items()
 }
-PRIORS = {"a": 0.05, "Na": 0.3, "Aa": 0.01}
-"""By the name of the shortest key."""
+PRIORS = {"a": 0.05, "Na": 0.3, "Aa": 0.01}  # by the name of the shortest key
 RATES, ABSENT = len(TEMPLATES[""]), len(TEMPLATES["A"])
 WIDTH = RATES + 2 * ABSENT
-STRENGTH = 3.0
-"""How many observations the shortest key counts for."""
-FEWEST = 2
-"""A key that was seen less often has the shortest key's rate, and is not stored."""
-FEWEST_OF_TYPE = 3
-"""A type belongs to a scenario if so many entities of its stories have it."""
+STRENGTH = 3.0  # how many observations the shortest key counts for
+FEWEST = 2  # a key that was seen less often has the shortest key's rate, and is not stored
+FEWEST_OF_TYPE = 3  # a type belongs to a scenario if so many entities of its stories have it
 
 
 def make_keys(prefix: str, descriptors: Descriptors) -> list[Key]:

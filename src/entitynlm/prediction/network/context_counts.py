@@ -31,13 +31,10 @@ LEVELS = (
     ("sv", 4), ("sv1", 5), ("sv21", 6), ("sm", 4), ("sm1", 5), ("smv1", 9),
 )  # fmt: skip
 """Each level's descriptors by their :data:`LETTERS`, and the level that it backs off to."""
-SHOWN = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13]
-"""The levels that become features."""
-STRENGTH = 2.0
-"""How many observations the level below counts for."""
+SHOWN = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13]  # the levels that become features
+STRENGTH = 2.0  # how many observations the level below counts for
 SMALLEST = 1e-6
-JOINT = "\x1f"
-"""Between the parts of a key in a stored table."""
+JOINT = "\x1f"  # between the parts of a key in a stored table
 
 Key = tuple[str, ...]
 

@@ -21,11 +21,9 @@ SPECIAL_WORDS = ("<unk>", "<none>", "<s>")
 NEAREST = 6
 SENTENCE, PAST = 20, 40
 """How many words are embedded one by one, and how many of the sentence and of the text before it are averaged."""
-RECENT = 3
-"""How many of the latest mentioned candidates the context is encoded with."""
+RECENT = 3  # how many of the latest mentioned candidates the context is encoded with
 PAIR_FIELDS = ("features", "heads", "type_probs")
-FEATURES = SIZE + 5 * len(SHOWN) + WIDTH
-"""The number of features of a candidate."""
+FEATURES = SIZE + 5 * len(SHOWN) + WIDTH  # the number of features of a candidate
 
 
 @dataclass(frozen=True)

