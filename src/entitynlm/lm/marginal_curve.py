@@ -70,10 +70,7 @@ def trace_curve(
     sampling: Sampling | None = None,
     progress: Progress = SILENT,
 ) -> list[CurvePoint]:
-    """All points, by method, proposal and N; by default with every proposal that the model has.
-
-    :param sampling: repeats, seed and all else that the points have in common.
-    """
+    """All points, by method, proposal (default: all that the model has) and N; ``sampling`` is what they have in common."""
     documents = [document for document in documents if len(document)]
     if not documents:
         raise DataError("the documents have no words")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from entitynlm.text.document import Span
 from entitynlm.text.english import DETERMINERS, PRONOUNS
+from entitynlm.text.segmentation import join_words
 
 CLOSING = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
 OPENING = frozenset("( [ { “ ‘ « $ £ € # -LRB- -LSB- -LCB- `` ¿ ¡".split())
@@ -21,25 +22,17 @@ PAIRS = {"”": "“", "’": "‘", ")": "(", "]": "[", "}": "{", "»": "«", "
 
 def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     """The text of some tokens, and the offsets of each token in it."""
-    pieces: list[str] = []
-    offsets: list[Span] = []
-    at = 0
-    tight = True  # whether the next token follows without a space
+    tight: list[bool] = []
+    after_opening = True
     quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
     for token in tokens:
-        shown = SPELLINGS.get(token, token)
         closes = token in CLOSING or token in JOINING or CONTRACTION.fullmatch(token) is not None
         if token in STRAIGHT:
             closes = quoted.get(token, False)
             quoted[token] = not closes
-        if not tight and not closes:
-            pieces.append(" ")
-            at += 1
-        offsets.append((at, at + len(shown)))
-        pieces.append(shown)
-        at += len(shown)
-        tight = token in OPENING or token in JOINING or quoted.get(token, False)
-    return "".join(pieces), tuple(offsets)
+        tight.append(after_opening or closes)
+        after_opening = token in OPENING or token in JOINING or quoted.get(token, False)
+    return join_words([SPELLINGS.get(token, token) for token in tokens], tight)
 
 
 def ends_sentence(tokens: Sequence[str]) -> bool:

@@ -142,10 +142,12 @@ def find_words(words: Sequence[str], text: str) -> tuple[Span, ...] | None:
     return tuple(offsets) if not text[at:].strip() else None
 
 
-def join_words(words: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    """A text of these words with a space between them, and their offsets in it."""
-    ends = accumulate(words, lambda end, word: end + 1 + len(word), initial=-1)
-    return " ".join(words), tuple((before + 1, end) for before, end in pairwise(ends))
+def join_words(words: Sequence[str], tight: Iterable[bool] = ()) -> tuple[str, tuple[Span, ...]]:
+    """A text of these words with a space before each that is not ``tight``, and their offsets in it."""
+    flags = list(tight) or [index == 0 for index in range(len(words))]
+    pieces = [word if flag else f" {word}" for word, flag in zip(words, flags, strict=True)]
+    ends = accumulate(map(len, pieces))
+    return "".join(pieces), tuple((end - len(word), end) for end, word in zip(ends, words, strict=True))
 
 
 def place_words(words: Sequence[str], text: str | None) -> tuple[str, tuple[Span, ...]]:

@@ -201,8 +201,7 @@ def score(
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:
     """AdaGrad or Adam, as in the paper's section 3; with weight decay Adam becomes AdamW.
 
-    ``fused`` makes all of an update in one pass over the parameters, in a ninth of the time (of which a large vocabulary takes
-    most); torch has it for AdaGrad on the CPU only.
+    ``fused`` makes an update in one pass, in a ninth of the time; torch has it for AdaGrad on the CPU only.
     """
     values, rate, decay = list(parameters), config.learning_rate, config.weight_decay
     if config.optimizer == "adagrad":

@@ -163,8 +163,7 @@ def _open_source(source: Path) -> Iterator[Fetch]:
 def _from_members(source: Path, members: Mapping[str, Callable[[], Any]]) -> Fetch:
     """Find ``data/a.txt`` also as ``download/data/a.txt``, since archives and clones wrap a corpus in folders.
 
-    The member that shares the longest tail with the wanted path is taken, of several the one with the shortest path; only the
-    file name has to match, because the hash will tell whether it is the right one.
+    The member that shares the longest tail with the wanted path is taken; the hash will tell whether it is the right one.
     """
     by_name: dict[str, list[str]] = {}
     for member in members:

@@ -130,10 +130,9 @@ FolderWriter = Callable[[Iterable[Document], Path], None]
 class Format:
     """One row of the table of formats.
 
-    ``recognise`` sees the path and the first 64 KiB and says whether they are of this format; formats are asked in the
-    registry's order, the strictest first. ``suffix`` is the default ending of a file's name. ``binary`` writers get a byte
-    stream. A format of several files per document (brat) has ``write_folder`` in place of ``write``. ``options`` are the
-    reading options with their meaning; others are refused.
+    ``recognise`` sees the path and the first 64 KiB; formats are asked in the registry's order, the strictest first. ``suffix``
+    is the default ending of a file's name. A format of several files per document (brat) has ``write_folder``, not ``write``.
+    ``options`` are the reading options with their meaning; others are refused.
     """
 
     name: str

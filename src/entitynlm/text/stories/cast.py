@@ -15,11 +15,8 @@ T = TypeVar("T")
 class Role:
     """A part in a scenario that some person or thing will take; ``docs/stories.md`` explains how roles are written.
 
-    :param nouns: ``waiter:m`` ties a noun to a gender, ``bike/bicycle`` are synonyms, ``train_station`` is two words.
-    :param adjectives: groups in the order English has them; at most one of each group is drawn, ``!yellow`` always.
     :param title: gets "Mr. Fisher" or, for doctors, "Dr. Fisher" as a name, and not a first name.
     :param owner: the role that has it (her brother, Anna's bike); with ``bound`` it is never mentioned without.
-    :param modifiers: one may be drawn, as ``with {lock}`` or ``from {aunt}``; ``!of {bottle}`` always.
     :param intro: the determiner of the first mention, or ``own``, ``name``, ``bare``, ``count`` or ``kind``.
     """
 

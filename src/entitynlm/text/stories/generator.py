@@ -11,6 +11,7 @@ from random import Random
 
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.segmentation import join_words
 from entitynlm.text.stories.cast import StoryCast, choose
 from entitynlm.text.stories.lexicon import has_word, inflect_third_person, list_words, look_up
 from entitynlm.text.stories.reference import Discourse, MentionContext, Phrase, Token, refer
@@ -48,10 +49,7 @@ class StoryPlan:
 def generate_stories(
     documents: int, *, seed: int, split: str | None = None, scenarios: Sequence[Scenario] = ()
 ) -> Iterator[Document]:
-    """Generate a corpus of so many stories, or those of one split of it, one by one.
-
-    :param scenarios: what the stories are about, from :func:`read_scenario`; without, the scenarios of the package.
-    """
+    """Generate a corpus of so many stories, or one split of it, one by one; without ``scenarios``, by those of the package."""
     if documents < 1:
         raise ConfigError(f"a corpus of {documents} stories makes no sense; ask for at least one")
     if split is not None and split not in SPLITS:
@@ -275,14 +273,7 @@ def find_upos(token: Token) -> str:
 
 def detokenise(tokens: list[Token]) -> tuple[str, tuple[Span, ...]]:
     """Text as people write it, and where each token stands in it."""
-    text = ""
-    offsets: list[Span] = []
-    tight = True  # nothing before, or an opening quotation mark
-    for token in tokens:
-        clings = token.pos in (",", ".", ":", "''", "POS") or token.form in ("n't", "'m")
-        if not tight and not clings:
-            text += " "
-        offsets.append((len(text), len(text) + len(token.form)))
-        text += token.form
-        tight = token.pos == "``"
-    return text, tuple(offsets)
+    after_opening = [True, *(token.pos == "``" for token in tokens[:-1])]
+    clinging = [t.pos in (",", ".", ":", "''", "POS") or t.form in ("n't", "'m") for t in tokens]
+    tight = (first or second for first, second in zip(after_opening, clinging, strict=True))
+    return join_words([token.form for token in tokens], tight)

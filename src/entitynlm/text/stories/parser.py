@@ -67,8 +67,6 @@ class _ClauseParser:
         self.subject_seen = False
         self.objects: list[int] = []
 
-    # -- noun phrases --------------------------------------------------------------------------------------------
-
     def chunk(self) -> list[int]:
         """Attach determiners, adjectives and numbers to the nouns after them; what is left are the units."""
         attached: set[int] = set()
@@ -94,8 +92,6 @@ class _ClauseParser:
             return "amod"
         return {"CD": "nummod", "POSS": "nmod:poss"}.get(tag)
 
-    # -- looking around ------------------------------------------------------------------------------------------
-
     def tag_at(self, position: int) -> str:
         return self.tags[self.units[position]] if 0 <= position < len(self.units) else ""
 
@@ -120,8 +116,6 @@ class _ClauseParser:
         """Whether the unit here is the particle of the verb before it: pick up, turn off."""
         verb, particle = self.lemma_at(position - 1), self.lemma_at(position)
         return has_word(f"{verb} {particle}", "particle_verbs", "grammar")
-
-    # -- the scan ------------------------------------------------------------------------------------------------
 
     def parse(self) -> int:
         """Attach everything and say what the root is."""
@@ -198,8 +192,6 @@ class _ClauseParser:
             self.finite = item
         self.waiting, self.predicate, self.copula, self.objects = [], item, False, []
 
-    # -- clauses -------------------------------------------------------------------------------------------------
-
     def opens_clause(self, position: int) -> bool:
         lemma = self.lemma_at(position)
         opener = has_word(lemma, "subordinators", "grammar") or has_word(lemma, "clause_openers", "grammar")
@@ -240,8 +232,6 @@ class _ClauseParser:
         self.predicate, self.subject_seen = -1, not nominal
         self.waiting.append((item, "cc"))
         return position + 1
-
-    # -- words ---------------------------------------------------------------------------------------------------
 
     def read_preposition(self, position: int) -> None:
         item, lemma = self.units[position], self.lemma_at(position)

@@ -184,8 +184,6 @@ class _ScriptReader:
             case _:
                 line.demand(False, "hero, narrated, people, things, roles, part or story")
 
-    # -- roles ---------------------------------------------------------------------------------------------------
-
     def read_role(self, line: ScriptLine) -> Role:
         """A role such as ``bike: thing bike/bicycle, owner rider, adjectives old new; red blue``."""
         expected = f"ROLE: KIND NOUNS, where the kind is {', '.join(KINDS)}"
@@ -237,8 +235,6 @@ class _ScriptReader:
         spoken = [word for phrase in phrases for word in phrase.split("_")]
         for word in (*spoken, *role.counts, *(word for group in role.adjectives for word in group)):
             line.check_word(word)
-
-    # -- steps ---------------------------------------------------------------------------------------------------
 
     def read_steps(self, lines: Sequence[ScriptLine]) -> Steps:
         return tuple(step for alternative in self.read_each(lines) for step in alternative)
