@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,36 +94,25 @@ def complete_pretrained(
     missing = [part for part in parts if stored is None or part not in stored.parts]
     if stored is not None and not missing:
         return stored
-    return train_pretrained(
-        train,
-        development,
-        settings,
-        parts=missing,
-        base=stored,
-        seed=seed,
-        device=device,
-        folder=folder,
-        resume=True,
-        progress=progress,
+    train_into = partial(train_pretrained, base=stored, folder=folder, resume=True)
+    return train_into(
+        train, development, settings, parts=missing, seed=seed, device=device, progress=progress
     )
 
 
 def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folder: Path) -> None:
     """Whether a stored model is what these settings and this seed make, as far as it got."""
-    encoder = pretrained.encoder
-    different = []
-    if encoder.recipe != settings.recipe:
-        different.append("preprocessing")
-    if (encoder.singletons, bool(encoder.types)) != (settings.data.singletons, settings.data.typed):
+    encoder, data = pretrained.encoder, settings.data
+    different = ["preprocessing"] if encoder.recipe != settings.recipe else []
+    if (encoder.singletons, bool(encoder.types)) != (data.singletons, data.typed):
         different.append("data")
     for mode, notes in pretrained.notes.get("training", {}).items():
         model, training = settings.for_part(mode)
         try:
             stored = (from_dict(ModelConfig, notes["model"]), from_dict(TrainingConfig, notes["training"]))
         except (KeyError, TypeError, ConfigError) as error:
-            raise ModelError(
-                f"{folder}: the notes on the {mode} part's training can't be read ({error})"
-            ) from error
+            message = f"{folder}: the notes on the {mode} part's training can't be read ({error})"
+            raise ModelError(message) from error
         wanted = (replace(model, mention_types=stored[0].mention_types), training)
         if stored != wanted or notes.get("seed") != seed:
             different.append(mode)
