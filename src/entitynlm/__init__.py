@@ -15,10 +15,7 @@ __all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """The model class is imported when it is first asked for: torch takes a second, and not everyone needs it.
-
-    The version, too, is looked up in the installed package's notes only when somebody wants it.
-    """
+    """The model class and the version are looked up when somebody asks for them: importing torch takes a second."""
     if name in ("EntityNLM", "load"):
         from entitynlm.interfaces import api
 

@@ -38,10 +38,7 @@ def open_binary(path: str | Path) -> BinaryIO:
 
 @contextlib.contextmanager
 def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary file beside ``path`` and rename it to ``path`` when the block ends well.
-
-    With ``-`` the block writes to standard output. When the block fails nothing is left behind.
-    """
+    """Open a temporary file beside ``path`` (``-``: standard output) and rename it when the block ends well, else remove it."""
     if str(path) == STANDARD:
         yield sys.stdout.buffer if "b" in mode else sys.stdout
         return
@@ -54,8 +51,7 @@ def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
     temporary = Path(name)
     try:
         os.fchmod(descriptor, 0o666 & ~_current_umask())
-        encoding = None if "b" in mode else "utf-8"
-        newline = None if "b" in mode else "\n"
+        encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
             yield stream
         temporary.replace(path)

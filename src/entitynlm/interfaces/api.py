@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 
 class EntityNLM:
-    """A trained model: P, its proposals, and all that turns documents into numbers.
-
-    >>> model = EntityNLM.from_pretrained("entitynlm-en")  # doctest: +SKIP
-    >>> model.log_prob(document).log_prob  # doctest: +SKIP
-    """
+    """A trained model: P, its proposals, and all that turns documents into numbers."""
 
     def __init__(self, pretrained: Pretrained) -> None:
         self.pretrained = pretrained
@@ -50,10 +46,8 @@ class EntityNLM:
 
     def log_prob(self, document: Document) -> AnalysisScore:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
-        encoder = self.pretrained.encoder
-        encoded = encoder.encode(document)
-        words = encoder.show_words(document)
-        return score_document(self.pretrained.get("generative"), encoded, words)
+        network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
+        return score_document(network, encoder.encode(document), encoder.show_words(document))
 
     def annotate(
         self,
@@ -108,8 +102,9 @@ class EntityNLM:
             document = self.annotate(document)
         place = len(document) if position is None else position
         if not 0 <= place <= len(document):
-            message = f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
-            raise ConfigError(message)
+            raise ConfigError(
+                f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
+            )
         chooser = NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder)
         return chooser.choose(document, [place])[0]
 

@@ -65,10 +65,7 @@ def draw_training(records: Sequence[dict[str, Any]]) -> Any:
 
 
 def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, float] | None = None) -> Any:
-    """Perplexity against N, a line per estimator and proposal, bars of one standard deviation.
-
-    ``references`` are horizontal lines, for example the LSTM's perplexity on the same words.
-    """
+    """Perplexity against N, with bars of one standard deviation; ``references`` (the LSTM's, say) are horizontal lines."""
     figure, axis = start_figure(6.4, 4.2)
     for method, proposal in dict.fromkeys((point.method, point.proposal) for point in points):
         own = [point for point in points if (point.method, point.proposal) == (method, proposal)]

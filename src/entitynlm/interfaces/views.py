@@ -52,11 +52,7 @@ def colour_of(number: int) -> str:
 
 
 def render_document(document: Document, *, sentences: int | None = None) -> Text:
-    """The text, one line a sentence, with each mention bracketed in its entity's colour.
-
-    Words take the colour of the innermost mention that they are in; a discontinuous mention has brackets
-    around each of its parts.
-    """
+    """The text, one line a sentence, with each part of a mention bracketed and coloured; the innermost mention's colour wins."""
     numbers = number_entities(document)
     opening: dict[int, list[tuple[Span, int]]] = defaultdict(list)
     closing: dict[int, list[tuple[Span, int]]] = defaultdict(list)

@@ -31,10 +31,8 @@ def train_components(
     components: Annotated[str, typer.Option(callback=check_components)] = ALL_COMPONENTS,
     plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_exists)] = None,
     bias: float | None = None,
-    proposal_weight: float = 0.45,
     hidden: options.Count = 96,
     epochs: options.Count = 18,
-    linkers: options.Count = 2,
     again: bool = False,
     compact: bool = False,
     format: options.Format = None,
@@ -49,10 +47,8 @@ def train_components(
     :param components: Which components, separated by commas.
     :param plain_text: More text without annotation, to learn the gender of names from.
     :param bias: The mention bias; default: the best of some on development documents.
-    :param proposal_weight: Weight of the proposal's log-probabilities in the linker.
     :param hidden: Hidden units of a linker.
     :param epochs: Epochs of the linker's training.
-    :param linkers: Linkers to average.
     :param again: Train also the components that the model has already.
     :param compact: Store weights in half precision, as in the model that ships.
     """
@@ -63,7 +59,7 @@ def train_components(
     from entitynlm.coref import component_training
     from entitynlm.model.pretrained import save_pretrained
 
-    settings = component_training.ComponentSettings(bias, proposal_weight, hidden, epochs, linkers, seed)
+    settings = component_training.ComponentSettings(bias, hidden=hidden, epochs=epochs, seed=seed)
     folder = out or model
     pretrained = terminal.load_model(folder if (folder / "model.json").exists() else model)
     for name, component_type in component_training.COMPONENTS.items():
