@@ -33,11 +33,8 @@ from entitynlm.text.detokenization import (
 )
 from entitynlm.text.document import Document, Mention
 
-PATIENCE = 8
-"""Words after which a mention of the entity that was asked for is forced."""
-
-LONGEST_SENTENCE = 80
-"""Words after which a sentence is ended at the next chance outside of a mention."""
+PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
+LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,7 @@ def check_figure(path: Path) -> Path:
     """The path itself if matplotlib writes figures with its ending."""
     if path.suffix not in FIGURE_ENDINGS:
         raise ConfigError(f"{path}: a figure's file ends in one of {', '.join(FIGURE_ENDINGS)}")
-    check_writable(path)
-    return path
+    return Path(check_writable(path))
 
 
 # A verb's own options have their help in its docstring (":param samples: Particles."), those of several verbs in this file.

@@ -102,10 +102,8 @@ def plan_steps(
             raise ConfigError("--layout is for whole corpora; one file is written here")
         return [Step(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
     if looks_like_a_file:
-        raise ConfigError(
-            f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file: name a folder "
-            "for OUT, or one of them with --split"
-        )
+        several = f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file"
+        raise ConfigError(f"{several}: name a folder for OUT, or one of them with --split")
     return plan_conversion(corpus, Path(target), to=to, layout=layout)
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from entitynlm.interfaces.report.contents import Report
 
 STORY, TITLE = "captain-reed.txt", "The Captain's Visitor"
-ENOUGH_STORIES = 100
-"""Fewer generated stories than these teach nothing, so nothing is trained on them."""
+ENOUGH_STORIES = 100  # fewer teach nothing, so nothing is trained on them
 
 
 def demo(

@@ -74,9 +74,8 @@ def generate(
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
     """The one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
-    path = "standard input" if file == STANDARD else file
+    path, hint = "standard input" if file == STANDARD else file, "Leave it out to start a story from nothing"
     if not found:
-        hint = "Leave the file out to start a story from nothing"
         raise DataError("there is no word to go on from", path=path, hint=hint)
     if len(found) > 1:
         message = f"there are {len(found)} documents in it, and one can be continued"

@@ -64,10 +64,8 @@ def score(
         alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
         repeated = sum(alignment.repeated_in_response for alignment in alignments)
         if repeated > REFUSED_ABOVE:
-            terminal.remark(
-                f"remark: the response has {repeated} repeated mentions, of which each counts once; "
-                f"the official scorer refuses more than {REFUSED_ABOVE}"
-            )
+            told = f"the response has {repeated} repeated mentions, of which each counts once"
+            terminal.remark(f"remark: {told}; the official scorer refuses more than {REFUSED_ABOVE}")
         return count_alignments([document.id for document in paired[0]], alignments, metric)
 
     counts = count(response)

@@ -16,15 +16,12 @@ from entitynlm.lm.surprisal import MentionRow, Surprisal
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 
-SHOWN_ENTITIES = 24
-"""Entities with a colour, a line in the timeline and a node in the network; others are grey."""
-
+SHOWN_ENTITIES = 24  # with a colour, a line in the timeline and a node in the network; others are grey
 PALETTE = (
     "#1f77b4", "#d1495b", "#2a9d5c", "#8e5bbf", "#e08a00", "#00a0a8",
     "#c2478f", "#6b7f1e", "#3f51b5", "#a65628", "#0f7d6d", "#7a6f9b",
 )  # fmt: skip
 GREY = "#9a958a"
-
 SHOWN_MOVEMENTS = 8
 SHOWN_REFERENTS = 12
 CONTEXT_TOKENS = 9

@@ -15,9 +15,7 @@ from entitynlm.prediction.referents import NEW
 from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document
 
-MOST_TOKENS = 20_000
-"""Tokens of the text that a page shows; figures and drawings are of all of it."""
-
+MOST_TOKENS = 20_000  # of the text that a page shows; figures and drawings are of all of it
 LEVELS = 8
 FIRST_LEVEL, STEP = 3.0, 1.8  # bits: where the shading begins, and how far apart its levels are
 SURPRISING = 6.0  # bits
