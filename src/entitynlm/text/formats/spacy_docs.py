@@ -85,8 +85,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
             "id": entity.id,
             "spans": [list(mention.span) for mention in entity.mentions],
             "mentions": [describe_mention(mention) for mention in entity.mentions],
-            "type": entity.type,
-        }
+        } | ({} if entity.type is None else {"type": entity.type})
         attributes = {OURS: json.dumps(described)}
         doc.spans[key] = spacy.tokens.SpanGroup(doc, name=key, attrs=attributes, spans=spans)
     doc.user_data[OURS] = json.dumps(_describe_rest(document, doc))
