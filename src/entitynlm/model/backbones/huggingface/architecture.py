@@ -1,0 +1,138 @@
+"""What has to be known of the insides of a model of ``transformers``: its layers, its positions, its start piece."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Set
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from entitynlm.errors import ModelError
+from entitynlm.extras import require
+from entitynlm.model.language_models import EXTRA
+
+Tensors = tuple[Tensor, ...]
+WINDOW = 1024
+"""The window where a model has room for more: attention to more than that costs time and helps little."""
+STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
+"""Kinds of rotary positions whose angles do not depend on the length of the text."""
+
+
+class LayerStack:
+    """The layers of a model up to ``top``, without the output layer; parameters are shared with the model."""
+
+    def __init__(self, base: nn.Module, layers: int, top: int) -> None:
+        path = next(
+            (
+                name
+                for name, part in base.named_modules()
+                if isinstance(part, nn.ModuleList) and len(part) == layers
+            ),
+            None,
+        )
+        if path is None:
+            raise ModelError(f"{type(base).__name__} has no list of {layers} layers to take states from")
+        self.layers = layers
+        self._takes_positions = "position_ids" in inspect.signature(base.forward).parameters
+        self.module = part = _copy_shallowly(base)
+        *parents, last = path.split(".")
+        for name in parents:
+            part._modules[name] = part = _copy_shallowly(part._modules[name])
+        self.stack = nn.ModuleList(list(part._modules[last])[:top])
+        part._modules[last] = self.stack
+
+    def run(
+        self, ids: Tensor, first: int, keys: Tensors, values: Tensors, wanted: Set[int]
+    ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
+        """States (B, n, D) of layers after the next pieces (B, n), and keys and values with theirs added.
+
+        :param first: the position of the first of them.
+        :param keys: per layer, (B, heads, kept, size) of pieces before; likewise ``values``. They are not changed.
+        """
+        cache = _make_cache(keys, values)
+        options: dict[str, Any] = {}
+        if self._takes_positions:
+            options["position_ids"] = torch.arange(first, first + ids.shape[1], device=ids.device).expand(
+                len(ids), -1
+            )
+        captured: dict[int, Tensor] = {}
+        handles = [_capture(self.stack, layer, captured) for layer in wanted if layer < self.layers]
+        try:
+            output = self.module(input_ids=ids, past_key_values=cache, use_cache=True, **options)
+        finally:
+            for handle in handles:
+                handle.remove()
+        captured[self.layers] = output.last_hidden_state
+        return (
+            captured,
+            tuple(layer.keys for layer in cache.layers),
+            tuple(layer.values for layer in cache.layers),
+        )
+
+
+def _make_cache(keys: Tensors, values: Tensors) -> Any:
+    """A cache as ``transformers`` fills it, around tensors that it replaces but does not change."""
+    module = require("transformers.cache_utils", extra=EXTRA, purpose="A pretrained language model")
+    cache = module.DynamicCache()
+    for own_keys, own_values in zip(keys, values, strict=True):
+        layer = module.DynamicLayer()
+        layer.lazy_initialization(own_keys, own_values)
+        layer.keys, layer.values = own_keys, own_values
+        cache.layers.append(layer)
+    return cache
+
+
+def _copy_shallowly(module: Any) -> Any:
+    twin = copy.copy(module)
+    twin._modules = dict(module._modules)
+    return twin
+
+
+def _capture(stack: nn.ModuleList, layer: int, captured: dict[int, Tensor]) -> Any:
+    """Keep the state of a layer below the last one when the model runs."""
+    if layer == 0:
+
+        def before(module: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+            captured[0] = inputs[0] if inputs else options["hidden_states"]
+
+        return stack[0].register_forward_pre_hook(before, with_kwargs=True)
+
+    def after(module: nn.Module, inputs: Any, output: Any) -> None:
+        captured[layer] = output[0] if isinstance(output, tuple) else output
+
+    return stack[layer - 1].register_forward_hook(after)
+
+
+def find_context(config: Any) -> int:
+    """How many pieces can attend to each other."""
+    context = int(getattr(config, "max_position_embeddings", None) or WINDOW + 1)
+    kinds = getattr(config, "layer_types", None)
+    sliding = getattr(config, "sliding_window", None)
+    if sliding and (kinds is None or any("sliding" in kind for kind in kinds)):
+        context = min(context, int(sliding))
+    return context
+
+
+def find_start(config: Any, tokenizer: Any) -> int:
+    """The piece that stands before a text: the beginning of a text, else the end of one, else the first piece."""
+    for source in (tokenizer, config):
+        for name in ("bos_token_id", "eos_token_id"):
+            value = getattr(source, name, None)
+            if isinstance(value, list):
+                value = value[0] if value else None
+            if value is not None:
+                return int(value)
+    return 0
+
+
+def has_static_rotation(base: nn.Module) -> bool:
+    """Whether positions are rotary ones whose angles do not depend on the length of the text."""
+    rotary = getattr(base, "rotary_emb", None)
+    if rotary is None:
+        return False
+    kind = getattr(rotary, "rope_type", "default")
+    kinds = set(kind.values()) if isinstance(kind, dict) else {kind}
+    return kinds <= STATIC_ROTATIONS

@@ -1,0 +1,324 @@
+"""A causal language model of ``transformers`` that reads texts of any length, batched, and can be stopped and continued anywhere.
+
+The rule for long texts: the sequence of a document is the start piece and then its pieces. It is cut into chunks of H pieces,
+half a window each, at multiples of H, wherever calls of :meth:`LanguageModelRuntime.read` begin and end. The first two chunks
+attend to all before them. Each later chunk attends to the start piece, to the chunk before it and to itself, so that every piece
+past the first half-window has at least half a window behind it, and a state depends on nothing but the pieces before it.
+
+- Rotary positions are relative. They go on through the text, the keys and values of the chunk before are kept, and nothing is
+  read twice. The start piece stands right before that chunk: without it, attention has no place to rest and the model loses its
+  way (the "attention sinks" of Xiao et al., 2024).
+- Other positions (learned ones, ALiBi) begin again with each chunk: start piece and the chunk before are read once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from entitynlm.errors import ModelError
+from entitynlm.model.backbones.base import OutputLayer
+from entitynlm.model.backbones.huggingface.architecture import (
+    WINDOW,
+    LayerStack,
+    find_context,
+    find_start,
+    has_static_rotation,
+)
+from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
+from entitynlm.model.backbones.huggingface.memo import ReadingMemo
+
+BATCH_PIECES = 2048
+"""How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
+PADDING = 32
+"""Documents are read together if they differ by at most this part of the longest: padding costs as much as pieces do."""
+
+
+class LanguageModelRuntime:
+    """A pretrained language model, ready to read; all parts of a model that use it share one.
+
+    :param model: a causal model of ``transformers``; it is set to evaluation mode and frozen.
+    :param tokenizer: its fast tokenizer.
+    :param name: what the user called it.
+    :param digest: of its files, to recognise it by.
+    :param window: how many pieces a piece can attend to at most, besides the start piece; None: 1,024 or what the model can.
+    :ivar width: D, the size of a state.
+    :ivar layers: n, how many layers there are; layer 0 is the embedding, layer n the normalised state that predicts.
+    :ivar pieces: V, how many different pieces the output layer has.
+    :ivar context: how many pieces the model was made for.
+    :ivar half: H, the length of a chunk (``default_half``: where no window was chosen).
+    :ivar start: the piece before the first one of every text.
+    """
+
+    def __init__(
+        self, model: Any, tokenizer: Any, *, name: str = "", digest: str = "", window: int | None = None
+    ) -> None:
+        self.model = model.eval().requires_grad_(False)
+        self.tokenizer = tokenizer
+        self.name, self.digest = name, digest
+        config = model.config.get_text_config()
+        self.width, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
+        self.context = find_context(config)
+        self.default_half = min(WINDOW, self.context - 1) // 2
+        self.half = min(window or WINDOW, self.context - 1) // 2
+        if self.half < 1:
+            raise ModelError(f"{name}: a window of {window} pieces is too short; take at least 2")
+        self.start = find_start(config, tokenizer)
+        output = model.get_output_embeddings()
+        self.output_weight: Tensor = output.weight
+        self.output_bias: Tensor | None = getattr(output, "bias", None)
+        self.pieces = len(self.output_weight)
+        self.rereads = not has_static_rotation(model.base_model)
+        self.trainable = False
+        self.ordered_output: OutputLayer | None = None  # see backbone.order_output
+        self._stacks: dict[int, LayerStack] = {}
+        self._sinks: dict[tuple[int, int], EqualReadings] = {}
+        self._memo = ReadingMemo()
+
+    def check(self) -> None:
+        """Refuse models that are not what the rest relies on, whatever their configuration says."""
+        pair = torch.tensor([[self.start, 0], [self.start, min(1, self.pieces - 1)]], device=self.device)
+        with torch.no_grad():
+            left, states = self._run(self._empty(2, (self.layers,)), pair, (self.layers,))
+            logits = self.model(input_ids=pair).logits
+        if not torch.allclose(states[0, 0], states[1, 0], rtol=1e-3, atol=1e-3):
+            raise ModelError(
+                f"{self.name}: states depend on later words: this is not a causal language model"
+            )
+        if not left.keys:
+            raise ModelError(f"{self.name}: a model without attention keys and values can't be read on from")
+        if not torch.allclose(self.logits(states), logits, rtol=1e-3, atol=1e-3):
+            raise ModelError(
+                f"{self.name}: its output layer is not the product with a matrix that is needed here"
+            )
+
+    @property
+    def device(self) -> torch.device:
+        return self.output_weight.device
+
+    def logits(self, states: Tensor) -> Tensor:
+        """(…, V) unnormalised log-probabilities of the next piece, from states (…, D) of the last layer."""
+        return nn.functional.linear(states, self.output_weight, self.output_bias)
+
+    def read(
+        self,
+        documents: Sequence[np.ndarray],
+        layers: Sequence[int],
+        carry: LanguageModelCarry | None = None,
+        *,
+        keep: bool = True,
+    ) -> tuple[list[Tensor], LanguageModelCarry | None]:
+        """States of documents, or of the next stretch of each, and what is needed to read on.
+
+        :param documents: piece ids of each.
+        :param layers: the layers whose states are wanted; those above the highest one are not run.
+        :param carry: what the stretch before left; None at the beginning.
+        :param keep: whether to give a carry (of a window of keys and values per document) at all.
+        :return: per document (P + 1, layers · D), row 0 before its first piece and row i after piece i; and the carry.
+        """
+        layers = self._check_layers(layers)
+        if carry is not None and (len(carry) != len(documents) or carry.layers != layers):
+            raise ModelError("a carry goes on with the documents and the layers that it was made for")
+        if self.trainable:
+            return self._read_all(documents, layers, carry, keep)
+        found = self._memo.find(documents, layers, carry, keep)
+        if found is None:
+            with torch.no_grad():
+                found = self._read_all(documents, layers, carry, keep)
+            self._memo.store(documents, layers, carry, found)
+        return found
+
+    def forget(self) -> None:
+        """Drop the last readings, which are kept so that nobody reads the same stretch again."""
+        self._memo.clear()
+
+    def begin(self, layers: Sequence[int], documents: int = 1) -> LanguageModelCarry:
+        """Before the first piece of so many documents."""
+        carry = self.read([np.empty(0, dtype=np.int64)], layers)[1]
+        assert carry is not None
+        return carry if documents == 1 else carry.select([0] * documents)
+
+    def step(self, carry: LanguageModelCarry, pieces: Tensor) -> LanguageModelCarry:
+        """After one more piece (B,) of each document."""
+        groups = []
+        with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
+            for number, group in enumerate(carry.groups):
+                ids = pieces.to(self.device)[carry.members(number)][:, None]
+                groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers)[0])
+        return LanguageModelCarry(carry.layers, tuple(groups), carry.places)
+
+    @staticmethod
+    def state(carry: LanguageModelCarry) -> Tensor:
+        """(B, layers · D) the states after all that was read."""
+        return carry.states
+
+    @staticmethod
+    def select(carry: LanguageModelCarry, documents: Sequence[int]) -> LanguageModelCarry:
+        """The carry of some of the documents."""
+        return carry.select(documents)
+
+    def _check_layers(self, layers: Sequence[int]) -> tuple[int, ...]:
+        if not layers or any(not 0 <= layer <= self.layers for layer in layers):
+            raise ModelError(
+                f"{self.name} has the layers 0 (embeddings) to {self.layers}, but "
+                f"{', '.join(map(str, layers)) or 'none'} was asked for"
+            )
+        return tuple(layers)
+
+    def _read_all(
+        self,
+        documents: Sequence[np.ndarray],
+        layers: tuple[int, ...],
+        carry: LanguageModelCarry | None,
+        keep: bool,
+    ) -> tuple[list[Tensor], LanguageModelCarry | None]:
+        """Read batches of documents of about the same length that have read equally many pieces so far."""
+        states: list[Tensor | None] = [None] * len(documents)
+        groups: list[EqualReadings] = []
+        places: list[tuple[int, int]] = [(0, 0)] * len(documents)
+        for group, members in self._make_batches(documents, carry):
+            rows, ended = self._read_group(group, [documents[i] for i in members], layers, keep)
+            for i, own in zip(members, rows, strict=True):
+                states[i] = own
+            for left, ended_rows in ended:
+                for row, member in enumerate(ended_rows):
+                    places[members[member]] = (len(groups), row)
+                groups.append(left)
+        left_over = LanguageModelCarry(layers, tuple(groups), tuple(places)) if keep else None
+        return [own for own in states if own is not None], left_over
+
+    def _make_batches(
+        self, documents: Sequence[np.ndarray], carry: LanguageModelCarry | None
+    ) -> list[tuple[EqualReadings | None, list[int]]]:
+        """Documents with the same past and about the same length, the longest first."""
+        pasts: list[tuple[EqualReadings | None, list[int]]] = [(None, list(range(len(documents))))]
+        if carry is not None:
+            pasts = [(group, carry.members(number)) for number, group in enumerate(carry.groups)]
+        batches: list[tuple[EqualReadings | None, list[int]]] = []
+        for group, members in pasts:
+            order = sorted(range(len(members)), key=lambda row: -len(documents[members[row]]))
+            lengths = {row: len(documents[members[row]]) + 1 for row in order}
+            while order:
+                longest = lengths[order[0]]
+                most = max(BATCH_PIECES // min(longest, self.half), 1)
+                shortest = longest - max(min(longest, self.half) // PADDING, 8)
+                taken = [row for row in order[:most] if lengths[row] >= shortest]
+                order = order[len(taken) :]
+                batches.append((None if group is None else group.select(taken), [members[r] for r in taken]))
+        return batches
+
+    def _read_group(
+        self, group: EqualReadings | None, documents: list[np.ndarray], layers: tuple[int, ...], keep: bool
+    ) -> tuple[list[Tensor], list[tuple[EqualReadings, list[int]]]]:
+        """Read documents, the longest first, from one border of chunks to the next, leaving out those that have ended.
+
+        :return: the states of each document, and what is left of them: carries with the documents that are their rows.
+        """
+        first = [] if group is not None else [self.start]
+        lengths = [len(first) + len(document) for document in documents]
+        ids = np.full((len(documents), max(lengths)), self.start, dtype=np.int64)
+        for row, document in enumerate(documents):
+            ids[row, len(first) : lengths[row]] = document
+        pending = torch.from_numpy(ids).to(self.device)
+        states = [
+            torch.empty(len(document) + 1, self.width * len(layers), device=self.device)
+            for document in documents
+        ]
+        if group is None:
+            group = self._empty(len(documents), layers)
+        else:
+            for row, own in enumerate(states):
+                own[0] = group.states[row]
+        left: list[tuple[EqualReadings, list[int]]] = []
+        done, active = 0, len(documents)
+        while True:
+            ending: dict[int, list[int]] = {}
+            for row in range(active):
+                if lengths[row] <= done:
+                    ending.setdefault(lengths[row], []).append(row)
+            active -= sum(map(len, ending.values()))
+            if keep:
+                left += [(_cut(group, rows, done - length, states), rows) for length, rows in ending.items()]
+            if not active:
+                return states, left
+            group = self._slide(group.select(range(active)), layers)
+            count = min(self.half - group.position % self.half, lengths[0] - done)
+            group, found = self._run(group, pending[:active, done : done + count], layers)
+            for row, own in enumerate(states[:active]):
+                rows_left = own[done + 1 - len(first) :]
+                rows_left[:count] = found[row, : len(rows_left)]
+            done += count
+
+    def _empty(self, documents: int, layers: tuple[int, ...]) -> EqualReadings:
+        none = torch.empty(documents, 0, dtype=torch.long, device=self.device)
+        return EqualReadings(
+            0, (), (), torch.empty(documents, self.width * len(layers), device=self.device), none
+        )
+
+    def _slide(self, group: EqualReadings, layers: tuple[int, ...]) -> EqualReadings:
+        """At the border of a chunk: forget all but the start piece and the chunk before."""
+        position, half = group.position, self.half
+        if position < 2 * half or position % half:
+            return group
+        if self.rereads:
+            starts = torch.full_like(group.pieces[:, :1], self.start)
+            again = self._run(
+                self._empty(len(starts), layers), torch.cat([starts, group.pieces], dim=1), layers
+            )[0]
+            return EqualReadings(position, again.keys, again.values, group.states, group.pieces)
+        sink = self._make_sink(position - half - 1, max(layers))
+
+        def keep(past: Tensor, first: Tensor) -> Tensor:
+            return torch.cat([first.expand(len(past), -1, -1, -1), past[:, :, -half:]], dim=2)
+
+        keys = tuple(map(keep, group.keys, sink.keys))
+        values = tuple(map(keep, group.values, sink.values))
+        return EqualReadings(position, keys, values, group.states, group.pieces)
+
+    def _make_sink(self, position: int, top: int) -> EqualReadings:
+        """Keys and values of the start piece alone, at a position."""
+        if (position, top) in self._sinks:
+            return self._sinks[position, top]
+        alone = replace(self._empty(1, (top,)), position=position)
+        ids = torch.full((1, 1), self.start, device=self.device)
+        sink = self._run(alone, ids, (top,))[0]
+        if not self.trainable:
+            self._sinks[position, top] = sink
+        return sink
+
+    def _run(
+        self, group: EqualReadings, ids: Tensor, layers: tuple[int, ...]
+    ) -> tuple[EqualReadings, Tensor]:
+        """Run the model over the next pieces (B, n) of documents; what is left, and the states (B, n, layers · D)."""
+        first = group.keys[0].shape[2] if self.rereads and group.keys else group.position
+        stack = self._find_stack(max(layers))
+        captured, keys, values = stack.run(ids, first, group.keys, group.values, set(layers))
+        states = torch.cat([captured[layer] for layer in layers], dim=-1)
+        pieces = torch.cat([group.pieces, ids], dim=1)[:, -self.half :]
+        left = EqualReadings(group.position + ids.shape[1], keys, values, states[:, -1], pieces)
+        return left, states
+
+    def _find_stack(self, top: int) -> LayerStack:
+        if top not in self._stacks:
+            self._stacks[top] = LayerStack(self.model.base_model, self.layers, max(top, 1))
+        return self._stacks[top]
+
+
+def _cut(group: EqualReadings, rows: list[int], surplus: int, states: list[Tensor]) -> EqualReadings:
+    """What is left of documents (rows of a group) that ended so many pieces before the group did."""
+    if not surplus:
+        return group.select(rows)
+    kept = slice(0, -surplus)
+    index = torch.as_tensor(rows, device=group.states.device)
+    return EqualReadings(
+        group.position - surplus,
+        tuple(keys[index, :, kept] for keys in group.keys),
+        tuple(values[index, :, kept] for values in group.values),
+        torch.stack([states[row][-1] for row in rows]),
+        group.pieces[index, kept],
+    )

