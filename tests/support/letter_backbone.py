@@ -18,7 +18,7 @@ from entitynlm.config import Mode, ModelConfig
 from entitynlm.model.backbones.base import Backbone, HiddenStates, register_backbone
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, Recipe
-from entitynlm.model.encoding.tokenizer import EncodedWords, register_tokenizer
+from entitynlm.model.encoding.tokenizer import EncodedWords, SpelledWords, register_tokenizer
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
@@ -33,6 +33,7 @@ class Letters:
     """Letter i of the alphabet is piece 2 + 2 i inside of a word and 3 + 2 i at its end; other letters are the last one."""
 
     tokenizer_name: ClassVar[str] = "letters"
+    never_generated: ClassVar[tuple[int, ...]] = ()
 
     def __init__(self, alphabet: str = "ab", longest: int = 2) -> None:
         self.alphabet, self.longest = alphabet, longest
@@ -48,10 +49,12 @@ class Letters:
     def encode(self, words: Iterable[str]) -> np.ndarray:
         return np.array([self._key(word) for word in words], dtype=np.int64)
 
-    def encode_pieces(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def encode_pieces(self, words: Sequence[str], spaces: np.ndarray | None = None) -> SpelledWords:
         spelled = [self.pieces(word) for word in words]
         bounds = np.concatenate([[0], np.cumsum([len(pieces) for pieces in spelled])]).astype(np.int64)
-        return np.array([piece for pieces in spelled for piece in pieces], dtype=np.int64), bounds
+        numbered = [place_and_piece for pieces in spelled for place_and_piece in enumerate(pieces)]
+        places, pieces = np.array(numbered, dtype=np.int64).reshape(-1, 2).T
+        return pieces, bounds, places
 
     def pieces(self, word: str) -> tuple[int, ...]:
         if word == SENTENCE_END:
@@ -61,6 +64,9 @@ class Letters:
         letters = letters[: self.longest]
         return (*letters[:-1], letters[-1] + 1)
 
+    def place(self, before: Sequence[int], last: int | None) -> int:
+        return len(before)
+
     def ends_word(self, piece: int) -> bool:
         return piece % 2 == 1
 
@@ -69,11 +75,17 @@ class Letters:
             return SENTENCE_END
         return "".join(self.alphabet[piece // 2 - 1] for piece in pieces)
 
+    def write(self, pieces: Sequence[int]) -> None:
+        return None
+
     def is_unknown(self, word: str) -> bool:
         return False
 
     def rarity(self, word: str) -> int:
         return min(2, len(word) // 2)
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        pass
 
     def to_dict(self) -> dict[str, Any]:
         return {"alphabet": self.alphabet, "longest": self.longest}

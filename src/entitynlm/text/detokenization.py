@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from entitynlm.text.document import Span
 from entitynlm.text.english import DETERMINERS, PRONOUNS
@@ -15,6 +16,7 @@ CONTRACTION = re.compile(r"(?:['’](?:s|m|d|re|ve|ll|t|em)|n['’]t)", re.IGNOR
 SPELLINGS = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": "“", "''": "”",
 }  # fmt: skip
+PLAIN_QUOTES = str.maketrans({**dict.fromkeys("“”„‟", '"'), **dict.fromkeys("‘’‚‛", "'")})
 FINAL = frozenset(". ! ? … ?! !? …. 。 ！ ？".split())
 QUOTES_AND_BRACKETS = frozenset("” ’ \" ' ) ] » ''".split())
 PAIRS = {"”": "“", "’": "‘", ")": "(", "]": "[", "}": "{", "»": "«", "''": "``"}
@@ -26,13 +28,37 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     after_opening = True
     quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
     for token in tokens:
-        closes = token in CLOSING or token in JOINING or CONTRACTION.fullmatch(token) is not None
+        closes = is_attached(token)
         if token in STRAIGHT:
             closes = quoted.get(token, False)
             quoted[token] = not closes
         tight.append(after_opening or closes)
         after_opening = token in OPENING or token in JOINING or quoted.get(token, False)
     return join_words([SPELLINGS.get(token, token) for token in tokens], tight)
+
+
+@lru_cache(maxsize=1 << 17)
+def write_plainly(token: str) -> str:
+    """A token as people type it: Penn's brackets and quotation marks are spelled out, typographic quotation marks are plain."""
+    return "'" if token == "`" else SPELLINGS.get(token.upper(), token).translate(PLAIN_QUOTES)
+
+
+def write_contractions(words: Sequence[str], spaces: Sequence[bool]) -> list[str]:
+    """Words as people type them, of which "did" and a "n't" that is glued to it are "didn" and "'t", as language models split
+    them; ``spaces`` says before which words there is white space.
+    """
+    written = [write_plainly(word) for word in words]
+    for t in range(1, len(written)):
+        word = written[t]
+        if len(word) == 3 and not spaces[t] and word.lower() == "n't" and written[t - 1][-1].isalpha():
+            written[t - 1] += word[0]
+            written[t] = word[1:]
+    return written
+
+
+def is_attached(token: str) -> bool:
+    """Whether a token usually stands right after the word before it: a comma, or the "'s" of "Anna's"."""
+    return token in CLOSING or token in JOINING or CONTRACTION.fullmatch(token) is not None
 
 
 def ends_sentence(tokens: Sequence[str]) -> bool:

@@ -18,14 +18,14 @@ class Pieces:
     """The pieces of N words, chosen among those of a text, with repetitions (None: all of them, once).
 
     :ivar index: (P,) which pieces of the text (None: all).  :ivar ids: (P,) the pieces.
-    :ivar owners: (P,) which of the N words each belongs to, and :ivar places: (P,) its place there; None where each word is one
-        piece.
+    :ivar owners: (P,) which of the N words each belongs to, and :ivar places: (P,) its place (see
+        :class:`EncodedWords`); None where each word is one piece.
     """
 
     def __init__(self, words: EncodedWords, device: torch.device, chosen: np.ndarray | None = None) -> None:
         chosen = np.arange(len(words)) if chosen is None else chosen
         index, owners = words.expand(chosen)
-        places, self.count = words.places, len(chosen)
+        places, self.count = words.piece_places, len(chosen)
         self.index = as_rows(index, device)
         self.ids = as_rows(words.all_pieces[index], device)
         self.owners = None if owners is None else as_rows(owners, device)

@@ -13,7 +13,7 @@ import numpy as np
 from entitynlm.config import check_least, check_types, from_dict, to_dict
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
-from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer, load_tokenizer
+from entitynlm.model.encoding.tokenizer import BoolArray, EncodedWords, Tokenizer, load_tokenizer
 from entitynlm.model.encoding.variables import (
     MAX_LENGTH,
     OTHER,
@@ -25,6 +25,7 @@ from entitynlm.model.encoding.variables import (
     to_mentions,
 )
 from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.text.detokenization import join_tokens
 from entitynlm.text.document import Document, Mention
 
 
@@ -38,8 +39,8 @@ class EncodedDocument:
     :param l: words left in the mention, this one included; 1 outside.
     :param sentence: the document's sentence that a word belongs to.
     :param origin: the token that a word comes from, -1 for ``</s>``.
-    :param pieces: with :param piece_bounds: and :param rarity: as in :class:`EncodedWords`; None where ``x`` are ids of a
-        vocabulary.
+    :param pieces: with :param piece_bounds:, :param piece_places: and :param rarity: as in :class:`EncodedWords`; None where
+        ``x`` are ids of a vocabulary.
     """
 
     id: str
@@ -51,6 +52,7 @@ class EncodedDocument:
     origin: IntArray
     pieces: IntArray | None = None
     piece_bounds: IntArray | None = None
+    piece_places: IntArray | None = None
     rarity: IntArray | None = None
 
     def __len__(self) -> int:
@@ -59,18 +61,19 @@ class EncodedDocument:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EncodedDocument):
             return NotImplemented
-        names = ("x", "r", "e", "l", "sentence", "origin", "pieces")
+        names = ("x", "r", "e", "l", "sentence", "origin", "pieces", "piece_bounds", "piece_places")
         return self.id == other.id and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
     @property
     def words(self) -> EncodedWords:
         """What a backbone reads."""
-        return EncodedWords(self.x, self.sentence, self.pieces, self.piece_bounds, self.rarity)
+        of_pieces = (self.pieces, self.piece_bounds, self.piece_places, self.rarity)
+        return EncodedWords(self.x, self.sentence, *of_pieces)
 
     def cut(self, length: int) -> EncodedDocument:
         """The first words."""
         words = self.words[:length]
-        names = ("x", "sentence", "pieces", "piece_bounds", "rarity")
+        names = ("x", "sentence", "pieces", "piece_bounds", "piece_places", "rarity")
         of_words = {name: getattr(words, name) for name in names}
         rest = {name: getattr(self, name)[:length] for name in ("r", "e", "l", "origin")}
         return replace(self, **of_words, **rest)
@@ -111,8 +114,7 @@ class Encoder:
         check_least(self, 1, "max_length")
         if self.types and (self.types[-1] != OTHER or len(set(self.types)) < len(self.types)):
             raise ConfigError(f"the entity types differ from each other and end with {OTHER!r}: {self.types}")
-        if isinstance(self.tokenizer, Vocabulary) and (self.tokenizer.number is None) == self.recipe.numbers:
-            raise ConfigError("the vocabulary and the recipe disagree whether numbers are replaced")
+        self.tokenizer.check_recipe(self.recipe)
 
     @classmethod
     def fit(
@@ -123,15 +125,17 @@ class Encoder:
         singletons: Singletons,
         typed: bool = False,
         max_length: int = MAX_LENGTH,
+        tokenizer: Tokenizer | None = None,
     ) -> Encoder:
-        """Take vocabulary and types from the training documents, which are read once, one at a time."""
+        """Take vocabulary (unless a tokenizer is given) and types from the training documents, which are read once."""
         counts: Counter[str] = Counter()
         types: set[str] = set()
         for document in documents:
-            counts.update(_prepare(document, recipe, singletons).words)
+            if tokenizer is None:
+                counts.update(_prepare(document, recipe, singletons).words)
             types.update(document.entity_types.values())
         names = (*sorted(types - {OTHER}), OTHER) if typed else ()
-        return cls(recipe, Vocabulary.build(counts, recipe), names, singletons, max_length)
+        return cls(recipe, tokenizer or Vocabulary.build(counts, recipe), names, singletons, max_length)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -189,9 +193,10 @@ class Encoder:
     def _number(self, document: Document, words: WordSequence, analysis: Analysis) -> EncodedDocument:
         tokenizer = self.tokenizer
         variables = (analysis.mention_type, analysis.entity, analysis.remaining)
-        found = tokenizer.encode_pieces(words.words)
         of_pieces: tuple[IntArray, ...] = ()
-        if found is not None:
+        if not isinstance(tokenizer, Vocabulary):
+            found = tokenizer.encode_pieces(words.words, find_spaces(document, words.origin))
+            assert found is not None
             rarity = np.array([tokenizer.rarity(word) for word in words.words], dtype=np.int64)
             of_pieces = (*found, rarity)
         x = tokenizer.encode(words.words)
@@ -237,6 +242,20 @@ class Encoder:
             values["singletons"],
             values["max_length"],
         )
+
+
+def find_spaces(document: Document, origin: IntArray) -> BoolArray:
+    """(T,) whether white space stands before each word, in the text itself or, where that is not known, by the usual rules.
+
+    Where tokens were left out between two words, these are apart, whatever stood there.
+    """
+    offsets = join_tokens(document.tokens)[1] if document.offsets is None else document.offsets
+    starts, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
+    spaces = np.zeros(len(origin), dtype=np.bool_)
+    words = np.flatnonzero(origin >= 0)  # </s> stands in no text
+    tokens = origin[words]
+    spaces[words[1:]] = starts[tokens[1:]] > ends[tokens[:-1]]
+    return spaces
 
 
 def _prepare(document: Document, recipe: Recipe, singletons: Singletons) -> WordSequence:

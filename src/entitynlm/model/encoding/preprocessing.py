@@ -76,6 +76,9 @@ CONLL_RECIPE = Recipe()
 INSCRIPT_RECIPE = Recipe(punctuation="keep", numbers=False, vocabulary_size=1_000)
 """The paper's preprocessing of InScript: lower case and unknown words only."""
 
+SUBWORD_RECIPE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
+"""Words as they stand, for language models that spell them by pieces and read running text."""
+
 RECIPES: Mapping[str, Recipe] = {"conll": CONLL_RECIPE, "inscript": INSCRIPT_RECIPE}
 
 

@@ -1,7 +1,8 @@
 """Words and their pieces: what turns words into numbers, and a text as a language model reads it.
 
 R, E and L belong to words; pieces live inside of X. A word has a key (``x``), which says no more than whether two words are the
-same, and one or more pieces, of which exactly the last one ends the word: p(word) is the product over its pieces. In a
+same, and one or more pieces: p(word) is the product over its pieces. What a piece may be depends on its place, a number whose
+meaning the tokenizer and the backbone that belongs to it agree upon (how far into the word it stands, say). In a
 :class:`~entitynlm.model.encoding.vocabulary.Vocabulary` a word is its own piece.
 """
 
@@ -12,9 +13,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from entitynlm.errors import ModelError
-from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.model.encoding.preprocessing import IntArray, Recipe
+
+BoolArray = npt.NDArray[np.bool_]
+SpelledWords = tuple[IntArray, IntArray, IntArray]
+"""(P,) the pieces of T words, (T + 1,) where each word's begin, (P,) their places."""
 
 FREQUENT, COMMON, RARE = range(3)
 """How frequent a word is, as copying looks at it."""
@@ -27,6 +33,7 @@ class EncodedWords:
     :param x: (T,) the words' keys.  :param sentence: (T,) the sentence of each word.
     :param pieces: (P,) and :param piece_bounds: (T + 1,) word t has the pieces from ``piece_bounds[t]`` to before
         ``piece_bounds[t + 1]``; None where the keys are ids of a vocabulary, so that each word is its own piece.
+    :param piece_places: (P,) the place of each piece, as the tokenizer numbers them; None where each word is its own piece.
     :param rarity: (T,) how frequent each word is; None where the keys are ids of a vocabulary, whose order says it.
     """
 
@@ -34,6 +41,7 @@ class EncodedWords:
     sentence: IntArray
     pieces: IntArray | None = None
     piece_bounds: IntArray | None = None
+    piece_places: IntArray | None = None
     rarity: IntArray | None = None
 
     def __len__(self) -> int:
@@ -41,27 +49,19 @@ class EncodedWords:
 
     def __getitem__(self, part: slice) -> EncodedWords:
         """Some words in a row."""
-        pieces = bounds = None
-        if self.pieces is not None and self.piece_bounds is not None:
+        pieces = bounds = places = None
+        if self.pieces is not None and self.piece_bounds is not None and self.piece_places is not None:
             start, stop, _ = part.indices(len(self))
             bounds = self.piece_bounds[start : max(start, stop) + 1]
-            pieces = self.pieces[bounds[0] : bounds[-1]]
-            bounds = bounds - bounds[0]
+            own = slice(bounds[0], bounds[-1])
+            pieces, places, bounds = self.pieces[own], self.piece_places[own], bounds - bounds[0]
         rarity = None if self.rarity is None else self.rarity[part]
-        return EncodedWords(self.x[part], self.sentence[part], pieces, bounds, rarity)
+        return EncodedWords(self.x[part], self.sentence[part], pieces, bounds, places, rarity)
 
     @property
     def all_pieces(self) -> IntArray:
         """(P,) the pieces, which may be the words themselves."""
         return self.x if self.pieces is None else self.pieces
-
-    @property
-    def places(self) -> IntArray | None:
-        """(P,) the place of each piece in its word, from 0; None where each word is one piece."""
-        if self.piece_bounds is None:
-            return None
-        starts = np.repeat(self.piece_bounds[:-1], np.diff(self.piece_bounds))
-        return np.arange(len(starts)) - starts
 
     def expand(self, words: IntArray) -> tuple[IntArray, IntArray | None]:
         """The pieces of some words (N,), each of them any number of times: which pieces, and (unless each word is one piece)
@@ -93,7 +93,9 @@ class EncodedWords:
             [np.diff(text.piece_bounds) for text in texts if text.piece_bounds is not None]
         )
         bounds = np.concatenate([[0], np.cumsum(counts)])
-        return cls(x, sentence, concatenate("pieces"), bounds, concatenate("rarity"))
+        return cls(
+            x, sentence, concatenate("pieces"), bounds, concatenate("piece_places"), concatenate("rarity")
+        )
 
 
 class Tokenizer(Protocol):
@@ -101,22 +103,37 @@ class Tokenizer(Protocol):
 
     tokenizer_name: ClassVar[str]
     start: int  # the piece that is read before the first word, and never predicted
-    sentence_end: int  # the key of </s>
+    sentence_end: int  # the key of </s>; of no word, where the model does not read sentence ends
 
     def __len__(self) -> int:
         """How many different pieces there are."""
+        ...
+
+    @property
+    def never_generated(self) -> Sequence[int]:
+        """Pieces that may be read, and that no generated text has."""
         ...
 
     def encode(self, words: Iterable[str]) -> IntArray:
         """(T,) keys of words: equal where the words are."""
         ...
 
-    def encode_pieces(self, words: Sequence[str]) -> tuple[IntArray, IntArray] | None:
-        """(P,) the pieces of a text's words, and (T + 1,) where each word's begin; None where each word is its own piece."""
+    def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords | None:
+        """The pieces of a text's words; None where each word is its own piece.
+
+        :param spaces: (T,) whether white space stands before each word; None: before all but the first.
+        """
         ...
 
     def pieces(self, word: str) -> tuple[int, ...]:
-        """The pieces of one word, of which the last one and no other ends it."""
+        """The pieces of one word inside of a text."""
+        ...
+
+    def place(self, before: Sequence[int], last: int | None) -> int:
+        """The place of the next piece to be drawn, after the pieces of its word that stand ``before`` it.
+
+        :param last: the last piece of the word before; None at the start of a text.
+        """
         ...
 
     def ends_word(self, piece: int) -> bool:
@@ -127,12 +144,20 @@ class Tokenizer(Protocol):
         """The word that pieces spell."""
         ...
 
+    def write(self, pieces: Sequence[int]) -> str | None:
+        """The text that pieces stand for, with its white space; None where pieces do not say where that is."""
+        ...
+
     def is_unknown(self, word: str) -> bool:
         """Whether the model can't tell this word from others that it does not know."""
         ...
 
     def rarity(self, word: str) -> int:
         """:data:`FREQUENT`, :data:`COMMON` or :data:`RARE`."""
+        ...
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        """Raise a ConfigError where words that are made in this way can't be read."""
         ...
 
     def to_dict(self) -> dict[str, Any]:

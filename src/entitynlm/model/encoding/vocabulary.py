@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.model.encoding.preprocessing import (
     NUM,
     SENTENCE_END,
@@ -18,7 +18,7 @@ from entitynlm.model.encoding.preprocessing import (
     IntArray,
     Recipe,
 )
-from entitynlm.model.encoding.tokenizer import register_tokenizer
+from entitynlm.model.encoding.tokenizer import BoolArray, register_tokenizer
 
 BOUNDS = (30, 300)
 """Words with ids below the first number are frequent, those below the second common: the most frequent words come first."""
@@ -38,6 +38,9 @@ class Vocabulary:
     """
 
     tokenizer_name: ClassVar[str] = "vocabulary"
+    never_generated: ClassVar[
+        tuple[int, ...]
+    ] = ()  # generation bans the unknown word where it has no name for it
 
     def __init__(self, words: Sequence[str]) -> None:
         """``words`` in order; the specials are put in front, so that ``Vocabulary(v.words)`` equals ``v``."""
@@ -112,11 +115,14 @@ class Vocabulary:
 
     # -- as a tokenizer: a word is its own piece ---------------------------------------------------------------------
 
-    def encode_pieces(self, words: Sequence[str]) -> None:
+    def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> None:
         return None
 
     def pieces(self, word: str) -> tuple[int, ...]:
         return (self[word],)
+
+    def place(self, before: Sequence[int], last: int | None) -> int:
+        return 0
 
     def ends_word(self, piece: int) -> bool:
         return True
@@ -124,8 +130,15 @@ class Vocabulary:
     def join(self, pieces: Sequence[int]) -> str:
         return self._words[pieces[0]]
 
+    def write(self, pieces: Sequence[int]) -> None:
+        return None
+
     def rarity(self, word: str) -> int:
         return int(find_rarity(np.array(self[word])))
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        if (self.number is None) == recipe.numbers:
+            raise ConfigError("the vocabulary and the recipe disagree whether numbers are replaced")
 
     def to_dict(self) -> dict[str, Any]:
         return {"words": list(self._words)}

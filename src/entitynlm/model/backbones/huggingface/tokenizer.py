@@ -1,0 +1,272 @@
+"""Words spelled by the pieces of a pretrained language model, with word boundaries.
+
+Words without a space between them are spelled together, with the space before the first of them, as the language model's own
+tokenizer does; a piece belongs to the word in which it begins (`."` to the full stop), so a word may have none. As an option,
+each word is spelled on its own.
+
+Let B be the pieces that open a word (white space or a mark first), and p the language model's distribution at a piece. Where a
+word ends with a letter or digit, the pseudo-piece END follows, with the probability that a piece of B is next; the first piece of
+the word after it is then drawn from B alone::
+
+    p(word) = Π p(piece) · P(B | after it) / P(B | before it)
+
+So a word's probability includes that it ends, what may stand between two ends sums to one, and over a text all that was put in
+cancels, but for the end of its last word. A word that is glued to the letters before it ("can" and "not") has no such boundary.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
+from itertools import chain, pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.model.backbones.huggingface.piece_table import (
+    ALPHANUMERIC,
+    MARK,
+    PieceClasses,
+    PieceTable,
+    load_fast_tokenizer,
+)
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape, unescape
+from entitynlm.model.encoding.tokenizer import (
+    FREQUENT,
+    RARE,
+    BoolArray,
+    SpelledWords,
+    register_tokenizer,
+)
+from entitynlm.text.detokenization import is_attached, write_contractions, write_plainly
+
+OPEN, INSIDE, CONTINUE = range(3)
+"""Places: after an END a piece is drawn from B alone; INSIDE it has the language model's own probability; and where a word may
+end (CONTINUE) a piece of B stands for END."""
+
+NO_WORD = -2
+"""The key of ``</s>``, which is never read: that of no word."""
+
+RANKS = (100, 1000)
+"""Words that are one piece, with ranks below the first number, are frequent, those below the second common."""
+
+MOST_REMEMBERED = 1 << 18
+
+Run = tuple[tuple[str, ...], bool]
+"""Words that are spelled together, and whether a space stands before the first of them."""
+
+
+@register_tokenizer
+class SubwordTokenizer:
+    """A language model's own tokenizer, word by word.
+
+    :ivar size: V, the pieces of the language model.  :ivar end: V, the number of END.
+    :ivar openers: (V,) which pieces are in B.  :ivar endings: (V,) how each ends (see ``piece_table``).
+    """
+
+    tokenizer_name: ClassVar[str] = "subword"
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        *,
+        model: str,
+        digest: str,
+        size: int,
+        start: int,
+        boundaries: bool = True,
+        together: bool = True,
+    ) -> None:
+        """
+        :param tokenizer: a fast one, of the library `tokenizers`, which is taken over and changed.
+        :param model: the language model's name and :param digest: its hash, by which it is found again.
+        :param size: how many pieces the language model has an output for.
+        :param start: the piece that is read before a text.
+        :param boundaries: whether words have ENDs; if not, a word's probability is the product over its pieces.
+        :param together: whether words without a space between them are spelled together.
+        """
+        self.model, self.digest, self.size, self.start = model, digest, size, start
+        self.boundaries, self.together, self.end, self.sentence_end = boundaries, together, size, NO_WORD
+        self._table = PieceTable(tokenizer)
+        self.classes = PieceClasses.of_table(self._table, size)
+        self.openers, self.endings = self.classes.openers, self.classes.endings
+        self.never_generated: list[int] = np.flatnonzero(self.classes.special).tolist()
+        self._spelled: dict[Run, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self._rarity: dict[str, int] = {}
+        self._keys: dict[str, int] = {}
+
+    @classmethod
+    def of_runtime(cls, runtime: Any, *, boundaries: bool = True, together: bool = True) -> SubwordTokenizer:
+        """Of a language model that is loaded."""
+        tokenizer = getattr(runtime.tokenizer, "backend_tokenizer", None)
+        if tokenizer is None:
+            raise ModelError(f"the language model {runtime.name!r} has no fast tokenizer (tokenizer.json)")
+        sizes = {"size": runtime.pieces, "start": runtime.start}
+        options = {"boundaries": boundaries, "together": together}
+        return cls(deepcopy(tokenizer), model=runtime.name, digest=runtime.digest, **sizes, **options)
+
+    def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
+        """The same tokenizer with ENDs of words or without."""
+        other = copy(self)
+        other.boundaries = boundaries
+        return other
+
+    # -- words to pieces ---------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.size + self.boundaries
+
+    def encode(self, words: Iterable[str]) -> IntArray:
+        words = list(words)
+        if len(self._keys) > MOST_REMEMBERED:
+            self._keys.clear()
+        for word in set(words) - self._keys.keys():
+            self._keys[word] = NO_WORD if word == SENTENCE_END else _hash(write_plainly(unescape(word)))
+        return np.array([self._keys[word] for word in words], dtype=np.int64)
+
+    def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords:
+        if not len(words):
+            return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+        after_space = [False] + [True] * (len(words) - 1) if spaces is None else spaces.tolist()
+        spelled = self._spell(self._list_runs(words, after_space))
+        plain = np.array(list(chain.from_iterable(pieces for pieces, _ in spelled)), dtype=np.int64)
+        counts = np.array(list(chain.from_iterable(counts for _, counts in spelled)), dtype=np.int64)
+        ended = np.zeros(len(words), dtype=np.int64)
+        if self.boundaries:
+            stops = np.cumsum(counts)
+            opens = np.append(self.openers[plain], True)[stops]  # what comes after each word
+            opens[:-1] &= counts[1:] > 0  # a word without pieces ends where the word before it does
+            ended = (opens & (self.endings[plain[stops - 1]] == ALPHANUMERIC)).astype(np.int64)
+        bounds = np.concatenate([[0], np.cumsum(counts + ended)])
+        pieces = np.full(bounds[-1], self.end)
+        pieces[np.arange(len(plain)) + np.repeat(np.cumsum(ended) - ended, counts)] = plain
+        places = np.where(pieces == self.end, CONTINUE, INSIDE)
+        places[bounds[1:-1][ended[:-1] > 0]] = OPEN
+        return pieces, bounds, places
+
+    def _list_runs(self, words: Sequence[str], after_space: list[bool]) -> list[Run]:
+        """Words as people write them, in groups that are spelled together."""
+        plain = [unescape(word) for word in words]
+        leading = [after_space[0] or self._table.adds_space, *after_space[1:]]
+        if not self.together:
+            written = write_contractions(plain, after_space)
+            return [((word,), space) for word, space in zip(written, leading, strict=True)]
+        starts = [t for t, space in enumerate(after_space) if space or t == 0]
+        written = [write_plainly(word) for word in plain]
+        return [(tuple(written[a:b]), leading[a]) for a, b in pairwise([*starts, len(words)])]
+
+    def _spell(self, runs: Sequence[Run]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The pieces of each run, and how many of them belong to each of its words."""
+        if len(self._spelled) > MOST_REMEMBERED:
+            self._spelled.clear()
+        new = list(dict.fromkeys(run for run in runs if run not in self._spelled))
+        found = self._table.encode([" " * space + "".join(words) for words, space in new])
+        nothing = self.start if self._table.unknown is None else self._table.unknown
+        for (words, space), (pieces, starts) in zip(new, found, strict=True):
+            counts: tuple[int, ...] = (len(pieces) or 1,)
+            if len(words) > 1:
+                ends = np.cumsum([len(word) for word in words[:-1]]) + space
+                owners = np.searchsorted(ends, np.maximum.accumulate([0, *starts[1:]]), "right")
+                counts = tuple(np.bincount(owners, minlength=len(words)).tolist())
+            self._spelled[words, space] = (tuple(pieces) or (nothing,), counts)
+        return [self._spelled[run] for run in runs]
+
+    def _spell_word(self, word: str, space: bool) -> tuple[int, ...]:
+        return self._spell([((write_plainly(unescape(word)),), space)])[0][0]
+
+    def pieces(self, word: str) -> tuple[int, ...]:
+        """After a space, unless such words usually have none before them, and with END."""
+        if word == SENTENCE_END:
+            return ()
+        own = self._spell_word(word, not is_attached(word))
+        ends = self.boundaries and self.endings[own[-1]] == ALPHANUMERIC
+        return (*own, self.end) if ends else own
+
+    # -- pieces to words ---------------------------------------------------------------------------------------------
+
+    def place(self, before: Sequence[int], last: int | None) -> int:
+        self._need_boundaries()
+        if not before:
+            return OPEN if last == self.end else INSIDE
+        return CONTINUE if self.endings[before[-1]] == ALPHANUMERIC else INSIDE
+
+    def ends_word(self, piece: int) -> bool:
+        self._need_boundaries()
+        return piece == self.end or self.endings[piece] == MARK
+
+    def _need_boundaries(self) -> None:
+        if not self.boundaries:
+            raise ConfigError(
+                "without word boundaries the model can't say where a word ends: no text can be generated with it"
+            )
+
+    def write(self, pieces: Sequence[int]) -> str:
+        return self._table.decode([int(piece) for piece in pieces if piece != self.end])
+
+    def join(self, pieces: Sequence[int]) -> str:
+        text = self.write(pieces)
+        return escape(text.strip() or text.removeprefix(" "))
+
+    # -- of words ----------------------------------------------------------------------------------------------------
+
+    def is_unknown(self, word: str) -> bool:
+        """False for every word, unless the tokenizer lacks some characters and has no bytes to spell them."""
+        return self._table.unknown is not None and self._table.unknown in self.pieces(word)
+
+    def rarity(self, word: str) -> int:
+        """By the piece's number, where the word is one piece: frequent ones were found first. Marks are frequent."""
+        if len(self._rarity) > MOST_REMEMBERED:
+            self._rarity.clear()
+        if word not in self._rarity:
+            own = self._spell_word(word, True)
+            found = (
+                int(np.searchsorted(RANKS, self.classes.ranks[own[0]], "right")) if len(own) == 1 else RARE
+            )
+            is_mark = not any(map(str.isalnum, write_plainly(word)))
+            self._rarity[word] = FREQUENT if is_mark else found
+        return self._rarity[word]
+
+    # -- storing -----------------------------------------------------------------------------------------------------
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        if recipe.sentence_ends or recipe.numbers:
+            what = "sentence_ends" if recipe.sentence_ends else "numbers"
+            raise ConfigError(
+                f"a pretrained language model reads the words as they stand, so the recipe can't have {what} = true: "
+                "set sentence_ends = false, numbers = false"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("model", "digest", "size", "start", "boundaries", "together")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> SubwordTokenizer:
+        """The tokenizer alone, without the language model's weights; it must be the one that the model was trained with."""
+        from entitynlm.model.backbones.huggingface.weights import find_language_model
+
+        name, digest = values["model"], values["digest"]
+        try:
+            files = find_language_model(name)
+        except ModelError as error:
+            raise ModelError(
+                f"this model stands on the language model {name} (digest {digest}), which can't be read here: {error}"
+            ) from error
+        if files.digest != digest:
+            raise ModelError(
+                f"the language model that is called {name} here is not the one that this model was trained with: "
+                f"its digest is {files.digest}, expected {digest}"
+            )
+        return cls(load_fast_tokenizer(files), **values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SubwordTokenizer) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.boundaries, self.together))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
