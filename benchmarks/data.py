@@ -51,6 +51,13 @@ def load_inscript(data: Path | None) -> Material:
     return replace(stories, words=max(stories.words, 1_003))
 
 
+def load_documents(data: Path | None) -> list[Document]:
+    """OntoGUM's training documents as they stand, or generated stories."""
+    if data is not None and (data / "ontogum").is_dir():
+        return list(open_corpus(data / "ontogum").documents("train"))
+    return _stories()
+
+
 def _stories() -> list[Document]:
     return list(generate_stories(STORIES, seed=STORY_SEED))
 

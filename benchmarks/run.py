@@ -36,6 +36,7 @@ BENCHMARKS = (
     "inference",
     "reranking",
     "scorer",
+    "pretrained",
 )
 
 

@@ -24,6 +24,7 @@ else:
 Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
 NewEntity = Literal["noise", "zero"]
 Softmax = Literal["classes", "full"]
+Projection = Literal["linear", "sphere"]
 Optimizer = Literal["adam", "adagrad"]
 Schedule = Literal["constant", "plateau", "cosine"]
 
@@ -36,9 +37,17 @@ class ModelConfig:
         word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document; ``rnnlm`` is the
         baseline, a language model with the same LSTM and softmax and without entities.
     :param backbone: the language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's.
-    :param hidden_size: the size of h.
+    :param hidden_size: the size of h; 0 for a pretrained backbone, which has its own.
     :param entity_size: the size of e and r; 0 makes it that of h, as in the paper (the convex update of equation 8 adds the two).
         Where they differ, h is projected.
+    :param state_layers: the layers of a pretrained backbone whose states R, E and L are about, as ``24+30``; empty: one at four
+        fifths of its height, and the last.
+    :param projection: how h gets the size of e: ``linear``, or for states whose dimensions have very different scales ``sphere``:
+        standardised, projected, and put on a sphere of a learned radius.
+    :param separate_update: equation 8 has a projection of its own.
+    :param word_rank: of W_e in equation 6, as a product of two thin matrices (0: of full rank). What an entity adds to the logits
+        of fifty thousand pieces is computed for every state of every particle, and costs as much as the rank is high.
+    :param lora_rank: fine-tune a pretrained backbone by low-rank adapters of this rank (0: it is frozen).
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).
     :param max_length: the longest mention, 25 in the paper.
@@ -64,6 +73,11 @@ class ModelConfig:
     backbone: str = "lstm"
     hidden_size: int = 128
     entity_size: int = 0
+    state_layers: str = ""
+    projection: Projection = "linear"
+    separate_update: bool = False
+    word_rank: int = 0
+    lora_rank: int = 0
     embedding_size: int = 128
     layers: int = 1
     max_length: int = 25
@@ -81,9 +95,11 @@ class ModelConfig:
     weight_dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "state_layers", str(self.state_layers))  # one layer is a number in TOML
         check_types(self)
-        check_least(self, 1, "hidden_size", "embedding_size", "layers", "max_length", "mention_types")
-        check_least(self, 0, "mention_positions", "entity_size", "sigma")
+        check_least(self, 1, "embedding_size", "layers", "max_length", "mention_types")
+        check_least(self, 1 if self.backbone == "lstm" else 0, "hidden_size")
+        check_least(self, 0, "mention_positions", "entity_size", "sigma", "word_rank", "lora_rank")
         told = "copying needs mention_positions: a word must know whether it is in a mention"
         _require(not self.copying or self.mention_positions > 0, told)
         for name in ("dropout", "weight_dropout"):
@@ -114,6 +130,8 @@ class TrainingConfig:
     :param weights: factors of the parts of the loss, in the order R, E, L, X (the paper: all one).
     :param documents_per_epoch: how many documents an epoch has (0: all); the next epoch goes on with the next ones. Large corpora
         need it: the learning rate, the development loss and the checkpoints follow epochs.
+    :param word_share: the share of words, drawn anew for each update, whose equation 6 is computed; they stand for all. A softmax
+        over fifty thousand pieces is dear, and the entity side of a pretrained language model learns as well from a few.
     :param freeze_embeddings: keep word embeddings (and output weights tied to them) as they are, for a small corpus after a large
         one.
     """
@@ -132,6 +150,7 @@ class TrainingConfig:
     word_classes: Literal["frequency", "clustering"] = "clustering"
     documents_per_epoch: int = 0
     freeze_embeddings: bool = False
+    word_share: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", tuple(self.weights))
@@ -139,6 +158,7 @@ class TrainingConfig:
         _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
         check_least(self, 1, "batch_size", "epochs", "patience")
         check_least(self, 0, "window", "clip", "weight_decay", "documents_per_epoch")
+        _require(0 < self.word_share <= 1, f"word_share must be in (0, 1], not {self.word_share}")
         good = len(self.weights) == 4 and min(self.weights) >= 0
         _require(good, "weights are four numbers that are not negative")
 

@@ -49,15 +49,17 @@ def list_documents(size: int, *, words: list[str] | None = None, max_length: int
 
 def test_words_know_their_pieces() -> None:
     words = spell_document(TINY, ["ab", "a", "</s>", "bb"]).words
-    assert words.places is not None and words.places.tolist() == [0, 1, 0, 0, 0, 1]
+    assert words.piece_places is not None and words.piece_places.tolist() == [0, 1, 0, 0, 0, 1]
     index, owners = words.expand(np.array([3, 0, 3]))
     assert (
         owners is not None and owners.tolist() == [0, 0, 1, 1, 2, 2] and index.tolist() == [4, 5, 0, 1, 4, 5]
     )
     some = words[1:3]
+    assert some.piece_places is not None and some.piece_places.tolist() == [0, 0]
     assert [TINY.join(some.all_pieces[a:b]) for a, b in ((0, 1), (1, 2))] == ["a", "</s>"]
     joined = EncodedWords.join([words[:1], words[1:]])
     assert joined.all_pieces.tolist() == words.all_pieces.tolist()
+    assert joined.piece_places is not None and joined.piece_places.tolist() == words.piece_places.tolist()
     assert joined.piece_bounds is not None and joined.piece_bounds.tolist() == [0, 2, 3, 4, 6]
     assert TINY.encode(["ab", "b", "ab"])[0] == TINY.encode(["ab"])[0]
 
@@ -194,7 +196,7 @@ def test_unknown_names_are_listed() -> None:
 
 def test_a_backbone_that_brings_its_parameters_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
     network = make_letter_network(TINY)
-    monkeypatch.setattr(type(network.backbone), "initialises_itself", True)
+    monkeypatch.setattr(type(network.backbone), "pretrained", True)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     initialise(network)
     for name, value in network.state_dict().items():

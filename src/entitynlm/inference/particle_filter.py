@@ -22,10 +22,11 @@ from entitynlm.inference import weights
 from entitynlm.inference.particles import Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
+from entitynlm.inference.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_cache import WordCache
-from entitynlm.inference.word_scorer import make_word_scorer
+from entitynlm.inference.word_scorer import ClassWordScorer, WordScorer
 from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
 from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork
@@ -194,3 +195,12 @@ class ParticleFilter:
     def total(self) -> float:
         """The estimate of log P of all words so far."""
         return self.log_evidence + float(weights.log_mean_exp(self.log_weights))
+
+
+def make_word_scorer(network: EntityNetwork) -> WordScorer:
+    """The quickest scorer for a network."""
+    if network.backbone.output_layer() is not None:
+        return SoftmaxWordScorer(network)
+    if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
+        return ClassWordScorer(network)
+    return WordScorer(network)

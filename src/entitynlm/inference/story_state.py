@@ -75,8 +75,8 @@ class StoryState:
     :param starts: whether the open mention starts with the next word.
     :param sentence: the sentence of the next word.  :param previous: the word before it.
     :param gate: δ of equation 8 at the last word; nan if that was in no mention.
-    :param carry: what the backbone carries on, and :param hidden: a table whose only row has the latest hidden state; both only
-        where words are generated.
+    :param pieces: of the word before, where words have several.  :param carry: what the backbone carries on.  :param hidden: a
+        table whose only row has the latest hidden state; all three only where words are generated.
     """
 
     network: EntityNetwork
@@ -89,6 +89,7 @@ class StoryState:
     sentence: int = 0
     previous: int = OPENING
     gate: float = float("nan")
+    pieces: tuple[int, ...] | None = None
     carry: Any = None
     hidden: WordTables | None = None
 
@@ -130,11 +131,12 @@ class StoryState:
 
     @torch.no_grad()
     def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
-        """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, D) is before it."""
+        """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, S) is before it."""
         network, device = self.network, self.network.W_r.device
         mention = self.open_type, max(1, self.history.remaining), self.starts
         position = find_mention_positions(network.config, *(np.array([value]) for value in mention))
         We = network.project_entity(torch.from_numpy(self.e_current[None]).to(device))
+        h = network.backbone.output_states(h)
         return network.log_prob_words(h, We, torch.from_numpy(position).to(device), place)[0]
 
     @torch.no_grad()
@@ -163,7 +165,8 @@ class StoryState:
         count = torch.tensor([len(candidates)], device=h.device)
         opens = torch.tensor([not adjacent], device=h.device)
         nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
-        share = self.network.mix_copies(nothing, self.network.score_copying(h), opens, count, count).exp()
+        scores = self.network.score_copying(self.network.backbone.output_states(h))
+        share = self.network.mix_copies(nothing, scores, opens, count, count).exp()
         return float(share), candidates
 
     def count_copies(self, x: int, entities: Sequence[int]) -> np.ndarray:

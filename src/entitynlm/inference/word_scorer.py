@@ -156,7 +156,7 @@ class ClassWordScorer(WordScorer):
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
         if network.config.mention_positions:
             self._place_vectors = array(network.position_embeddings)
-        projection = network.W_e.detach().t()
+        projection = network.project_entity(torch.eye(network.config.entity_dim).to(network.W_e)).detach()
         self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (d, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = projection.new_empty(0, len(self.class_weight))  # … and exp v_c
@@ -277,13 +277,6 @@ def _add_words(  # type: ignore[no-untyped-def]
                 total += exponentials[j]
             scores[start + i] += logits[i, slots[t] - low] - np.log(total)
         start += count
-
-
-def make_word_scorer(network: EntityNetwork) -> WordScorer:
-    """The quickest scorer for a network."""
-    if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
-        return ClassWordScorer(network)
-    return WordScorer(network)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -65,11 +65,13 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     if config.mode == "generative":
         contexts = reading.table[torch.from_numpy(reading.before[document])]
     d = config.entity_dim
-    updating = network.project_state(after)
-    choosing = updating if contexts is after else network.project_state(contexts)
+    updating = network.project_update(after)
+    shared = contexts is after and network.W_update is None
+    choosing = updating if shared else network.project_state(contexts)
     length_scores = choosing @ network.W_length[:, :d].t()
     if config.mode == "lookahead":
-        length_scores = length_scores + score_ends(network, updating)
+        length_scores = length_scores + score_ends(network, choosing)
+    output = network.backbone.output_states
     features, noisy = network.feature_set, config.new_entity != "zero"
     distance = np.zeros(features.lookup.shape)
     distance[features.quantities] = _array(network.w_dist)[features.lookup[features.quantities]]
@@ -80,7 +82,7 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         length_scores=_array(length_scores),
         gates=_array(network.gate_query(updating)),
         states=_array(updating),
-        contexts=(whole := _array(contexts)),
+        contexts=(whole := _array(output(contexts))),
         length_weights=_array(network.W_length[:, d:]),
         distance=distance,
         means=_array(network.type_embeddings * noisy),
@@ -90,7 +92,7 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         words=reading.words[document],
         piece_states=whole
         if reading.pieces is None
-        else _array(reading.table[torch.from_numpy(reading.pieces[document])]),
+        else _array(output(reading.table[torch.from_numpy(reading.pieces[document])])),
     )
 
 

@@ -18,25 +18,34 @@ takes the place of h_{t-1}. With ``mode = "lookahead"`` h_t has moreover read th
 two ends of its span besides equation 5 (ours, not the paper's).
 
 Equations 1 and 2 are the language model's (``backbones``). Its h may have another size than e and r (ours; in the paper they have
-one): then equations 3, 4, 5, 7 and 8 are about :meth:`project_state` of h, and W_e of equation 6 leads back to the size of h.
+one): then equations 3, 4 and 5 are about :meth:`project_state` of h, equation 8 is about :meth:`project_update` of h, and W_e of
+equation 6 leads back to the size of h. On a pretrained language model W_e starts at zero, so that P(X) starts as its own.
 
-N positions · M mentions · D size of h · d size of e and r, D = d unless ``entity_size`` is set.
+N positions · M mentions · D size of h · S columns of a state (D, or more where a backbone gives several layers) · d size of e and
+r, D = d unless ``entity_size`` is set.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
+from entitynlm.model.backbones.base import Backbone, draw_mask, initialise, make_backbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.features import count_mention_positions, make_feature_set
+from entitynlm.model.standardisation import Standardisation
 
 COPY_EDGES = (1, 2, 3, 5, 9)
+
+FIRST_RADIUS = 8.0
+"""Of the sphere that projected states are put on; it is learned."""
 
 
 class EntityNetwork(nn.Module):
@@ -47,10 +56,10 @@ class EntityNetwork(nn.Module):
     ) -> None:
         """``pieces`` is how many the tokenizer has (with a vocabulary: its words), ``start`` the one read before any word."""
         super().__init__()
-        D, d = config.hidden_size, config.entity_dim
         self.config = config
         self.feature_set = make_feature_set(config.features)
         self.backbone: Backbone = make_backbone(config, pieces, start, classes)  # eq. 1 and 2
+        D, S, d = self.backbone.hidden_size, self.backbone.state_size, config.entity_dim
         self.type_embeddings = nn.Parameter(torch.empty(config.mention_types + 1, d))  # r of eq. 3 and 7
         self.W_r = nn.Parameter(torch.empty(d, d))
         self.W_entity = nn.Parameter(torch.empty(d, d))
@@ -62,18 +71,55 @@ class EntityNetwork(nn.Module):
         if config.copying and config.mode != "generative":
             self.string_match_weights = nn.Parameter(torch.empty(STRING_MATCHES))
         if config.mode == "generative":
-            self.W_e = nn.Parameter(torch.empty(D, d))
+            self.W_e = nn.Parameter(torch.empty(D, config.word_rank or d))
+            self.W_thin = nn.Parameter(torch.empty(config.word_rank, d)) if config.word_rank else None
             if config.mention_positions:
                 self.position_embeddings = nn.Parameter(torch.empty(count_mention_positions(config), D))
             if config.copying:
                 self.w_copy = nn.Parameter(torch.empty(2, D))
                 self.copy_bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
-        self.W_state = nn.Parameter(torch.empty(d, D)) if d != D else None
+        sphere = config.projection == "sphere"
+        self.W_state = nn.Parameter(torch.empty(d, S)) if d != S or sphere else None
+        self.W_update = nn.Parameter(torch.empty(d, S)) if config.separate_update else None
         initialise(self)
+        if sphere:
+            self.scaling = Standardisation(S)
+            self.radii = nn.Parameter(torch.full((2,), FIRST_RADIUS))
+        if self.backbone.pretrained and config.mode == "generative":
+            nn.init.zeros_(self.W_e)
+            if config.mention_positions:
+                nn.init.zeros_(self.position_embeddings)
 
     def project_state(self, h: Tensor) -> Tensor:
-        """h in the size of e: (…, D) → (…, d); h itself where they have one size."""
-        return h if self.W_state is None else F.linear(h, self.W_state)
+        """h in the size of e, for equations 3, 4 and 5: (…, S) → (…, d); h itself where they have one size."""
+        return self._project(h, self.W_state, 0)
+
+    def project_update(self, h: Tensor) -> Tensor:
+        """h in the size of e, for equation 8; the same as :meth:`project_state` unless that is ``separate_update``."""
+        return self.project_state(h) if self.W_update is None else self._project(h, self.W_update, 1)
+
+    def _project(self, h: Tensor, weight: Tensor | None, which: int) -> Tensor:
+        """W h, or c · W z / ‖W z‖ with z the standardised h."""
+        if weight is None:
+            return h
+        if self.config.projection == "linear":
+            return F.linear(h, weight)
+        z = F.linear(self._drop(self.scaling(h)), weight)
+        return self._drop(self.radii[which] * z / z.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM))
+
+    def _drop(self, values: Tensor) -> Tensor:
+        if not self.training or self.config.dropout == 0:
+            return values
+        return values * draw_mask(values, self.config.dropout)
+
+    @torch.no_grad()
+    def fit_scaling(self, documents: Sequence[EncodedWords]) -> None:
+        """Take the means and deviations of states, where these are standardised, from documents."""
+        scalings = [part for part in self.modules() if isinstance(part, Standardisation)]
+        if scalings and documents:
+            states = self.backbone.read_raw(documents)
+            for scaling in scalings:
+                scaling.fit(states)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
 
@@ -130,7 +176,7 @@ class EntityNetwork(nn.Module):
     def log_prob_piece(
         self, u: Tensor, pieces: Tensor, positions: Tensor | None = None, places: Tensor | None = None
     ) -> Tensor:
-        """The same with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' places in their words."""
+        """The same with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' places."""
         return self.backbone.log_prob(self._add_positions(u, positions), pieces, places)
 
     def log_prob_words(
@@ -145,9 +191,19 @@ class EntityNetwork(nn.Module):
         assert positions is not None
         return u + F.embedding(positions, self.position_embeddings)
 
+    @property
+    def words_see_entities(self) -> bool:
+        """Whether words depend on mentions at all; on a pretrained language model they do not before they are trained."""
+        added = [self.W_e, *([self.position_embeddings] if self.config.mention_positions else [])]
+        return self.config.copying or any(bool(part.any()) for part in added)
+
     def project_entity(self, e: Tensor) -> Tensor:
         """W_e e: (…, d) → (…, D)."""
-        return e @ self.W_e.t()
+        return self.narrow_entity(e) @ self.W_e.t()
+
+    def narrow_entity(self, e: Tensor) -> Tensor:
+        """(…, d) → (…, rank of W_e): where that is a product of two thin matrices, what the first one makes of e."""
+        return e if self.W_thin is None else e @ self.W_thin.t()
 
     # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
 

@@ -26,7 +26,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
-from entitynlm.errors import EntityNLMError, ModelError
+from entitynlm.errors import EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
@@ -42,6 +42,8 @@ FORMAT_VERSION = 2
 FORMATS = (1, 2)
 CONFIG_FILE = "model.json"
 SHARED = "shared"
+UNTRAINED = "untrained"
+"""The note of a model whose entity side has never been trained: the name of its language model."""
 
 
 @dataclass
@@ -62,6 +64,11 @@ class Pretrained:
     stored_components: dict[str, StoredComponent] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     _components: dict[str, Component] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def untrained(self) -> bool:
+        """Whether its entities are guesses of random parameters."""
+        return UNTRAINED in self.notes
 
     @property
     def parts(self) -> dict[str, Network]:
@@ -203,7 +210,12 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
             notes=stored.get("notes", {}),
             remarks=remarks,
         )
+        pretrained.remarks += remark_untrained(pretrained.notes)
         configs = {mode: from_dict(ModelConfig, values) for mode, values in stored["parts"].items()}
+    except MissingExtraError:
+        raise
+    except ModelError as error:
+        raise ModelError(f"{folder}: {error}") from error
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CONFIG_FILE}: this configuration can't be used ({error})") from error
     for name, component in stored.get("components", {}).items():
@@ -215,6 +227,16 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
         load_weights(network, folder / f"{mode}.safetensors", shared)
         network.to(device).eval()
     return pretrained
+
+
+def remark_untrained(notes: Mapping[str, Any]) -> list[str]:
+    """What a user should know of a model with these notes."""
+    if UNTRAINED not in notes:
+        return []
+    return [
+        f"the entity side of {notes[UNTRAINED]} is untrained: words are the language model's, mentions and links are guesses. "
+        f"Train it with: entitynlm train CORPUS --backbone {str(notes[UNTRAINED]).partition(':')[2]} --out DIR"
+    ]
 
 
 FORMER_WEIGHTS = {

@@ -25,6 +25,7 @@ from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
 from entitynlm.model.softmax import ClassSoftmax
+from entitynlm.model.standardisation import CLIP
 
 
 @dataclass(eq=False)  # an entity is itself, whatever its vector
@@ -151,15 +152,16 @@ class SlowTwin:
         # 2. otherwise r, e and l are forced
 
         if not discriminative:
-            before = story.h
-            for place, piece in enumerate(word.all_pieces.tolist()):
+            before = net.backbone.output_states(story.h)
+            places = [0] if word.piece_places is None else word.piece_places.tolist()
+            for place, piece in zip(places, word.all_pieces.tolist(), strict=True):
                 score.x = score.x + self.piece_log_prob(story, piece, place, (r, first, l))  # 3.
                 self._read(story, piece)  # 4.
             if net.config.copying and r > 0:
                 score.x = self._copy(score.x, before, x, story, story.entities[e - 1], t)
         if r > 0:  # 5.
             entity = story.entities[e - 1]
-            entity.vector = self._update(entity.vector, self._project(story.h))
+            entity.vector = self._update(entity.vector, self._project(story.h, update=True))
             entity.words = (*entity.words, (self._find_predecessor(story, entity, t), x))[-KEPT:]
             entity.last_token, entity.last_sentence = t, sentence
             story.e_current = entity.vector
@@ -192,9 +194,18 @@ class SlowTwin:
             layers.append((value, c))
         story.carry, story.h = layers, value
 
-    def _project(self, h: Tensor) -> Tensor:
-        """h in the size of e."""
-        return h if self.network.W_state is None else self.network.W_state @ h
+    def _project(self, h: Tensor, *, update: bool = False) -> Tensor:
+        """h in the size of e; that of equation 8 may have a projection of its own."""
+        net = self.network
+        own = update and net.W_update is not None
+        weight = net.W_update if own else net.W_state
+        if weight is None or net.config.projection == "linear":
+            return h if weight is None else weight @ h
+        values = []
+        for value, mean, deviation in zip(h, net.scaling.mean, net.scaling.deviation, strict=True):
+            values.append(((value - mean) / deviation).clamp(-CLIP, CLIP))
+        z = weight @ torch.stack(values)
+        return net.radii[1 if own else 0] * z / torch.sqrt((z * z).sum())
 
     def type_log_probs(self, h: Tensor) -> Tensor:
         """Eq. 3."""
@@ -252,7 +263,10 @@ class SlowTwin:
         l).
         """
         net = self.network
-        u = story.h if story.e_current is None else story.h + net.W_e @ story.e_current
+        u = net.backbone.output_states(story.h)
+        if story.e_current is not None:
+            W_e = net.W_e if net.W_thin is None else net.W_e @ net.W_thin
+            u = u + W_e @ story.e_current
         if net.config.mention_positions:
             r, first, l = position
             buckets = net.config.mention_positions

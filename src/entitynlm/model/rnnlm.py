@@ -42,7 +42,8 @@ class LanguageModel(nn.Module):
         reading = self.backbone.read(words, carried.backbone if carried else None)
         pieces = Pieces(EncodedWords.join(words), reading.table.device)
         rows = as_rows(np.concatenate(reading.piece_rows), reading.table.device)
-        log_x = pieces.sum_words(self.backbone.log_prob(reading.table[rows], pieces.ids, pieces.places))
+        states = self.backbone.output_states(reading.table)[rows]
+        log_x = pieces.sum_words(self.backbone.log_prob(states, pieces.ids, pieces.places))
         nothing = torch.zeros_like(log_x)
         bounds = np.concatenate([[0], np.cumsum([len(window) for window in words])])
         scores = Scores(nothing, nothing, nothing, log_x, bounds)

@@ -73,6 +73,7 @@ class Training:
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
+        self._word_share = config.word_share if config.weights[3] else 0.0
         self.state = TrainingState(rate=config.learning_rate)
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
@@ -145,7 +146,8 @@ class Training:
                 carried = carried.select(self.network.backbone, [alive.index(i) for i in going_on])
             alive = going_on
             self.optimizer.zero_grad(set_to_none=True)
-            result = score(self.network, [documents[i][step] for i in alive], noise, carried)
+            windows = [documents[i][step] for i in alive]
+            result = score(self.network, windows, noise, carried, self._word_share)
             objective = weigh_loss(result.scores, self.config.weights)
             objective.backward()
             if self.config.clip:
@@ -159,7 +161,7 @@ class Training:
     def _finish_epoch(self) -> dict[str, Any]:
         """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
         state, config = self.state, self.config
-        losses = measure_losses(self.network, self.development)
+        losses = measure_losses(self.network, self.development, self.config.word_share)
         state.epoch, state.batch = state.epoch + 1, 0
         record: dict[str, Any] = {
             "epoch": state.epoch,
@@ -191,11 +193,15 @@ def cut(network: Network, document: EncodedDocument, size: int) -> list[Window]:
 
 
 def score(
-    network: Network, windows: Sequence[Window], noise: Noise | None, carried: Carried | None
+    network: Network,
+    windows: Sequence[Window],
+    noise: Noise | None,
+    carried: Carried | None,
+    word_share: float = 1.0,
 ) -> BatchScores:
     if isinstance(network, LanguageModel):
         return network.score(windows, carried)
-    return score_windows(network, windows, noise=noise, carried=carried)
+    return score_windows(network, windows, noise=noise, carried=carried, word_share=word_share)
 
 
 def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torch.optim.Optimizer:
@@ -220,13 +226,19 @@ def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Te
 
 
 @torch.no_grad()
-def measure_losses(network: Network, documents: Sequence[list[Window]]) -> dict[str, float]:
-    """Negative log-probability per word of documents that are not learned from: in total, and of each variable."""
+def measure_losses(
+    network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
+) -> dict[str, float]:
+    """Negative log-probability per word of documents that are not learned from: in total, and of each variable.
+
+    A ``word_share`` below one chooses the same words every time.
+    """
     network.eval()
+    torch.manual_seed(0)
     sums = torch.zeros(4, dtype=torch.float64)
     lengths = [len(windows[0].words) for windows in documents]
     for batch in make_even_batches(lengths, EVALUATION_BUDGET):
-        scores = score(network, [documents[i][0] for i in batch], FixedNoise(), None).scores
+        scores = score(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
         sums -= torch.stack(parts).double().cpu()
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()

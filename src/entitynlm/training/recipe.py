@@ -12,9 +12,12 @@ import torch
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import write_atomically
+from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.encoding.embeddings import load_embeddings, project
-from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.encoding.word_classes import assign_classes
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import CONFIG_FILE, Network, Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
@@ -26,6 +29,9 @@ OnEpoch = Callable[[Mode, dict[str, Any]], None]
 """Gets the part that is trained and the losses of an epoch."""
 
 LOG = "log.jsonl"
+
+FIRST_DOCUMENTS = 200
+"""Documents whose states are enough for means and deviations."""
 
 
 def train_pretrained(
@@ -57,11 +63,16 @@ def train_pretrained(
         raise DataError("the training documents have no words")
     if not any(map(len, held_out)):
         raise DataError("there are no development documents to stop the training by")
-    if base is None and settings.model.softmax == "classes":
+    if (
+        base is None
+        and settings.model.softmax == "classes"
+        and isinstance(pretrained.encoder.tokenizer, Vocabulary)
+    ):
         words, method = [document.x for document in encoded], settings.training.word_classes
         pretrained.classes = assign_classes(words, len(pretrained.encoder.vocabulary), method=method)
     for mode in parts:
         network, config = make_network(pretrained, mode, settings, seed=seed, start=start)
+        prepare_states(network.to(device), encoded, held_out, progress)
         training = Training(network.to(device), encoded, held_out, config, seed=seed)
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)
         pretrained.notes.setdefault("training", {})[mode] = {
@@ -127,6 +138,7 @@ def fit_encoder(train: Sequence[Document], settings: Settings) -> Encoder:
     return Encoder.fit(
         train,
         recipe=settings.recipe,
+        tokenizer=find_backbone(settings.model).make_tokenizer(settings.model),
         singletons=settings.data.singletons,
         typed=settings.data.typed,
         max_length=settings.model.max_length,
@@ -154,6 +166,18 @@ def make_network(
     if training.freeze_embeddings:
         network.backbone.piece_vectors.requires_grad_(False)
     return network, training
+
+
+def prepare_states(
+    network: Network,
+    train: Sequence[EncodedDocument],
+    development: Sequence[EncodedDocument],
+    progress: Progress,
+) -> None:
+    """Let a frozen language model read all documents once, and standardise its states by those of the first ones."""
+    network.backbone.prepare([document.words for document in (*train, *development)], progress)
+    if isinstance(network, EntityNetwork):
+        network.fit_scaling([document.words for document in train[:FIRST_DOCUMENTS]])
 
 
 def run_training(

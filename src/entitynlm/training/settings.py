@@ -32,6 +32,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
 
+PRETRAINED = Path(__file__).resolve().parents[1] / "resources" / "pretrained.toml"
 PARTS = ("causal", "lookahead", "rnnlm")
 SECTIONS = ("preprocessing", "data", "model", "training", *PARTS)
 
@@ -112,12 +113,19 @@ class Settings:
         )
 
 
-def load_settings(path: str | Path | None, changes: Mapping[str, Any] | None = None) -> Settings:
-    """Settings from a TOML file (or the defaults) with changes like ``{"model.dropout": 0.5}`` laid over it."""
-    values: dict[str, Any] = {
-        key: dict(section) if isinstance(section, dict) else section
-        for key, section in (load_toml(path) if path else {}).items()
-    }
+def load_settings(
+    path: str | Path | None, changes: Mapping[str, Any] | None = None, *, language_model: str | None = None
+) -> Settings:
+    """Settings from a TOML file (or the defaults) with changes like ``{"model.dropout": 0.5}`` laid over it.
+
+    :param language_model: the pretrained one to stand on, by name; the defaults are then those of ``PRETRAINED``.
+    """
+    values: dict[str, Any] = {}
+    if language_model is not None:
+        values = load_toml(PRETRAINED)
+        changes = {**(changes or {}), "model.backbone": f"huggingface:{language_model}"}
+    for key, section in (load_toml(path) if path else {}).items():
+        values[key] = {**values.get(key, {}), **section} if isinstance(section, dict) else section
     for name, value in (changes or {}).items():
         section, _, key = name.partition(".")
         if not key:

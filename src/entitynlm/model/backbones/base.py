@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,9 +22,10 @@ from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.encoding.tokenizer import EncodedWords
+from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import ClassSoftmax
+from entitynlm.progress import SILENT, Progress
 
 Carry = Any
 """What a backbone needs to read on, for some documents at once; only the backbone looks inside. It is never changed in place."""
@@ -35,7 +36,7 @@ class HiddenStates:
     """What a backbone made of a batch of documents (or of the next stretch of each).
 
     :param words: what was read, per document.
-    :param table: (N, D) flat table of states.
+    :param table: (N, S) flat table of states; S is D, unless a backbone gives the states of several layers.
     :param before: per document, (T,) rows of h_{t-1}, from which word t is predicted.
     :param after: per document, (T,) rows of h_t, which has read word t.
     :param carry: for the stretch that follows; it means nothing for documents shorter than the longest one, because these have
@@ -57,17 +58,64 @@ class HiddenStates:
         return self.before if self.pieces is None else self.pieces
 
 
+@dataclass(frozen=True)
+class OutputLayer:
+    """A softmax over all pieces, logits = W u + b, for samplers that have a shortcut for it.
+
+    :param weight: (V, D) and :param bias: (V,) in an order in which pieces that open a word come first, :param openers: of them.
+    :param columns: (V,) where each piece is in this order.
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+    openers: int
+    columns: Tensor
+
+    def to(self, like: Tensor) -> OutputLayer:
+        """The same on another device and in another precision."""
+        if self.weight.dtype == like.dtype and self.weight.device == like.device:
+            return self
+        bias = None if self.bias is None else self.bias.to(like)
+        return OutputLayer(self.weight.to(like), bias, self.openers, self.columns.to(like.device))
+
+    def logits(self, u: Tensor) -> Tensor:
+        """(N, D) → (N, V), in this layer's order."""
+        return nn.functional.linear(u, self.weight, self.bias)
+
+
 class Backbone(nn.Module):
     """A language model behind the story.
 
     :ivar hidden_size: D, the size of h.
     :ivar vocabulary_size: how many different pieces there are.
+    :ivar pretrained: whether it comes trained: nobody else sets its parameters at the start, and equation 6 starts out as the
+        language model's own (W_e is zero).
     """
 
     hidden_size: int
     vocabulary_size: int
-    initialises_itself: ClassVar[bool] = False
-    """Whether parameters come with the backbone (trained before), so that nobody else sets them at the start."""
+    pretrained: bool = False
+
+    @property
+    def state_size(self) -> int:
+        """S, the columns of the table of states."""
+        return self.hidden_size
+
+    def output_states(self, h: Tensor) -> Tensor:
+        """(…, S) → (…, D) those columns that words are predicted from, which come first."""
+        return h if h.shape[-1] == self.hidden_size else h[..., : self.hidden_size]
+
+    @staticmethod
+    def make_tokenizer(config: ModelConfig) -> Tokenizer | None:
+        """The tokenizer that comes with the language model; None where a vocabulary is made from the training documents."""
+        return None
+
+    def read_raw(self, documents: Sequence[EncodedWords]) -> Tensor:
+        """(N, S) states as the language model gives them, from which their means and deviations are taken."""
+        return self.read(documents).table
+
+    def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
+        """Get ready for documents that will be read many times; a backbone whose states never change keeps them."""
 
     @abstractmethod
     def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
@@ -80,12 +128,12 @@ class Backbone(nn.Module):
     def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
         """(N,) log p(piece | u) for u (N, D), a state with what is added to it, and pieces (N,).
 
-        :param places: (N,) the place of each piece in its word, from 0; None where all are first ones.
+        :param places: (N,) the place of each piece, as the tokenizer numbers them; None where each word is one piece.
         """
 
     @abstractmethod
     def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
-        """(N, V) the whole distribution over the piece at this place of a word; impossible ones have -inf."""
+        """(N, V) the whole distribution over the piece at this place; impossible ones have -inf."""
 
     @abstractmethod
     def start(self) -> Carry:
@@ -112,6 +160,10 @@ class Backbone(nn.Module):
         """The output layer and its weights (slots, D), if it is a class-factored one: samplers have a shortcut for these."""
         return None
 
+    def output_layer(self) -> OutputLayer | None:
+        """The output layer, if it is one softmax over all pieces whose words end by END (see ``huggingface``)."""
+        return None
+
     def copy_from(self, source: Backbone) -> list[str]:
         """Start from another backbone's parameters; the names of those that were set."""
         own = self.state_dict()
@@ -132,28 +184,35 @@ class Backbone(nn.Module):
         return parameters
 
 
-MakeBackbone = Callable[[ModelConfig, int, int, WordClasses | None], Backbone]
-"""From a configuration, the number of pieces, the start piece and the word classes (of a class-factored softmax)."""
+BACKBONES: dict[str, type[Backbone]] = {}
+"""By the name that configurations use. A backbone is made from a configuration, the number of pieces, the start piece and the
+word classes (of a class-factored softmax)."""
 
-BACKBONES: dict[str, MakeBackbone] = {}
+BackboneType = TypeVar("BackboneType", bound=type[Backbone])
 
 
-def register_backbone(name: str) -> Callable[[MakeBackbone], MakeBackbone]:
+def register_backbone(name: str) -> Callable[[BackboneType], BackboneType]:
     """Make a backbone known by the name that configurations use."""
 
-    def register(make: MakeBackbone) -> MakeBackbone:
-        BACKBONES[name] = make
-        return make
+    def register(backbone: BackboneType) -> BackboneType:
+        BACKBONES[name] = backbone
+        return backbone
 
     return register
 
 
-def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordClasses | None) -> Backbone:
-    """The backbone that a configuration names."""
+def find_backbone(config: ModelConfig) -> type[Backbone]:
+    """The class of the backbone that a configuration names."""
     name = config.backbone.partition(":")[0]
     if name not in BACKBONES:
         raise ConfigError(f"there is no backbone {name!r}; there are {', '.join(sorted(BACKBONES))}")
-    return BACKBONES[name](config, pieces, start, classes)
+    return BACKBONES[name]
+
+
+def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordClasses | None) -> Backbone:
+    """The backbone that a configuration names."""
+    make: Callable[..., Backbone] = find_backbone(config)
+    return make(config, pieces, start, classes)
 
 
 def initialise(module: nn.Module) -> None:
@@ -164,7 +223,7 @@ def initialise(module: nn.Module) -> None:
     kept = {
         id(parameter)
         for part in module.modules()
-        if isinstance(part, Backbone) and part.initialises_itself
+        if isinstance(part, Backbone) and part.pretrained
         for parameter in part.parameters()
     }
     for name, parameter in module.named_parameters():

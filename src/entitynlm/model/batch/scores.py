@@ -158,15 +158,18 @@ def score_indexes(
     *,
     noise: Noise | None,
     carried: Sequence[Tensor] | None = None,
+    word_share: float = 1.0,
     compiled: bool = True,
 ) -> BatchScores:
     """Score documents that were read and laid out before.
 
     :param noise: the noise of new entities (None: σ = 0).
     :param carried: entity vectors left by the windows before these, one (N, D) per document.
+    :param word_share: of equation 6, score only this share of the words, drawn at random, and let them stand for all: an estimate
+        without bias, for training on a language model whose softmax is dear.
     """
     config = network.config
-    hidden = reading.table
+    hidden = network.backbone.output_states(reading.table)
     rows = _Rows(indexes, reading, config.mode != "generative", hidden.device)
 
     # Entity states: new entities (eq. 7), then all updates (eq. 8).
@@ -177,10 +180,14 @@ def score_indexes(
     initial = network.create_entity(rows.types_of_mentions, drawn)
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
-    projected = network.project_state(hidden)
-    updating, contexts, h = take_rows(
-        projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
-    )  # (U, d), (words, d), (M, d)
+    projected = network.project_state(reading.table)
+    if network.W_update is None:
+        updating, contexts, h = take_rows(
+            projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+        )  # (U, d), (words, d), (M, d)
+    else:
+        contexts, h = take_rows(projected, rows.contexts, rows.start_contexts, compiled=compiled)
+        updating = network.project_update(reading.table[rows.updates])
     states = scan_states(
         initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
     )  # (S, d)
@@ -204,7 +211,7 @@ def score_indexes(
     log_x = zero
     if config.mode == "generative":
         whole = contexts if projected is hidden else take_rows(hidden, rows.contexts, compiled=compiled)[0]
-        log_x = _score_words(network, indexes, reading, whole, states, rows, compiled=compiled)
+        log_x = _score_words(network, indexes, reading, whole, states, rows, word_share, compiled=compiled)
         if config.copying:
             log_x = network.mix_copies(
                 log_x, network.score_copying(whole), *_join_copies(indexes, hidden.device)
@@ -222,22 +229,29 @@ def _score_words(
     contexts: Tensor,
     states: Tensor,
     rows: _Rows,
+    word_share: float,
     *,
     compiled: bool,
 ) -> Tensor:
     """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
-    device = contexts.device
-    pieces = Pieces(EncodedWords.join(reading.words), device)
-    config, positions = network.config, None
+    device, config, positions = contexts.device, network.config, None
+    chosen = np.arange(len(contexts))
+    if word_share < 1:
+        chosen = np.flatnonzero(torch.rand(len(contexts)).numpy() < word_share)
+    pieces = Pieces(EncodedWords.join(reading.words), device, chosen)
     if config.mention_positions:
         found = [find_mention_positions(config, a.mention_types, a.remaining, a.chooses) for a in indexes]
-        positions = pieces.of_words(as_rows(np.concatenate(found), device))
-    if pieces.owners is not None:
-        piece_rows = as_rows(np.concatenate(reading.piece_rows), device)
-        (contexts,) = take_rows(reading.table, piece_rows, compiled=compiled)
-    current = pieces.of_words(as_rows(rows.current, device))
+        positions = pieces.of_words(as_rows(np.concatenate(found)[chosen], device))
+    if pieces.owners is not None or word_share < 1:
+        piece_rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
+        (contexts,) = take_rows(network.backbone.output_states(reading.table), piece_rows, compiled=compiled)
+    current = pieces.of_words(as_rows(rows.current[chosen], device))
     u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
-    return pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
+    log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
+    if word_share < 1:
+        estimate = log_x.new_zeros(len(rows.current))
+        return estimate.index_copy(0, as_rows(chosen, device), log_x / max(word_share, 1e-9))
+    return log_x
 
 
 def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
@@ -327,6 +341,7 @@ def score_windows(
     *,
     noise: Noise | None,
     carried: Carried | None = None,
+    word_share: float = 1.0,
     compiled: bool = True,
 ) -> BatchScores:
     """Read and score one window of each document, given what the windows before left behind."""
@@ -335,7 +350,9 @@ def score_windows(
     vectors = carried.entities if carried else None
     indexes = [window.index for window in windows if window.index is not None]
     assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"
-    return score_indexes(network, indexes, reading, noise=noise, carried=vectors, compiled=compiled)
+    return score_indexes(
+        network, indexes, reading, noise=noise, carried=vectors, word_share=word_share, compiled=compiled
+    )
 
 
 def score_documents(

@@ -1,0 +1,150 @@
+"""Equation 6 for all particles where words are pieces of one large softmax (a pretrained language model's).
+
+A softmax over fifty thousand pieces for every particle would be too dear. But the logits of a piece split exactly,
+
+    W (h + W_e e) + b = (W h + b) + (W W_e) e,
+
+so the first part is computed once per piece of the text and the second once per state of an entity, and since
+
+    Σ_v exp(a_v + c_v) = Σ_v exp(a_v) · exp(c_v),
+
+what is left per pair of a piece and a state is a product of two vectors: of many pairs, a matrix product. The pieces that open
+a word are in front (``OutputLayer``), so the sum over these alone, which the end of a word needs, is the first part of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.inference.particles import Segment
+from entitynlm.inference.state_tables import StateTable
+from entitynlm.inference.weights import FloatArray
+from entitynlm.inference.word_scorer import WordPairs, WordScorer
+from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.backbones.base import OutputLayer
+from entitynlm.model.entitynlm import EntityNetwork
+
+BLOCK = 4_096
+"""Pieces whose logits are made together: so few that these never leave the processor's cache."""
+
+AHEAD = 64
+"""Words whose logits without entities are computed at once."""
+
+LARGEST_LOGIT = 80.0
+"""Exponentials of larger numbers do not fit; such sums are done again with care, as are those below :data:`SMALLEST_SUM`."""
+
+SMALLEST_SUM = 1e-25
+
+OPEN = 0
+"""The place of a piece that is drawn among those that open a word."""
+
+
+class SoftmaxWordScorer(WordScorer):
+    """The same numbers as :class:`WordScorer`, with one product of vectors per pair."""
+
+    def __init__(self, network: EntityNetwork) -> None:
+        super().__init__(network)
+        output = network.backbone.output_layer()
+        assert output is not None
+        self.output: OutputLayer = output.to(network.W_e)
+        self.end = len(self.output.weight)  # the pseudo-piece that ends a word
+        self._entity_weight = self.output.weight @ network.W_e.detach()  # (V, rank)
+        self._shapes = bool(self._entity_weight.any())  # else entities say nothing about words
+        self._place_logits: Tensor | None = None
+        if network.config.mention_positions:
+            places = network.position_embeddings.detach()
+            self._place_logits = places @ self.output.weight.t()  # (places, V)
+        self._ahead_of: WordTables | None = None
+        self._ahead_words, self._ahead_piece = (0, 0), 0
+        self._ahead_rows = np.zeros(0, dtype=np.int64)  # of each piece from that one on
+        self._ahead_logits = self._entity_weight.new_zeros(0, 0)
+
+    def _score_pairs(
+        self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
+    ) -> FloatArray:
+        rows, which = np.unique(pairs.rows, return_inverse=True)
+        rows = rows if self._shapes else rows[:1]
+        which = which if self._shapes else np.zeros_like(which)
+        vectors = torch.from_numpy(states.vectors[rows]).to(self._entity_weight)
+        narrow = self.network.narrow_entity(vectors)  # (R, rank)
+        log_probs = self._score_contexts(tables, segment, pairs, narrow)
+        scores: FloatArray = log_probs[pairs.contexts, which]
+        return scores
+
+    def _score_contexts(
+        self, tables: WordTables, segment: Segment, pairs: WordPairs, narrow: Tensor
+    ) -> FloatArray:
+        """(C, R) log-probabilities of each context's word with each of R rows."""
+        words = tables.words
+        index, owners = words.expand(segment.first + pairs.words.astype(np.int64))
+        assert owners is not None and words.piece_places is not None
+        ids, opens = words.all_pieces[index], words.piece_places[index] == OPEN
+        self._look_ahead(tables, segment.first, segment.first + len(segment.sentence))
+        of_words = self._ahead_rows[index - self._ahead_piece]
+        states, of_state = np.unique(np.stack([of_words, pairs.places[owners]]), axis=1, return_inverse=True)
+        logits = self._ahead_logits[torch.from_numpy(states[0])]  # (H, V)
+        if self._place_logits is not None:
+            logits += self._place_logits[torch.from_numpy(states[1])]
+        log_opening, log_total = self._sum_pieces(logits, narrow)  # (H, R)
+        columns = self.output.columns[torch.from_numpy(np.minimum(ids, self.end - 1))]
+        of_pieces = torch.from_numpy(of_state)
+        own = logits[of_pieces, columns].double()[:, None] + (
+            self._entity_weight[columns] @ narrow.t()
+        )  # (P, R)
+        opening, total = log_opening[of_pieces], log_total[of_pieces]
+        is_end, is_open = torch.from_numpy(ids == self.end)[:, None], torch.from_numpy(opens)[:, None]
+        log_probs = torch.where(is_end, opening - total, own - torch.where(is_open, opening, total))
+        result = log_probs.new_zeros(len(pairs.words), len(narrow))
+        summed: FloatArray = result.index_add(0, torch.from_numpy(owners), log_probs).numpy()
+        return summed
+
+    def _sum_pieces(self, logits: Tensor, narrow: Tensor) -> tuple[Tensor, Tensor]:
+        """(H, R) log Σ exp(logits + what the row adds), over the pieces that open a word and over all, block by block."""
+        highest = logits.amax(1, keepdim=True) if len(logits) else logits[:, :1]
+        sums, largest = [], narrow.new_zeros(())
+        openers, size = self.output.openers, logits.shape[1]
+        for low, high in ((0, openers), (openers, size)):
+            total = torch.zeros(len(logits), len(narrow), dtype=torch.float64, device=logits.device)
+            for start in range(low, high, BLOCK):
+                stop = min(start + BLOCK, high)
+                added = narrow @ self._entity_weight[start:stop].t()  # (R, BLOCK)
+                largest = torch.maximum(largest, added.amax()) if added.numel() else largest
+                exponentials = (logits[:, start:stop] - highest).exp_()
+                total += exponentials @ added.exp_().t()
+            sums.append(total)
+        opening, total = sums[0], sums[0] + sums[1]
+        log_opening, log_total = (values.log() + highest.double() for values in (opening, total))
+        low_sums = opening < SMALLEST_SUM
+        if float(largest) > LARGEST_LOGIT:
+            low_sums = torch.ones_like(low_sums)
+        self._add_carefully(logits, narrow, low_sums, log_opening, log_total)
+        return log_opening, log_total
+
+    def _add_carefully(
+        self, logits: Tensor, narrow: Tensor, chosen: Tensor, log_opening: Tensor, log_total: Tensor
+    ) -> None:
+        """The sums of pairs whose products under- or overflowed, the plain way."""
+        for state, row in chosen.nonzero().tolist():
+            scores = (logits[state] + self._entity_weight @ narrow[row]).double()
+            log_opening[state, row] = scores[: self.output.openers].logsumexp(0)
+            log_total[state, row] = scores.logsumexp(0)
+
+    def _look_ahead(self, tables: WordTables, first: int, last: int) -> None:
+        """The language model's own logits for some words from ``first`` on, the next ones among them: W is read once for many.
+
+        END is decided in the state that the next piece is drawn from, so the two have one row.
+        """
+        if self._ahead_of is tables and self._ahead_words[0] <= first and last <= self._ahead_words[1]:
+            return
+        bounds = tables.words.piece_bounds
+        assert bounds is not None
+        stop = min(max(last, first + AHEAD), len(tables.words))
+        low, high = int(bounds[first]), int(bounds[stop])
+        own_state = np.ones(high - low, dtype=bool)
+        own_state[1:] = tables.words.all_pieces[low : high - 1] != self.end
+        h = torch.from_numpy(tables.piece_states[low:high][own_state]).to(self._entity_weight)
+        self._ahead_of, self._ahead_words, self._ahead_piece = tables, (first, stop), low
+        self._ahead_rows = np.cumsum(own_state) - 1
+        self._ahead_logits = self.output.logits(h)

@@ -1,0 +1,244 @@
+"""A pretrained causal language model behind the story.
+
+It is frozen: its states are computed once, and what is trained is the entity side. p(word) is the product over its pieces of
+p(piece | h + W_e e_current), and W_e starts at zero, so P(X) starts as the language model's own. Equations 3, 4, 5 and 8 see the
+states of some of its layers.
+
+Where a word ends is part of the word (Pimentel & Meister 2024; Oh & Schuler 2024): after a piece that a word may end with comes
+the pseudo-piece END, whose probability is that of all pieces that open a new word; the next word's first piece is one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from entitynlm.config import ModelConfig
+from entitynlm.errors import ConfigError
+from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates, OutputLayer, register_backbone
+from entitynlm.model.backbones.huggingface.lora import attach_lora, lora_parameters
+from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
+from entitynlm.model.backbones.huggingface.state_cache import read_cached
+from entitynlm.model.backbones.huggingface.tokenizer import CONTINUE, OPEN, SubwordTokenizer
+from entitynlm.model.backbones.huggingface.weights import load_language_model
+from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
+from entitynlm.model.encoding.word_classes import WordClasses
+from entitynlm.model.standardisation import Standardisation
+from entitynlm.progress import SILENT, Progress
+
+ROWS = 256
+"""Distributions over all pieces that are computed at once: bounds the memory."""
+
+HEIGHT = 0.8
+"""How high, between the first layer and the last, those states are that say most about entities."""
+
+
+@register_backbone("huggingface")
+class HuggingFaceBackbone(Backbone):
+    """``backbone = "huggingface:NAME"``: a name that :mod:`.weights` finds a causal language model by.
+
+    The look-ahead proposal reads the frozen states of words by a small bidirectional LSTM.
+    """
+
+    def __init__(
+        self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
+    ) -> None:
+        super().__init__()
+        self.config = config
+        name = config.backbone.partition(":")[2]
+        self.runtime: LanguageModelRuntime = load_language_model(name)
+        if config.lora_rank and config.mode != "lookahead":
+            self.runtime = attach_lora(self.runtime, config.lora_rank)
+            adapters = lora_parameters(self.runtime)
+            self.adapters = nn.ParameterDict({n.replace(".", "/"): value for n, value in adapters.items()})
+        self.vocabulary_size = self.runtime.pieces + 1
+        if config.hidden_size not in (0, self.runtime.width) or not config.entity_size:
+            raise ConfigError(
+                f"a model on {name}, whose states have {self.runtime.width} numbers, has hidden_size = 0 (not "
+                f"{config.hidden_size}) and an entity_size of its own (not {config.entity_size})"
+            )
+        self.layers = choose_layers(config.state_layers, self.runtime.layers, config.mode)
+        self.pretrained = config.mode != "lookahead"
+        self.hidden_size = self.runtime.width
+        self._prepared: set[bytes] = set()
+        self._output: OutputLayer | None = None
+        self._latest: tuple[Tensor, Tensor] | None = None
+        if config.mode == "lookahead":
+            self.hidden_size = config.entity_dim
+            self.scaling = Standardisation(len(self.layers) * self.runtime.width)
+            self.inward = nn.Linear(len(self.layers) * self.runtime.width, self.hidden_size)
+            self.lstm = nn.LSTM(self.hidden_size, self.hidden_size, bidirectional=True)
+            self.join = nn.Linear(2 * self.hidden_size, self.hidden_size)
+
+    @property
+    def state_size(self) -> int:
+        if self.config.mode == "lookahead":
+            return self.hidden_size
+        return len(self.layers) * self.runtime.width
+
+    @staticmethod
+    def make_tokenizer(config: ModelConfig) -> Tokenizer:
+        return SubwordTokenizer.of_runtime(load_language_model(config.backbone.partition(":")[2]))
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
+        """Compute states that are not in the cache yet; documents that were prepared are read from there."""
+        if not self.runtime.trainable:
+            real = [self._take_real(words) for words in documents]
+            read_cached(self.runtime, real, self.layers, progress)
+            self._prepared.update(pieces.tobytes() for pieces in real)
+
+    def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
+        real = [self._take_real(words) for words in documents]
+        states, carry = self._read(real, carry)
+        before, after, rows, base = [], [], [], 0
+        for words, own in zip(documents, states, strict=True):
+            assert words.piece_bounds is not None
+            count = np.concatenate([[0], np.cumsum(words.all_pieces < self.runtime.pieces)])
+            rows.append(base + count[:-1])
+            before.append(base + count[words.piece_bounds[:-1]])
+            after.append(base + count[words.piece_bounds[1:]])
+            base += len(own)
+        table = torch.cat([own.to(self.runtime.device) for own in states])
+        if self.config.mode == "lookahead":
+            return self._look_ahead(documents, table, after)
+        return HiddenStates(documents, table, before, after, carry, rows)
+
+    def read_raw(self, documents: Sequence[EncodedWords]) -> Tensor:
+        real = [self._take_real(words) for words in documents]
+        return torch.cat(self._read(real, None)[0]).to(self.runtime.device)
+
+    def _read(self, real: list[np.ndarray], carry: Carry | None) -> tuple[list[Tensor], Carry | None]:
+        """States of documents; those of prepared ones are on disk, and nothing reads on from these."""
+        if carry is None and all(pieces.tobytes() in self._prepared for pieces in real):
+            kept = read_cached(self.runtime, real, self.layers)
+            return [torch.from_numpy(np.array(states)) for states in kept], None
+        return self.runtime.read(real, self.layers, carry)
+
+    def _take_real(self, words: EncodedWords) -> np.ndarray:
+        """The pieces that the language model reads: all but END."""
+        return words.all_pieces[words.all_pieces < self.runtime.pieces]
+
+    def _look_ahead(
+        self, documents: Sequence[EncodedWords], table: Tensor, after: list[np.ndarray]
+    ) -> HiddenStates:
+        """States of words that have read the words to come as well, from the frozen ones at their last pieces."""
+        lengths = [len(rows) for rows in after]
+        inputs = self._drop(torch.tanh(self.inward(self._drop(self.scaling(table)))))
+        padded = nn.utils.rnn.pad_sequence([inputs[torch.from_numpy(rows)] for rows in after])  # (T, B, d)
+        packed = nn.utils.rnn.pack_padded_sequence(padded, torch.tensor(lengths), enforce_sorted=False)
+        both, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0])
+        hidden = self._drop(torch.tanh(self.join(both)))
+        flat = torch.cat([hidden[:length, column] for column, length in enumerate(lengths)])
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        rows = [np.arange(low, high) for low, high in pairwise(bounds)]
+        pieces = [
+            np.repeat(own, np.diff(words.piece_bounds))
+            for own, words in zip(rows, documents, strict=True)
+            if words.piece_bounds is not None
+        ]
+        return HiddenStates(documents, flat, rows, rows, None, pieces)
+
+    def _drop(self, values: Tensor) -> Tensor:
+        return nn.functional.dropout(values, self.config.dropout, self.training)
+
+    # -- predicting --------------------------------------------------------------------------------------------------
+
+    def output_layer(self) -> OutputLayer:
+        """The language model's own, with the pieces that open words in front."""
+        if self._output is None:
+            self._output = order_output(self.runtime)
+        return self._output
+
+    def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
+        assert places is not None
+        parts = (part.split(ROWS) for part in (u, pieces, places))
+        found = [self._log_prob(*some) for some in zip(*parts, strict=True)]
+        return torch.cat(found) if found else u.new_zeros(0)
+
+    def _log_prob(self, u: Tensor, pieces: Tensor, places: Tensor) -> Tensor:
+        output = self.output_layer().to(u)
+        new = torch.ones(len(u), dtype=torch.bool, device=u.device)
+        new[1:] = (u[1:] != u[:-1]).any(1)  # END and the piece after it are predicted from one state
+        index = new.cumsum(0) - 1
+        logits = output.logits(u[new])  # (n, V)
+        openers = logits[:, : output.openers].logsumexp(-1)
+        total = torch.logaddexp(openers, logits[:, output.openers :].logsumexp(-1))[index]
+        openers = openers[index]
+        ends = pieces == self.runtime.pieces
+        chosen = logits[index, output.columns[pieces.clamp_max(self.runtime.pieces - 1)]]
+        return torch.where(ends, openers - total, chosen - torch.where(places == OPEN, openers, total))
+
+    def log_probs(self, u: Tensor, place: int = 0) -> Tensor:
+        output = self.output_layer().to(u)
+        if self._latest is not None and torch.equal(self._latest[0], u):
+            log_probs = self._latest[1].clone()
+        else:
+            log_probs = torch.log_softmax(output.logits(u), -1)
+            if (
+                len(u) == 1 and not torch.is_grad_enabled()
+            ):  # after an END the next word begins at the same state
+                self._latest = (u.clone(), log_probs.clone())
+        log_openers = log_probs[:, : output.openers].logsumexp(-1, keepdim=True)
+        end = torch.full_like(log_openers, -torch.inf)
+        if place == OPEN:
+            log_probs = log_probs - log_openers
+            log_probs[:, output.openers :] = -torch.inf
+        elif place == CONTINUE:
+            log_probs[:, : output.openers] = -torch.inf
+            end = log_openers
+        return torch.cat([log_probs[:, output.columns], end], 1)
+
+    # -- going on piece by piece -------------------------------------------------------------------------------------
+
+    def start(self) -> Carry:
+        return self.runtime.read([np.zeros(0, dtype=np.int64)], self.layers)[1]
+
+    def state(self, carry: Carry) -> Tensor:
+        return self.runtime.state(carry)
+
+    def step(self, carry: Carry, pieces: Tensor) -> Carry:
+        if bool((pieces >= self.runtime.pieces).all()):
+            return carry  # END is a decision, and nothing that is read
+        return self.runtime.step(carry, pieces)
+
+    def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
+        return self.runtime.select(carry, documents)
+
+    @property
+    def piece_vectors(self) -> Tensor:
+        vectors: Tensor = self.runtime.model.get_input_embeddings().weight
+        return vectors
+
+
+def choose_layers(wanted: str, count: int, mode: str) -> tuple[int, ...]:
+    """The layers that a part reads; P predicts words from the last one, which comes first."""
+    try:
+        layers = [int(layer) for layer in wanted.split("+")] if wanted else [round(HEIGHT * count), count]
+    except ValueError as error:
+        raise ConfigError(f"state_layers are numbers joined by +, as 24+30, not {wanted!r}") from error
+    if not all(0 <= layer <= count for layer in layers):
+        raise ConfigError(f"state_layers = {wanted!r}: the language model has the layers 0 to {count}")
+    if mode in ("generative", "rnnlm"):
+        layers.append(count)
+    return tuple(sorted(set(layers), reverse=True))
+
+
+def order_output(runtime: LanguageModelRuntime) -> OutputLayer:
+    """The output layer with the rows of opening pieces in front; one copy for all who share the language model."""
+    ordered = runtime.ordered_output
+    if ordered is None:
+        openers = torch.from_numpy(SubwordTokenizer.of_runtime(runtime).openers)
+        order = torch.cat([openers.nonzero().squeeze(1), (~openers).nonzero().squeeze(1)])
+        columns = torch.empty_like(order)
+        columns[order] = torch.arange(len(order))
+        bias = None if runtime.output_bias is None else runtime.output_bias.detach()[order]
+        weight = runtime.output_weight.detach()[order].float()
+        ordered = OutputLayer(weight, bias, int(openers.sum()), columns)
+        runtime.ordered_output = ordered
+    return ordered

@@ -1,0 +1,107 @@
+"""A language model with an untrained entity side: it works, it says what it is, and it is stored without the language model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import entitynlm
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.model.pretrained import load_pretrained
+from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
+from support.bare_language_models import needs_extra
+from support.small_model import store_model
+from support.tiny_language_models import save_model
+
+pytestmark = needs_extra
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_model(tmp_path_factory.mktemp("language") / "tiny", "llama", context=256)
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> entitynlm.EntityNLM:
+    return entitynlm.EntityNLM.from_backbone(str(folder))
+
+
+def test_it_says_that_it_is_untrained(model: entitynlm.EntityNLM) -> None:
+    assert "untrained" in repr(model) and model.pretrained.untrained
+    assert any("entitynlm train CORPUS --backbone" in remark for remark in model.pretrained.remarks)
+    for ask in (
+        lambda: model.annotate("Anna slept.", links="network"),
+        lambda: model.next_entity(entitynlm.Document("a", ("Anna", "slept"), ((0, 2),))),
+        lambda: model.log_prob(entitynlm.Document("a", ("Anna", "slept"), ((0, 2),))),
+    ):
+        with pytest.warns(UserWarning, match="untrained"):
+            ask()
+
+
+def test_states_are_standardised_and_words_do_not_see_entities(model: entitynlm.EntityNLM) -> None:
+    network = model.pretrained.get("generative")
+    assert not network.words_see_entities
+    positions = model.pretrained.make(replace(network.config, mention_positions=3))
+    assert not positions.words_see_entities
+    torch.nn.init.ones_(positions.position_embeddings)
+    assert positions.words_see_entities
+    assert not torch.equal(network.scaling.deviation, torch.ones_like(network.scaling.deviation))
+
+
+def test_it_is_the_same_every_time(model: entitynlm.EntityNLM, folder: Path) -> None:
+    again = make_untrained(str(folder)).get("causal").state_dict()
+    assert all(
+        torch.equal(again[name], value) for name, value in model.pretrained.get("causal").state_dict().items()
+    )
+    other = make_untrained(str(folder), seed=2).get("causal").state_dict()
+    assert not torch.equal(again["W_r"], other["W_r"])
+
+
+def test_the_folder_has_the_name_and_the_digest_but_not_the_weights(
+    model: entitynlm.EntityNLM, folder: Path, tmp_path: Path
+) -> None:
+    model.save_pretrained(tmp_path)
+    stored = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))
+    tokenizer = stored["encoder"]["tokenizer"]
+    assert tokenizer["model"] == str(folder) and len(tokenizer["digest"]) == 16
+    for part in ("generative", "causal"):
+        names = set(model.pretrained.get(part).state_dict())
+        assert not any(
+            "runtime" in name or "lm_head" in name or "embed" in name.partition(".")[2] for name in names
+        )
+        assert all(300 not in value.shape for value in model.pretrained.get(part).state_dict().values())
+    again = load_pretrained(tmp_path)
+    assert again.untrained and "untrained" in again.remarks[-1]
+
+
+def test_another_language_model_of_that_name_and_none(
+    model: entitynlm.EntityNLM, folder: Path, tmp_path: Path
+) -> None:
+    place = shutil.copytree(folder, tmp_path / "language")
+    stored = tmp_path / "model"
+    entitynlm.EntityNLM.from_backbone(str(place)).save_pretrained(stored)
+    config = json.loads((place / "config.json").read_text(encoding="utf-8"))
+    (place / "config.json").write_text(json.dumps({**config, "rms_norm_eps": 0.1}), encoding="utf-8")
+    with pytest.raises(ModelError, match="not the one that this model was trained with"):
+        load_model(stored)
+    shutil.rmtree(place)
+    with pytest.raises(ModelError, match=r"stands on the language model .*can't be read here"):
+        load_model(stored)
+
+
+def test_word_boundaries_are_chosen_without_changing_the_model(
+    model: entitynlm.EntityNLM, tmp_path: Path
+) -> None:
+    without = choose_boundaries(model.pretrained, False)
+    assert without.encoder.tokenizer.boundaries is False
+    assert model.pretrained.encoder.tokenizer.boundaries is True
+    assert choose_boundaries(model.pretrained, True) is model.pretrained
+    lstm = load_model(store_model(tmp_path))
+    assert choose_boundaries(lstm, True) is lstm
+    with pytest.raises(ConfigError, match="only of a model that stands on a pretrained language model"):
+        choose_boundaries(lstm, False)
