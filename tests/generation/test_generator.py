@@ -40,7 +40,7 @@ def generate(generator: Generator, state: StoryState, words: int, constraints: C
         state, word = generator.step(state, constraints)
         generated.append(word)
         constraints = constraints.settle(word.e, word.l)
-    return Generated(*(list(values) for values in zip(*generated, strict=True)))
+    return Generated(*(list(values) for values in zip(*(word[:4] for word in generated), strict=True)))
 
 
 def as_document(generated: list[GeneratedWord]) -> EncodedDocument:
@@ -128,7 +128,7 @@ def test_words_of_several_pieces_are_drawn_with_their_probability(copying: bool)
     seeded = torch.Generator().manual_seed(0)
     end = tokenizer.sentence_end
     generator = Generator(network, sentence_end=end, generator=seeded, tokenizer=tokenizer)
-    name = [generator.learn_word(word) for word in ("ab", "a")]
+    name = [generator.words.learn(word) for word in ("ab", "a")]
     state = generator.add_entity(generator.start(), name).choose(1, 1, 2)
     drawn = [generator.step(state, Constraints())[1].x for _ in range(draws)]
     words = [word for word in tokenizer.list_words() if word != SENTENCE_END]

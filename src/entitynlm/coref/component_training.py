@@ -35,6 +35,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.model.components import Component
 from entitynlm.model.encoding.embeddings import read_packaged
 from entitynlm.model.encoding.variables import select_mentions
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document
@@ -140,7 +141,9 @@ def fit_linker(
     """The mean of several linkers, trained on given and on detected mentions of the same documents."""
     examples: list[LinkerExample] = []
     given = [(None, document) for document in map(keep_linkable, documents)]
-    for masking, document in track(progress, "examples", [*given, *product(MASKINGS, documents)]):
+    closed = isinstance(pretrained.encoder.tokenizer, Vocabulary)  # else no word can be hidden as unknown
+    detected = product(MASKINGS if closed else MASKINGS[:1], documents)
+    for masking, document in track(progress, "examples", [*given, *detected]):
         seed = len(examples)  # other words are masked in each example
         examples.append(make_document_example(pretrained, document, gender_prior, masking, seed=seed))
     linkers = [

@@ -228,6 +228,6 @@ def prepare_mentions(
         document,
         [mention.span for mention in ordered],
         [mention.type for mention in ordered],
-        Lexicon(gender_prior, find_head_vectors(proposal, pretrained.encoder.vocabulary)),
+        Lexicon(gender_prior, find_head_vectors(proposal, pretrained.encoder.tokenizer)),
         ProposalScorer(proposal, encoded, [mention.words for mention in ordered], readings),
     )

@@ -7,9 +7,9 @@ entity is spelled as its name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import torch
 
@@ -17,6 +17,8 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.mention_forms import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
+from entitynlm.generation.partial_text import PartialText
+from entitynlm.generation.verification import append_text, is_next_mention
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
 from entitynlm.model.encoding.preprocessing import normalise, unescape
@@ -31,10 +33,24 @@ from entitynlm.text.detokenization import (
     list_unopened,
     restore_capitals,
 )
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
+from entitynlm.text.segmentation import align_span, segment_text
 
-PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
-LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
+PATIENCE = 8
+"""Words after which a mention of the entity that was asked for is forced."""
+
+MOST_PATHS, MOST_PLACES = 5, 3
+"""How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
+
+AHEAD = 4
+"""Words after the mention that was asked for, before a model that looks ahead says whether it is one."""
+
+COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
+"""Words that have a capital only where a sentence starts."""
+
+LONGEST_SENTENCE = 80
+"""Words after which a sentence is ended at the next chance outside of a mention."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +120,23 @@ class _ContinuationWriter:
     def __init__(
         self, pretrained: Pretrained, generator: Generator, text: ReadText | None, request: Request
     ) -> None:
-        self.encoder, self.generator, self.request = pretrained.encoder, generator, request
+        self.pretrained, self.encoder = pretrained, pretrained.encoder
+        self.generator, self.request = generator, request
         self.tokenizer = pretrained.encoder.tokenizer
         self.vocabulary = self.tokenizer if isinstance(self.tokenizer, Vocabulary) else None
+        open_words = generator.words
+        self.spaced = open_words is not None and not open_words.reads_sentence_ends
+        self.sentence_end = (
+            open_words.learn(".") if open_words and self.spaced else self.tokenizer.sentence_end
+        )
         self.text, self.prompt = text, None if text is None else text.document
+        self.verified = self.spaced and bool({"causal", "lookahead"} & {*pretrained.networks})
         self.names: dict[int, tuple[str, ...]] = {}  # of entities, by their numbers
+        self.spans: dict[int, list[Span]] = {}  # their mentions in the prompt
+        self.look_ahead = AHEAD if "lookahead" in pretrained.networks else 1
+        self.marks = self._list_marks()
         self.state = self._read_prompt()
+        self.mention_pieces = self._list_mention_pieces() if self.verified and request.next_entity else ()
         added: dict[int, tuple[str, ...]] = {}
         for member in request.cast:
             words = tuple(member.split())
@@ -123,6 +150,8 @@ class _ContinuationWriter:
         encoded, originals = self.text.encoded, self.text.originals
         spans = zip(originals, encoded.analysis.spans(), strict=True)
         numbers = {mention.entity: number for mention, (_, _, number, _) in spans}
+        for mention in originals:
+            self.spans.setdefault(numbers[mention.entity], []).append(mention.span)
         for entity, mention in choose_names(self.prompt, originals).items():
             self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
         if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
@@ -151,15 +180,20 @@ class _ContinuationWriter:
         new_entities = network.create_entity(mention_types, None)
         places = 1 + (2 * mention_types - 1) * network.config.mention_positions
         contexts = h.expand(len(mention_types), -1)
-        words = network.log_prob_words(contexts, network.project_entity(new_entities), places)
-        types = network.log_prob_types(network.project_state(h))[1:]
-        return 1 + int((types + words[:, self.generator.spell(ids[0])[0]]).argmax())
+        last = self.state.pieces[-1] if self.state.pieces else None
+        place = self.tokenizer.place((), last)
+        words = network.log_prob_words(contexts, network.project_entity(new_entities), places, place)
+        types = torch.from_numpy(self.state.hidden.log_types[0, 1:]).to(words)
+        open_words = self.generator.words
+        first = ids[0] if open_words is None else open_words.spell(ids[0], self.state.pieces)[0]
+        return 1 + int((types + words[:, first]).argmax())
 
     def _encode(self, words: Sequence[str]) -> list[int]:
         recipe = self.encoder.recipe
         normal = [normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words]
         if self.vocabulary is None:
-            return [self.generator.learn_word(word) for word in normal]
+            assert self.generator.words is not None
+            return [self.generator.words.learn(word) for word in normal]
         return [self.vocabulary[word] for word in normal]
 
     def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
@@ -195,36 +229,155 @@ class _ContinuationWriter:
 
     def write(self, name: str) -> Continuation:
         """One continuation."""
-        generated: list[GeneratedWord] = []
-        constraints, state = self.constraints, self.state
-        marks = [mark for mark in PAIRS if not self.tokenizer.is_unknown(mark)]
-        unopened = dict(zip(marks, self._encode(marks), strict=True))
         tokens = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.state.history.position == 0 or ends_sentence(tokens)
-        fresh, sentences, length = at_start, 0, 0
-        while not self._is_enough(len(generated), sentences, fresh):
-            banned = [unopened[mark] for mark in list_unopened(tokens[-200:]) if mark in unopened]
-            banned += [self.tokenizer.sentence_end] if fresh else []
-            forced = constraints.next_entity is not None and len(generated) >= PATIENCE
-            too_long = {0: (self.tokenizer.sentence_end,)} if length >= LONGEST_SENTENCE else {}
-            step = replace(
-                constraints,
-                banned=(*constraints.banned, *banned),
-                force_mention=forced,
-                names={**constraints.names, **too_long},
-            )
-            state, word = self.generator.step(state, step)
-            generated.append(word)
-            constraints = constraints.settle(word.e, word.l)
-            tokens.append(self.tokenizer.join(self.generator.spell(word.x)))
-            fresh = word.x == self.tokenizer.sentence_end
-            sentences, length = sentences + fresh, 0 if fresh else length + 1
-        return self._make_text(generated, name, at_start)
+        partial = PartialText(self.state, self.constraints, tokens, fresh=at_start)
+        if self.verified and self.constraints.next_entity is not None:
+            partial = self._reach_entity(partial)
+        while not partial.is_enough(self.request.words, self.request.sentences):
+            self._extend(partial)
+        if not self.spaced:
+            return self._make_text(partial.words, name, at_start)
+        while self._extend(partial, closing=True):
+            pass
+        return self._make_spaced_text(partial.words, name)[0]
 
-    def _is_enough(self, words: int, sentences: int, fresh: bool) -> bool:
-        if self.request.sentences is not None:
-            return sentences >= self.request.sentences
-        return words >= self.request.words and fresh
+    def _extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
+        """One word more; with ``closing`` only if it closes the sentence that has just ended.
+
+        :param mention: whether a mention starts with it; None: that is drawn.
+        """
+        constraints = partial.constraints
+        banned = [self.marks[mark] for mark in list_unopened(partial.tokens[-200:]) if mark in self.marks]
+        banned += [self.tokenizer.sentence_end] if partial.fresh else []
+        late = len(partial.words) >= PATIENCE
+        too_long = {0: (self.sentence_end,)} if partial.length >= LONGEST_SENTENCE else {}
+        step = replace(
+            constraints,
+            banned=(*constraints.banned, *banned),
+            banned_pieces=self.mention_pieces if mention is False else (),
+            force_mention=mention or (constraints.next_entity is not None and late),
+            no_mention=mention is False,
+            names={**constraints.names, **too_long},
+        )
+        state, word = self.generator.step(partial.state, step)
+        closes = partial.fresh and bool(partial.words) and word.closes_sentence
+        if closing and not closes:
+            return False
+        partial.add(state, word, self._get_word(word.x), fresh=word.ends_sentence or closes)
+        return True
+
+    def _reach_entity(self, start: PartialText) -> PartialText:
+        """The text up to the mention that was asked for and a few words more, as a reader would find it there.
+
+        Some words outside of mentions are drawn; the mention is put where equations 3, 4 and 6 like it best, or next best, until
+        the model, when it annotates the text, finds it as the next one; then other words are tried.
+        """
+        assert start.constraints.next_entity is not None
+        first: PartialText | None = None
+        for _ in range(MOST_PATHS):
+            path, places = start.copy(), []
+            while len(path.words) < PATIENCE:
+                places.append(self._prepare_mention(path.copy(), start.constraints.next_entity))
+                self._extend(path, mention=False)
+            for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
+                while partial.constraints.next_entity is not None or partial.state.history.remaining:
+                    self._extend(partial, mention=True)
+                for _ in range(self.look_ahead):
+                    self._extend(partial)
+                if self._is_found(partial.words):
+                    return partial
+                first = first or partial
+        assert first is not None
+        return first
+
+    def _prepare_mention(self, partial: PartialText, entity: int) -> tuple[float, PartialText]:
+        """How probable a mention of an entity is at the next word, and the text with its words, which are to come.
+
+        They are one of the expressions that the text has for it (the cast's names, for others): that is what a reader knows the
+        entity by. Which one it is, the language model decides.
+        """
+        names = partial.constraints.names
+        if entity in names:
+            choices = [names[entity]]
+        else:
+            known = [self.names[entity], *(self._get_tokens(span) for span in self.spans.get(entity, ()))]
+            capitals = [tuple(capitalise_start(form)) for form in known]
+            inside = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
+            forms = dict.fromkeys(capitals if partial.fresh else [*known, *inside])
+            choices = [tuple(self._encode(form)) for form in forms]
+        score, words = self.generator.choose_words(partial.state, entity, choices, partial.constraints)
+        partial.constraints = replace(partial.constraints, names={**names, entity: words})
+        return score, partial
+
+    def _list_mention_pieces(self) -> tuple[int, ...]:
+        """Pieces that are words of mentions: pronouns, and what the text's entities are called."""
+        assert self.generator.words is not None
+        spans = (span for of_entity in self.spans.values() for span in of_entity)
+        said = {word for span in spans for word in self._get_tokens(span)}
+        said = {word for word in said if word.isalpha() and word.lower() not in {*DETERMINERS, *PREPOSITIONS}}
+        return self.generator.words.list_first_pieces({*said, *PRONOUNS} - {*DETERMINERS})
+
+    def _get_tokens(self, span: Span) -> tuple[str, ...]:
+        assert self.prompt is not None
+        return self.prompt.tokens[span[0] : span[1]][: self.encoder.max_length]
+
+    def _is_found(self, words: Sequence[GeneratedWord]) -> bool:
+        """Whether the mention asked for is the first one that the model finds in the text."""
+        continuation, text = self._make_spaced_text(words, "draft")
+        entity = str(self.constraints.next_entity)
+        asked = [mention.span for mention in continuation.document.mentions if mention.entity == entity]
+        if not asked:
+            return False
+        count = 0 if self.prompt is None else len(self.prompt.tokens)
+        whole = append_text(self.prompt, text, continuation.document)
+        earlier = self.spans.get(self.constraints.next_entity or 0, ())
+        span = (asked[0][0] + count, asked[0][1] + count)
+        return is_next_mention(self.pretrained, whole, count, span, earlier)
+
+    def _list_marks(self) -> dict[str, int]:
+        """Closing quotes and brackets that the model can tell from the opening ones, with their words."""
+        marks = [mark for mark in PAIRS if not self.tokenizer.is_unknown(mark)]
+        closing, opening = self._encode(marks), self._encode([PAIRS[mark] for mark in marks])
+        return {mark: own for mark, own, other in zip(marks, closing, opening, strict=True) if own != other}
+
+    def _get_word(self, x: int) -> str:
+        return self.tokenizer.join((x,)) if self.generator.words is None else self.generator.words[x]
+
+    def _make_spaced_text(self, generated: Sequence[GeneratedWord], name: str) -> tuple[Continuation, str]:
+        """The text of a language model whose pieces say where white space is, cut into words as any other text; and the same
+        with the white space around it.
+        """
+        written = [self.tokenizer.write(word.pieces) or "" for word in generated]
+        bounds = [0, *accumulate(map(len, written))]
+        whole = "".join(written)
+        starts = [end - len(own.lstrip()) for own, end in zip(written, bounds[1:], strict=True)]
+        lead, text = len(whole) - len(whole.lstrip()), whole.strip()
+        cut = segment_text(text)
+        mentions: dict[tuple[int, int], Mention] = {}
+        for first, end, entity in self._list_mentions(generated):
+            span, _ = align_span(cut.offsets, starts[first] - lead, bounds[end] - lead)
+            if span is not None:
+                mentions.setdefault(span, Mention(*span, str(entity)))
+        document = Document(
+            name, cut.tokens, cut.sentences, tuple(mentions.values()), text=text, offsets=cut.offsets
+        )
+        return self._finish_continuation(document, generated), whole
+
+    def _list_mentions(self, generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
+        """Words from … to …, and the entity; a mention that was cut off at the end is as long as what there is."""
+        for at, word in enumerate(generated):
+            if word.r and (at == 0 or generated[at - 1].l == 1):
+                yield at, at + min(word.l, len(generated) - at), word.e
+
+    def _finish_continuation(self, document: Document, generated: Sequence[GeneratedWord]) -> Continuation:
+        """With the types and the names of the entities that are in it."""
+        names = self.encoder.types
+        types = {str(word.e): names[word.r - 1] for word in generated if word.e} if names else {}
+        present = {mention.entity for mention in document.mentions}
+        called = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
+        assert document.text is not None
+        return Continuation(document.text, replace(document, entity_types=types), called)
 
     def _make_text(self, generated: Sequence[GeneratedWord], name: str, at_start: bool) -> Continuation:
         """Words as text, with mentions."""
@@ -249,23 +402,18 @@ class _ContinuationWriter:
                 sentence.append(self._spell(word.e, word.x, spelled))
         end_sentence()
         text, offsets = join_tokens(tokens)
-        mentions = []
-        for at, word in enumerate(generated):
-            if word.r and (at == 0 or generated[at - 1].l == 1):
-                end = places[at] + min(word.l, len(generated) - at)  # one may be cut off at the end
-                mentions.append(Mention(places[at], end, str(word.e)))
-        names = self.encoder.types
-        types = {str(word.e): names[word.r - 1] for word in generated if word.e and names}
+        mentions = [
+            Mention(places[first], places[first] + end - first, str(entity))
+            for first, end, entity in self._list_mentions(generated)
+        ]
         ranges = tuple((a, b) for a, b in pairwise(bounds) if a < b)
         shown = tuple(text[a:b] for a, b in offsets)
-        document = Document(name, shown, ranges, tuple(mentions), types, text, offsets)
-        present = {mention.entity for mention in mentions}
-        called = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
-        return Continuation(text, document, called)
+        document = Document(name, shown, ranges, tuple(mentions), text=text, offsets=offsets)
+        return self._finish_continuation(document, generated)
 
     def _spell(self, entity: int, x: int, spelled: dict[int, int]) -> str:
         if self.vocabulary is None or x != self.vocabulary.unknown:
-            return unescape(self.tokenizer.join(self.generator.spell(x)))
+            return unescape(self._get_word(x))
         ids = self._encode(self.names[entity])
         strange = [w for w, i in zip(self.names[entity], ids, strict=True) if i == self.vocabulary.unknown]
         spelled[entity] = spelled.get(entity, -1) + 1

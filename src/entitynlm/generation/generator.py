@@ -15,16 +15,19 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
+from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.readings import CHUNK, ChunkReader, cut
 from entitynlm.inference.story_state import EntityStates, Expectation, StoryState, create_entities, read_along
 from entitynlm.inference.word_tables import make_row
+from entitynlm.model.backbones.base import Carry
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise
 
 MOST_DRAWS = 100  # of a word, until one comes that is not banned
+FALLBACK = "it"  # where none came
+LEAST = -50.0  # log-probability of an expression that is impossible here, so that one can be chosen anyway
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,11 @@ class Constraints:
     :param next_entity: number of the entity that the next mention must be of.
     :param new_entities: whether new entities may come up.
     :param banned: ids of words that are never chosen (the unknown word, a number's stand-in).
+    :param banned_pieces: pieces that no word begins with.
     :param unknown_for: entities whose name is not in the vocabulary: inside their mentions the unknown word stands for it and
         may be chosen.
     :param names: the words of the next mention of an entity, by the entity's number (0: the next word outside of mentions).
-    :param force_mention: a mention starts at the next word where one may.
+    :param force_mention: a mention starts at the next word where one may.  :param no_mention: none does.
     """
 
     temperature: float = 1.0
@@ -47,10 +51,12 @@ class Constraints:
     next_entity: int | None = None
     new_entities: bool = True
     banned: tuple[int, ...] = ()
+    banned_pieces: tuple[int, ...] = ()
     unknown: int | None = None
     unknown_for: frozenset[int] = frozenset()
     names: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     force_mention: bool = False
+    no_mention: bool = False
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
@@ -69,12 +75,20 @@ class Constraints:
 
 
 class GeneratedWord(NamedTuple):
-    """A word with its variables, as in the paper's second figure."""
+    """A word with its variables, as in the paper's second figure.
+
+    :param pieces: where it has several, those that the language model reads on with.
+    :param ends_sentence: whether a sentence ends with it, and :param closes_sentence: whether it belongs to the sentence that has
+        just ended: a closing quotation mark after a full stop.
+    """
 
     r: int
     e: int
     l: int
     x: int
+    pieces: tuple[int, ...] = ()
+    ends_sentence: bool = False
+    closes_sentence: bool = False
 
 
 class Generator:
@@ -95,10 +109,8 @@ class Generator:
         self.sentence_end = sentence_end
         self.generator = generator
         self.noise = DrawnNoise(generator)
-        self.tokenizer = None if tokenizer is None or tokenizer.encode_pieces([]) is None else tokenizer
-        self._spelling: dict[int, tuple[int, ...]] = {}  # of words that have several pieces, by their keys
-        if self.tokenizer is not None:
-            self.learn_word(SENTENCE_END)
+        spelled = tokenizer is not None and tokenizer.encode_pieces([]) is not None
+        self.words = OpenVocabulary(tokenizer) if tokenizer is not None and spelled else None
 
     @torch.no_grad()
     def start(self) -> StoryState:
@@ -112,13 +124,17 @@ class Generator:
         """The state after a prompt with its mentions."""
         if not len(prompt):
             return self.start()
-        if prompt.pieces is not None and prompt.piece_bounds is not None:
-            spelled = np.split(prompt.pieces, prompt.piece_bounds[1:-1])
-            self._spelling.update(
-                zip(prompt.x.tolist(), (tuple(own.tolist()) for own in spelled), strict=True)
-            )
-        reader, bounds = ChunkReader(self.network), cut(prompt.sentence, CHUNK, aligned=False)
-        chunks = ((start, stop, reader.read(prompt.words, start, stop)) for start, stop in bounds)
+        ended, pieces = bool(prompt.x[-1] == self.sentence_end), None
+        if self.words is not None and prompt.pieces is not None and prompt.piece_bounds is not None:
+            spelled = [own.tolist() for own in np.split(prompt.pieces, prompt.piece_bounds[1:-1])]
+            self.words.learn_text(prompt.x.tolist(), spelled)
+            pieces = next(tuple(own) for own in reversed(spelled) if own)
+            ended = self.words.ends_text(prompt.x.tolist(), spelled)
+        reader = ChunkReader(self.network)
+        chunks = (
+            (start, stop, reader.read(prompt.words, start, stop))
+            for start, stop in cut(prompt.sentence, CHUNK, aligned=False)
+        )
         for step in read_along(self.network, prompt, chunks, noise=self.noise, starts_only=True):
             state = step.after
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
@@ -126,7 +142,8 @@ class Generator:
             state,
             history=replace(state.history, remaining=0),
             open_type=0,
-            sentence=state.sentence + int(prompt.x[-1] == self.sentence_end),
+            sentence=state.sentence + int(ended),
+            pieces=pieces,
             carry=reader.carry,
             hidden=make_row(self.network, self.network.backbone.state(reader.carry)[0]),
         )
@@ -139,7 +156,7 @@ class Generator:
         noise = self.noise.draw(np.zeros(1), net.config.entity_dim)
         vector = net.create_entity(torch.tensor([mention_type]), noise)[0]
         for row in reading.after[0]:
-            vector = net.update(vector, net.project_state(reading.table[int(row)]))
+            vector = net.update(vector, net.project_update(reading.table[int(row)]))
         return state.add_entity(mention_type, vector.cpu().numpy(), words)
 
     @torch.no_grad()
@@ -149,17 +166,47 @@ class Generator:
         chosen = state if state.history.remaining else self._choose_mention(state, constraints)  # 1. and 2.
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
-        draw = self._choose_word if self.tokenizer is None else self._spell_word
-        x = draw(chosen, e, constraints)  # 3.
-        if constraints.names.get(e):
-            x = constraints.names[e][-l]
-        backbone, carry = self.network.backbone, state.carry
-        for piece in self.spell(x):
-            carry = backbone.step(carry, torch.tensor([piece], device=self.network.W_r.device))  # 4.
-        hidden = make_row(self.network, backbone.state(carry)[0])
-        sentence = state.sentence + int(x == self.sentence_end)
-        following = chosen.read(x, hidden, 0, sentence)  # 5. and 6.
-        return replace(following, carry=carry, hidden=hidden), GeneratedWord(r, e, l, x)
+        named = constraints.names.get(e)
+        if self.words is None or named:
+            x = self._choose_word(chosen, e, constraints) if self.words is None else 0  # 3.
+            x = named[-l] if named else x
+            pieces = (x,) if self.words is None else self.words.spell(x, state.pieces)
+            carry = self._read_pieces(state.carry, pieces)  # 4.
+        else:
+            x, pieces, carry = self._draw_word(chosen, e, constraints)
+        hidden = make_row(self.network, self.network.backbone.state(carry)[0])
+        ends, closes = x == self.sentence_end, False
+        if self.words is not None:
+            ends = self.words.ends_sentence(x, pieces, state.previous)
+            closes = self.words.closes_sentence(pieces)
+        following = chosen.read(x, hidden, 0, state.sentence + int(ends))  # 5. and 6.
+        word = GeneratedWord(r, e, l, x, pieces, ends, closes)
+        return replace(following, pieces=pieces, carry=carry, hidden=hidden), word
+
+    @torch.no_grad()
+    def choose_words(
+        self, state: StoryState, entity: int, choices: Sequence[tuple[int, ...]], constraints: Constraints
+    ) -> tuple[float, tuple[int, ...]]:
+        """One of several expressions for an entity, by the probability of their first pieces, and how probable any of them is.
+
+        That is log p(R, E) by equations 3 and 4 plus the logarithm of the pieces' probabilities by equation 6.
+        """
+        assert self.words is not None and state.hidden is not None
+        mention_type = int(state.history.mention_types[entity - 1])
+        place = self.words.tokenizer.place((), state.pieces[-1] if state.pieces else None)
+        chosen = state.choose(mention_type, entity, 1)
+        log_probs = chosen.log_prob_pieces(self.network.backbone.state(state.carry), place)
+        first = [self.words.spell(words[0], state.pieces)[0] for words in choices]
+        scores = log_probs[first].double().clamp_min(LEAST)
+        here = float(state.expect(state.hidden, 0).log_probs[entity - 1])
+        best = choices[self._draw(scores / constraints.temperature)]
+        return here + float(log_probs[sorted(set(first))].logsumexp(0)), best
+
+    def _read_pieces(self, carry: Carry, pieces: Sequence[int]) -> Carry:
+        """What the backbone carries on after some pieces."""
+        for piece in pieces:
+            carry = self.network.backbone.step(carry, torch.tensor([piece], device=self.network.W_r.device))
+        return carry
 
     def _choose_mention(self, state: StoryState, constraints: Constraints) -> StoryState:
         """R, E and L of the next word."""
@@ -178,6 +225,8 @@ class Generator:
 
     def _choose_type(self, state: StoryState, constraints: Constraints) -> int:
         assert state.hidden is not None
+        if constraints.no_mention:
+            return 0
         log_probs = torch.from_numpy(state.hidden.log_types[0].copy())
         known = state.history.mention_types
         for mention_type in range(1, len(log_probs)):
@@ -209,45 +258,60 @@ class Generator:
         log_probs[self._list_banned(entity, constraints)] = -torch.inf
         return self._draw(sharpen(log_probs, constraints))
 
-    def learn_word(self, word: str) -> int:
-        """The key of a word that may be generated: spelled, named or copied."""
-        assert self.tokenizer is not None
-        key = int(self.tokenizer.encode([word])[0])
-        self._spelling[key] = self.tokenizer.pieces(word)
-        return key
-
-    def spell(self, x: int) -> tuple[int, ...]:
-        """The pieces of a word."""
-        return (x,) if self.tokenizer is None else self._spelling[x]
+    # -- words of several pieces ---------------------------------------------------------------------------------------
 
     def _as_text(self, words: Sequence[int]) -> EncodedWords:
-        if self.tokenizer is None:
+        if self.words is None:
             return EncodedWords.of_ids(words)
-        spelled = [self.tokenizer.join(self.spell(x)) for x in words]
+        tokenizer, spelled = self.words.tokenizer, [self.words[x] for x in words]
         x, sentence = np.asarray(words, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
-        found = self.tokenizer.encode_pieces(spelled)
+        found = tokenizer.encode_pieces(spelled, np.ones(len(words), dtype=np.bool_))
         assert found is not None
-        return EncodedWords(x, sentence, *found, np.array([self.tokenizer.rarity(word) for word in spelled]))
+        return EncodedWords(x, sentence, *found, np.array([tokenizer.rarity(word) for word in spelled]))
 
-    def _spell_word(self, state: StoryState, entity: int, constraints: Constraints) -> int:
-        """A word drawn piece by piece, or copied; one that is banned is drawn again."""
-        assert self.tokenizer is not None
-        banned, backbone = self._list_banned(entity, constraints), self.network.backbone
-        share, candidates = state.expect_copy(backbone.state(state.carry))
+    def _draw_word(
+        self, state: StoryState, entity: int, constraints: Constraints
+    ) -> tuple[int, tuple[int, ...], Carry]:
+        """A word drawn piece by piece, or copied, with its pieces and what the backbone carries on after it.
+
+        One that is banned, does not end or can't be shown is drawn again.
+        """
+        assert self.words is not None
+        banned = set(self._list_banned(entity, constraints))
+        share, candidates = state.expect_copy(self.network.backbone.state(state.carry))
         for _ in range(MOST_DRAWS):
             if candidates and float(torch.rand(1, generator=self.generator)) < share:
                 x = candidates[int(torch.randint(len(candidates), (1,), generator=self.generator))]
-            else:
-                carry = state.carry
-                pieces: list[int] = []
-                while not pieces or not self.tokenizer.ends_word(pieces[-1]):
-                    log_probs = state.log_prob_pieces(backbone.state(carry), len(pieces))
-                    pieces.append(self._draw(sharpen(log_probs, constraints)))
-                    carry = backbone.step(carry, torch.tensor([pieces[-1]], device=log_probs.device))
-                x = self.learn_word(self.tokenizer.join(pieces))
-            if x not in banned:
-                break
-        return x
+                if x not in banned:
+                    pieces = self.words.spell(x, state.pieces)
+                    return x, pieces, self._read_pieces(state.carry, pieces)
+                continue
+            pieces, carry = self._draw_pieces(state, entity, constraints)
+            if self.words.is_whole(pieces, in_mention=bool(entity)):
+                x = self.words.learn(self.words.tokenizer.join(pieces))
+                if x not in banned:
+                    return x, pieces, carry
+        x = self.words.learn(FALLBACK)  # nothing that may stand here has any probability to speak of
+        pieces = self.words.spell(x, state.pieces)
+        return x, pieces, self._read_pieces(state.carry, pieces)
+
+    def _draw_pieces(
+        self, state: StoryState, entity: int, constraints: Constraints
+    ) -> tuple[tuple[int, ...], Carry]:
+        """The pieces of a word, or its first ones where it has too many."""
+        assert self.words is not None
+        tokenizer, backbone, carry = self.words.tokenizer, self.network.backbone, state.carry
+        pieces: list[int] = []
+        last = state.pieces[-1] if state.pieces else None
+        while not pieces or (len(pieces) < MOST_PIECES and not tokenizer.ends_word(pieces[-1])):
+            log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
+            opens = bool(entity) and not pieces
+            log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
+            if not pieces:
+                log_probs[list(constraints.banned_pieces)] = -torch.inf
+            pieces.append(self._draw(sharpen(log_probs, constraints)))
+            carry = self._read_pieces(carry, pieces[-1:])
+        return tuple(pieces), carry
 
     def _draw(self, log_probs: Tensor) -> int:
         probs = torch.softmax(log_probs.double().cpu(), -1)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from entitynlm.model.encoding.preprocessing import is_punctuation, unescape
+from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
@@ -20,14 +21,17 @@ MOST_CONTEXTS = 16
 @torch.no_grad()
 def list_near_words(
     network: EntityNetwork,
-    vocabulary: Vocabulary,
+    tokenizer: Tokenizer,
     vectors: np.ndarray,
     mention_types: Sequence[int],
     contexts: np.ndarray,
     *,
     count: int = 8,
 ) -> list[list[str]]:
-    """For each of N vectors (N, D) with its R the words that are nearest to it, in the states (C, D) in which mentions start."""
+    """For each of N vectors (N, D) with its R the words that are nearest to it, in the states (C, D) in which mentions start.
+
+    Where words have several pieces these are words of one piece, or the first pieces of longer ones.
+    """
     if not len(vectors) or not len(contexts):
         return [[] for _ in vectors]
     picked = np.linspace(0, len(contexts) - 1, min(MOST_CONTEXTS, len(contexts))).round().astype(int)
@@ -41,10 +45,11 @@ def list_near_words(
         means.append(network.log_prob_words(h, We.expand(len(h), -1), states).exp().mean(0))
     probs = torch.stack(means).double().cpu().numpy()
     score = probs * (np.log(probs + 1e-12) - np.log(probs.mean(0) + 1e-12))
-    score[:, : vocabulary.specials] = -np.inf
+    specials = range(tokenizer.specials) if isinstance(tokenizer, Vocabulary) else tokenizer.never_generated
+    score[:, list(specials)] = -np.inf
     nearest = []
     for row in score:
         best = [number for number in np.argsort(-row, kind="stable")[: 4 * count].tolist() if row[number] > 0]
-        words = [unescape(vocabulary.words[number]) for number in best]
+        words = [unescape(tokenizer.join((number,))) for number in best]
         nearest.append([word for word in words if not is_punctuation(word)][:count])
     return nearest

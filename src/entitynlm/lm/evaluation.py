@@ -19,6 +19,7 @@ from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.rnnlm import score_words
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.model.rnnlm import LanguageModel
@@ -89,7 +90,7 @@ def check_encoders(first: Encoder, second: Encoder) -> None:
     same_words = first.recipe == second.recipe and (
         first.recipe.punctuation != "paper" or first.singletons == second.singletons
     )
-    if not same_words or first.vocabulary != second.vocabulary:
+    if not same_words or first.tokenizer != second.tokenizer:
         what = "preprocessing" if not same_words else "vocabulary"
         raise ModelError(
             f"the LSTM baseline has another {what} than the model: their perplexities are not of the same words"
@@ -120,7 +121,8 @@ def measure_split(
         shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
         rows += [measure_rnnlm(models.rnnlm, documents, progress, cache_share=share) for share in shares]
     rows += EntityMeasurement(models.pretrained, documents, sampling, progress).measure(likelihoods)
-    unknown = models.pretrained.encoder.vocabulary.unknown
+    tokenizer = models.pretrained.encoder.tokenizer
+    unknown = tokenizer.unknown if isinstance(tokenizer, Vocabulary) else -1  # no key of an open vocabulary
     return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
 
 

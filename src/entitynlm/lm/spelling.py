@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
 ORDER = 5
@@ -39,6 +40,11 @@ class SpellingModel:
     def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
         ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
         return cls(ordinary[len(ordinary) // 2 :], known=ordinary)
+
+    @classmethod
+    def of_tokenizer(cls, tokenizer: Tokenizer) -> SpellingModel | None:
+        """The same for a vocabulary; None where words are open, and every one has a spelling of its own."""
+        return cls.of_vocabulary(tokenizer) if isinstance(tokenizer, Vocabulary) else None
 
     def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
         padded = START * (self.order - 1) + word + END

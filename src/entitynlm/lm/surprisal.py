@@ -7,7 +7,7 @@ out (``surprisal_words``); or, where the document's own mentions are to be used,
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from entitynlm.lm.spelling import SpellingModel
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import Referent, Trace, trace_referents
 from entitynlm.progress import SILENT, Progress
@@ -37,7 +38,7 @@ class TokenRow:
     """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
 
     ``docs/howto-psycholinguists.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of any unknown word, and
-    ``spelled`` that of this very word, with a spelling model for p(word | unknown).
+    ``spelled`` that of this very word, with a spelling model for p(word | unknown). With an open vocabulary both are None.
     """
 
     sentence_id: int
@@ -141,20 +142,25 @@ def measure_surprisal(
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     text = ReadText(pretrained.encoder, document)
-    if not given:
-        text = text.with_mentions(annotate_document(pretrained, document, text=text))
+    if not given:  # an untrained model's guesses at mentions would help nobody
+        untrained = document.with_mentions(()) if pretrained.untrained else None
+        text = text.with_mentions(untrained or annotate_document(pretrained, document, text=text))
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     trace = trace_referents(model, encoded, with_words=given, readings=readings)
+    without, source = score_without_entities(pretrained, encoded, readings)
+    unknown = np.full(len(encoded), math.nan)
     if given or not len(encoded):  # after a word, there is no doubt about mentions that are known
         found_mentions = (~np.isnan(trace.gates)).astype(np.float64)
-        unknown = np.full(len(encoded), math.nan)
         words = WordEstimates(trace.log_words, unknown, trace.mention_expected, found_mentions)
+    elif pretrained.untrained:
+        words = WordEstimates(without, np.zeros(len(encoded)), unknown, unknown)
     else:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         proposal = pretrained.get("causal")
         words = estimate_words(model, proposal, encoded, readings=readings, progress=progress, **sampling)
-    without, source = score_without_entities(pretrained, encoded, readings)
+        if not model.words_see_entities:  # then there is nothing to estimate
+            words = replace(words, log_probs=without, errors=np.zeros(len(encoded)))
     writer = _RowWriter(text, words, without, 1 / math.log(base), spelling)
     return Surprisal(
         tuple(writer.write_tokens(sentence_ends=sentence_ends)),
@@ -204,12 +210,14 @@ class _RowWriter:
     ) -> TokenRow:
         encoder = self.text.encoder
         word = None if place is None else self.text.words.words[place]
-        oov = None if word is None else encoder.tokenizer.is_unknown(word)
+        closed = isinstance(encoder.tokenizer, Vocabulary)
+        oov = encoder.tokenizer.is_unknown(word) if closed and word is not None else None
         surprisal = self._take(-self.unit, self.estimates.log_probs, place)
         spelled = None
         if oov and surprisal is not None and word is not None:
-            self.spelling = self.spelling or SpellingModel.of_vocabulary(encoder.vocabulary)
-            spelled = surprisal - self.spelling.log_prob(word) * self.unit
+            self.spelling = self.spelling or SpellingModel.of_tokenizer(encoder.tokenizer)
+            if self.spelling is not None:
+                spelled = surprisal - self.spelling.log_prob(word) * self.unit
         start, end = (None, None) if index is None else self._locate(index, index)
         return TokenRow(
             sentence_id=sentence + 1,

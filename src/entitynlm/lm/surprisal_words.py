@@ -3,15 +3,16 @@
 With entities it is a particle filter that also counts how often its particles are in a mention. A word's estimate is the mean of
 the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread. (``estimate_log_prob`` instead
 follows the repeat with the largest P(x_1 … x_t): right for a sum over words, but on a novel one repeat would stand for all;
-docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), otherwise P with every entity's
-vector at zero: what is left is a chain of states (outside; in a mention of this type with so many words to come), whose sum over
-all analyses is exact, by the forward algorithm.
+docs/decisions/081.) Without, it is the LSTM baseline where the model carries one (``rnnlm``), the language model itself where P
+stands on a pretrained one, otherwise P with every entity's vector at zero: what is left is a chain of states (outside; in a
+mention of this type with so many words to come), whose sum over all analyses is exact, by the forward algorithm.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import torch
 
 from entitynlm.inference.marginal import make_filters
 from entitynlm.inference.particle_filter import ParticleFilter
@@ -21,13 +22,14 @@ from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp, n
 from entitynlm.inference.word_scorer import score_words
 from entitynlm.inference.word_tables import WordTables
 from entitynlm.lm.rnnlm import score_words as score_baseline
+from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 
-Source = Literal["rnnlm", "entities at zero"]
+Source = Literal["rnnlm", "language model", "entities at zero"]
 
 CHUNK = 2_048  # words between two remarks about progress
 CHAIN_CHUNK = 512  # words; each is asked for at every place that a mention may put it in
@@ -110,7 +112,25 @@ def score_without_entities(
     """(T,) log p(x_t | x_<t) in nats, and by what."""
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
-    return score_with_zero_entities(pretrained.get("generative"), document, readings), "entities at zero"
+    network = pretrained.get("generative")
+    if network.backbone.pretrained:
+        return score_by_backbone(network, document, readings), "language model"
+    return score_with_zero_entities(network, document, readings), "entities at zero"
+
+
+@torch.no_grad()
+def score_by_backbone(
+    network: EntityNetwork, document: EncodedDocument, readings: Readings | None = None
+) -> FloatArray:
+    """What the backbone gives the words when nothing is added to its states."""
+    network.eval()
+    found = [np.zeros(0)]
+    for _, _, tables in (readings or Readings(document)).read(network):
+        states = torch.from_numpy(tables.piece_states).to(network.W_r.device)
+        pieces = Pieces(tables.words, states.device)
+        log_probs = network.backbone.log_prob(states, pieces.ids, pieces.places)
+        found.append(pieces.sum_words(log_probs.double()).cpu().numpy())
+    return np.concatenate(found)
 
 
 def score_with_zero_entities(

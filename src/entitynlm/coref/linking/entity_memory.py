@@ -17,7 +17,7 @@ from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.mentions import CandidateMention, guess_head
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (
@@ -42,16 +42,19 @@ class Lexicon:
     find_vector: Callable[[str], np.ndarray | None] = lambda word: None
 
 
-def find_head_vectors(network: EntityNetwork, vocabulary: Vocabulary) -> Callable[[str], np.ndarray | None]:
-    """A function that gives a word's embedding as a direction from the mean of all; None for an unknown word."""
+def find_head_vectors(network: EntityNetwork, tokenizer: Tokenizer) -> Callable[[str], np.ndarray | None]:
+    """A function that gives a word's embedding (the mean of its pieces') as a direction from the mean of all; None for an unknown
+    word.
+    """
     embeddings: np.ndarray = network.backbone.piece_vectors.detach().cpu().float().numpy()
     mean = embeddings.mean(axis=0)
 
     @cache
     def find(word: str) -> np.ndarray | None:
-        if vocabulary.is_unknown(word):
+        if tokenizer.is_unknown(word):
             return None
-        vector: np.ndarray = embeddings[vocabulary[word]] - mean
+        pieces = [piece for piece in tokenizer.pieces(word) if piece < len(embeddings)]
+        vector: np.ndarray = embeddings[pieces].mean(axis=0) - mean
         return vector / max(float(np.linalg.norm(vector)), SMALLEST_NORM)
 
     return find

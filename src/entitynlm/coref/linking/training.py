@@ -95,6 +95,8 @@ def make_document_example(
 def mask_words(
     pretrained: Pretrained, encoded: EncodedDocument, share: float, generator: np.random.Generator
 ) -> EncodedDocument:
+    if not share:
+        return encoded
     vocabulary = pretrained.encoder.vocabulary
     masked = (generator.random(len(encoded)) < share) & (encoded.x >= vocabulary.specials)
     return dataclasses.replace(encoded, x=np.where(masked, vocabulary.unknown, encoded.x))

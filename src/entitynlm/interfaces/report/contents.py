@@ -148,8 +148,8 @@ def follow_vectors(
         return ()
     rows = [character.places[end] for end in (0, -1) for character in moving]
     types = [trace.referents[row].mention_type for row in rows]
-    network, vocabulary = pretrained.get("generative"), pretrained.encoder.vocabulary
-    near = list_near_words(network, vocabulary, trace.after[rows], types, trace.contexts)
+    network, tokenizer = pretrained.get("generative"), pretrained.encoder.tokenizer
+    near = list_near_words(network, tokenizer, trace.after[rows], types, trace.contexts)
     found = []
     for at, character in enumerate(moving):
         words = np.flatnonzero(encoded.e == trace.referents[character.places[0]].entity)

@@ -1,0 +1,135 @@
+"""Words of an open vocabulary while a text is generated: how they are spelled where they stand, and where sentences end.
+
+A language model whose pieces carry white space says itself where a space is; a name that is put in, or a word that is copied,
+gets a space unless an opening bracket or quotation mark stands before it. Such models read no ``</s>``: a sentence ends after its
+final mark and the quotation marks and brackets that close right after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape
+from entitynlm.model.encoding.tokenizer import Tokenizer
+from entitynlm.text.detokenization import OPENING, STRAIGHT, is_attached
+from entitynlm.text.english import TITLES
+
+MOST_PIECES = 24
+"""A word that is not over after so many pieces is drawn again."""
+
+FINAL_MARKS = tuple(".!?…。！？")
+CLOSING_MARKS = "\"'”’»)]}"
+BROKEN = "\ufffd"  # bytes that are no character
+
+
+class OpenVocabulary:
+    """The words that may be generated with a tokenizer of several pieces per word, by their keys."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.reads_sentence_ends = bool(tokenizer.pieces(SENTENCE_END))
+        self._words: dict[int, str] = {}
+        self._never, self._no_mention = self._list_excluded()
+        self.learn(SENTENCE_END)
+
+    def _list_excluded(self) -> tuple[Tensor, Tensor]:
+        """Pieces that are never drawn, and those with which a mention's word does not begin: it would end the sentence."""
+        never = torch.from_numpy(np.asarray(self.tokenizer.never_generated, dtype=np.int64))
+        whole = [piece for piece in range(len(self.tokenizer)) if self.tokenizer.ends_word(piece)]
+        texts = [self.tokenizer.write([piece]) or "" for piece in whole]
+        pairs = zip(whole, texts, strict=True)
+        ending = [piece for piece, text in pairs if _strip(text).endswith(FINAL_MARKS)]
+        return never, torch.tensor([*never.tolist(), *ending], dtype=torch.int64)
+
+    def learn(self, word: str) -> int:
+        """The key of a word that may be generated: spelled, named or copied."""
+        key = int(self.tokenizer.encode([word])[0])
+        self._words[key] = word
+        return key
+
+    def learn_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> None:
+        """Words that were read; their entities' mentions may repeat them."""
+        for key, own in zip(keys, pieces, strict=True):
+            if key not in self._words and len(own):
+                self._words[key] = self.tokenizer.join(own)
+
+    def __getitem__(self, key: int) -> str:
+        return self._words[key]
+
+    def exclude(self, log_probs: Tensor, *, opens_mention_word: bool) -> Tensor:
+        """The distribution without the pieces that may not come next."""
+        log_probs[self._no_mention if opens_mention_word else self._never] = -torch.inf
+        return log_probs
+
+    # -- words that are put in -----------------------------------------------------------------------------------------
+
+    def spell(self, key: int, before: Sequence[int] | None) -> tuple[int, ...]:
+        """The pieces of a word after the pieces ``before`` it (None: at the start of a text)."""
+        word, pieces = self._words[key], self.tokenizer.pieces(self._words[key])
+        if self.tokenizer.write(pieces) is None or is_attached(word):
+            return pieces
+        if before is not None and not self._opens(self.tokenizer.write(before) or ""):
+            return pieces
+        alone = self.tokenizer.encode_pieces([word])
+        assert alone is not None
+        return tuple(alone[0].tolist())
+
+    @staticmethod
+    def _opens(text: str) -> bool:
+        """Whether the next word follows without a space: after "(", or a quotation mark that itself follows a space."""
+        mark, rest = text[-1:], text[:-1]
+        return mark in OPENING or (mark in STRAIGHT and (rest.isspace() or rest[-1:] in OPENING))
+
+    def list_first_pieces(self, words: Iterable[str]) -> tuple[int, ...]:
+        """The pieces that are one of these words alone, after a space or not, with a capital or not."""
+        found: set[int] = set()
+        for form in {form for word in words for form in (word, word.lower(), word.capitalize())}:
+            for spaces in (None, np.ones(1, dtype=np.bool_)):
+                spelled = self.tokenizer.encode_pieces([form], spaces)
+                assert spelled is not None
+                if sum(not self.tokenizer.ends_word(piece) for piece in spelled[0].tolist()) <= 1:
+                    found.add(int(spelled[0][0]))
+        return tuple(sorted(found))
+
+    # -- words that were drawn -------------------------------------------------------------------------------------------
+
+    def is_whole(self, pieces: Sequence[int], *, in_mention: bool) -> bool:
+        """Whether a word was drawn to its end, and is one that can be shown; no line ends inside of a mention."""
+        if not self.tokenizer.ends_word(pieces[-1]):
+            return False
+        text = self.tokenizer.write(pieces)
+        if text is None:
+            return True
+        shown = text.strip()
+        good = bool(shown) and shown.isprintable() and BROKEN not in shown
+        return good and not (in_mention and "\n" in text)
+
+    def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:
+        """Whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""
+        if self.reads_sentence_ends:
+            return x == self.tokenizer.sentence_end
+        if not _strip(self.tokenizer.write(pieces) or "").endswith(FINAL_MARKS):
+            return False
+        last = unescape(self._words.get(previous, "")) if self._words.get(x) == "." else ""
+        return not (f"{last.lower()}." in TITLES or (len(last) == 1 and last.isupper() and last != "I"))
+
+    def ends_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> bool:
+        """Whether a text ends with the end of a sentence."""
+        last = len(keys) - 1
+        while last > 0 and not self.reads_sentence_ends and self.closes_sentence(pieces[last]):
+            last -= 1
+        return self.ends_sentence(keys[last], pieces[last], keys[last - 1] if last else 0)
+
+    def closes_sentence(self, pieces: Sequence[int]) -> bool:
+        """Whether a word is no more than marks that belong to the sentence before it."""
+        text = self.tokenizer.write(pieces) or ""
+        return bool(text) and not _strip(text)
+
+
+def _strip(text: str) -> str:
+    """A text without the quotation marks and brackets that close at its end."""
+    return text.rstrip(CLOSING_MARKS)

@@ -1,0 +1,32 @@
+"""The prompt and its continuation as one document, and who is mentioned next in it."""
+
+from __future__ import annotations
+
+from entitynlm.generation.verification import append_text, find_next_mention, overlaps
+from entitynlm.interfaces.api import as_document
+from entitynlm.text.document import Document, Mention
+
+
+def test_a_continuation_is_appended_with_its_space() -> None:
+    prompt, later = as_document("Anna lost her key. She"), as_document("called Bob. He came.")
+    whole = append_text(prompt, " called Bob. He came.", later)
+    assert whole.text == "Anna lost her key. She called Bob. He came."
+    assert whole.tokens == (*prompt.tokens, *later.tokens)
+    assert whole.sentences == ((0, 5), (5, 9), (9, 12))  # the prompt's last sentence goes on
+    ended = append_text(as_document("Anna slept."), "\n\nBob came.", as_document("Bob came."))
+    assert ended.text == "Anna slept.\n\nBob came." and ended.sentences == ((0, 3), (3, 6))
+
+
+def test_a_prompt_without_its_text_is_written_by_the_usual_rules() -> None:
+    prompt = Document("x", ("Anna", "slept", "."))
+    assert append_text(prompt, " He came.", as_document("He came.")).text == "Anna slept. He came."
+    assert append_text(None, "He came.", as_document("He came.")).text == "He came."
+
+
+def test_the_next_mention_is_the_first_and_outermost() -> None:
+    document = as_document("Anna lost her key. Her old key was gone.")
+    mentions = [Mention(0, 1, "a"), Mention(2, 4, "k"), Mention(5, 6, "a"), Mention(5, 8, "k")]
+    span, same = find_next_mention(document.with_mentions(mentions), 5)
+    assert span == (5, 8) and same == {(2, 4)}
+    assert find_next_mention(document, 5) == (None, set())
+    assert overlaps((5, 8), (7, 8)) and overlaps((5, 6), (5, 8)) and not overlaps((5, 6), (6, 8))

@@ -1,0 +1,225 @@
+"""Surprisal with a pretrained language model: its own while entities are untrained, prefix-stable, with an open vocabulary."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import entitynlm
+from entitynlm.text.document import Document, Mention
+from support.bare_language_models import (
+    import_minicons,
+    list_openers,
+    measure_words,
+    needs_extra,
+    needs_smollm2,
+    read_directly,
+)
+from support.tiny_language_models import FAMILIES, save_model
+
+TEXT = "The old captain looked at the sea and his daughter waited by the fire"
+STORY = (
+    "Anna lost her key in the garden. She called Bob, and he didn't come. The old man knew who had it; "
+    "nobody else did. Again she asked for the key (it was Bob's), and he gave it to her."
+)
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> entitynlm.EntityNLM:
+    folder = tmp_path_factory.mktemp("language-model")
+    return entitynlm.EntityNLM.from_backbone(str(save_model(folder, request.param, context=512)))
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> entitynlm.EntityNLM:
+    return entitynlm.EntityNLM.from_backbone("smollm2")
+
+
+def find_runtime(model: entitynlm.EntityNLM) -> Any:
+    return model.pretrained.get("generative").backbone.runtime
+
+
+def bits(model: entitynlm.EntityNLM, text: str | Document, **options: Any) -> np.ndarray:
+    return np.array([row.surprisal for row in model.surprisal(text, **options).tokens])
+
+
+def find_bounds(model: entitynlm.EntityNLM, text: str) -> list[int]:
+    """Where the pieces of each word begin and end, by the lengths of the words as the tokenizer spells them in the text."""
+    tokenizer = find_runtime(model).tokenizer
+    words = [f" {word}" if number else word for number, word in enumerate(text.split(" "))]
+    counts = [len(tokenizer(word, add_special_tokens=False)["input_ids"]) for word in words]
+    return np.concatenate([[0], np.cumsum(counts)]).tolist()
+
+
+def check_against_transformers(model: entitynlm.EntityNLM, text: str) -> None:
+    runtime, bounds = find_runtime(model), find_bounds(model, text)
+    pieces, log_probs = read_directly(runtime, text)
+    assert len(pieces) == bounds[-1] and len(bounds) > 5
+    plain = measure_words(pieces, log_probs, bounds)
+    assert bits(model, text, word_boundaries=False) == pytest.approx(plain, abs=1e-4)
+    bounded = measure_words(pieces, log_probs, bounds, list_openers(runtime))
+    assert bits(model, text) == pytest.approx(bounded, abs=1e-4)
+    # Over the text all boundaries cancel but the last.
+    last = -np.logaddexp.reduce(log_probs[-1, list_openers(runtime)]) / np.log(2)
+    assert bounded.sum() == pytest.approx(plain.sum() + last, abs=1e-4)
+
+
+@needs_extra
+def test_words_are_those_of_transformers(tiny: entitynlm.EntityNLM) -> None:
+    check_against_transformers(tiny, TEXT)
+
+
+@needs_smollm2
+@pytest.mark.slow
+def test_words_are_those_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
+    check_against_transformers(smollm2, TEXT)
+
+
+@needs_extra
+def test_the_sum_is_that_of_all_pieces(tiny: entitynlm.EntityNLM) -> None:
+    """With punctuation and contractions too; pieces are those of the text where each word is spelled on its own."""
+    runtime = find_runtime(tiny)
+    encoded = tiny.pretrained.encoder.encode(entitynlm.interfaces.api.as_document(STORY))
+    pieces = [int(piece) for piece in encoded.pieces if piece < runtime.pieces]
+    assert runtime.tokenizer.decode(pieces) == STORY
+    with torch.no_grad():
+        logits = runtime.model(torch.tensor([[runtime.start, *pieces]])).logits[0].double()
+    total = -torch.log_softmax(logits, -1)[range(len(pieces)), pieces].sum().item() / np.log(2)
+    assert bits(tiny, STORY, word_boundaries=False).sum() == pytest.approx(total, abs=1e-4)
+    assert bits(tiny, STORY).sum() == pytest.approx(total, abs=1e-4)  # it ends with a mark, which surely ends
+
+
+@needs_extra
+def test_given_mentions_leave_the_words_as_they_are_until_entities_are_trained(
+    tiny: entitynlm.EntityNLM,
+) -> None:
+    tokens = tuple(TEXT.split())
+    mentions = (Mention(0, 3, "captain"), Mention(8, 10, "daughter"), Mention(8, 9, "captain"))
+    document = Document("text", tokens, ((0, len(tokens)),), mentions, text=TEXT)
+    with pytest.warns(UserWarning, match="untrained"):
+        found = tiny.surprisal(document)
+    plain = bits(tiny, document.with_mentions(()))
+    assert [row.surprisal for row in found.tokens] == pytest.approx(plain, abs=1e-4)
+    assert [row.without_entities for row in found.tokens] == pytest.approx(plain, abs=1e-4)
+    assert found.source == "language model"
+    assert all(np.isfinite(row.referent_surprisal) and row.entropy >= 0 for row in found.mentions)
+
+
+@needs_extra
+def test_the_vocabulary_is_open(tiny: entitynlm.EntityNLM) -> None:
+    found = tiny.surprisal("Zyxgorff met 1,234 Ångströms — naïvely – and ☃ .")
+    assert all(row.surprisal is not None and np.isfinite(row.surprisal) for row in found.tokens)
+    assert {row.oov for row in found.tokens} == {row.spelled for row in found.tokens} == {None}
+    assert found.mentions == () and {row.mention_expected for row in found.tokens} == {None}
+
+
+def train_words(model: entitynlm.EntityNLM) -> entitynlm.EntityNLM:
+    """The same model as if its words had learnt to see entities."""
+    network = model.pretrained.make(model.pretrained.get("generative").config)
+    network.load_state_dict(model.pretrained.get("generative").state_dict())
+    torch.manual_seed(1)
+    torch.nn.init.normal_(network.W_e, std=0.5)
+    other = entitynlm.EntityNLM.from_backbone(model.pretrained.encoder.tokenizer.model)
+    other.pretrained.networks["generative"] = network.eval()
+    del other.pretrained.notes["untrained"]
+    return other
+
+
+@needs_extra
+def test_with_entities_that_words_see(tiny: entitynlm.EntityNLM) -> None:
+    model = train_words(tiny)
+    found = model.surprisal(STORY, samples=20, repeats=2)
+    without = np.array([row.without_entities for row in found.tokens])
+    assert without == pytest.approx(bits(tiny, STORY), abs=1e-4)
+    assert not np.allclose([row.surprisal for row in found.tokens], without, atol=1e-3)
+    assert all(0 <= row.mention_expected <= 1 for row in found.tokens)
+    assert "untrained" not in repr(model) and "untrained" in repr(tiny)
+
+
+@needs_extra
+def test_a_word_does_not_depend_on_what_follows(tiny: entitynlm.EntityNLM) -> None:
+    """Prefixes, cut at random white space, have the same words with the same surprisal."""
+    whole = tiny.surprisal(STORY).tokens
+    spaces = [place for place, character in enumerate(STORY) if character == " "]
+    for cut in np.random.default_rng(5).choice(spaces, 8, replace=False).tolist():
+        part = tiny.surprisal(STORY[:cut]).tokens
+        assert [row.token for row in part] == [row.token for row in whole[: len(part)]]
+        expected = [row.surprisal for row in whole[: len(part)]]
+        assert [row.surprisal for row in part] == pytest.approx(expected, abs=1e-4)
+
+
+@needs_extra
+def test_neither_does_a_word_that_sees_entities(tiny: entitynlm.EntityNLM) -> None:
+    """Along given mentions exactly; where mentions are sampled, a prefix has other draws, and agrees within the errors."""
+    model = train_words(tiny)
+    tokens = tuple(TEXT.split())
+    mentions = (Mention(0, 3, "captain"), Mention(8, 9, "captain"), Mention(5, 7, "sea"))
+    document = Document("text", tokens, ((0, len(tokens)),), mentions)
+    whole = model.surprisal(document)
+    assert not np.allclose([row.surprisal for row in whole.tokens], bits(tiny, TEXT), atol=1e-2)
+    for cut in (4, 7, 8, 12):
+        kept = [mention for mention in mentions if mention.end <= cut]
+        part = Document("text", tokens[:cut], ((0, cut),), tuple(kept))
+        expected = [row.surprisal for row in whole.tokens[:cut]]
+        assert bits(model, part, mentions="given") == pytest.approx(expected, abs=1e-3)
+    options: dict[str, Any] = {"mentions": "sampled", "samples": 100, "repeats": 8}
+    sampled, part_sampled = model.surprisal(TEXT, **options), model.surprisal(" ".join(tokens[:8]), **options)
+    for row, other in zip(sampled.tokens, part_sampled.tokens, strict=False):
+        assert row.surprisal is not None and other.surprisal is not None and row.error is not None
+        assert abs(row.surprisal - other.surprisal) < 6 * row.error + 0.1
+
+
+# -- beside minicons -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> entitynlm.EntityNLM:
+    folder = tmp_path_factory.mktemp("language-model")
+    return entitynlm.EntityNLM.from_backbone(str(save_model(folder, "llama", context=512)))
+
+
+def score_with_minicons(model: entitynlm.EntityNLM, text: str, **options: Any) -> np.ndarray:
+    runtime = find_runtime(model)
+    with pytest.warns() if runtime.tokenizer.pad_token is None else contextlib.nullcontext():
+        scorer = import_minicons().IncrementalLMScorer(runtime.model, "cpu", tokenizer=runtime.tokenizer)
+    options = {"bos_token": True, "surprisal": True, "base_two": True, **options}
+    (words,) = scorer.word_score_tokenized([text], str.split, **options)
+    return np.array([bits for _, bits in words])
+
+
+def check_against_minicons(model: entitynlm.EntityNLM) -> None:
+    runtime, bounds = find_runtime(model), find_bounds(model, TEXT)
+    pieces, log_probs = read_directly(runtime, TEXT)
+    # Without word boundaries the two agree.
+    plain = bits(model, TEXT, word_boundaries=False)
+    assert score_with_minicons(model, TEXT) == pytest.approx(plain, abs=1e-3)
+    # With them minicons has our definition, but for it only pieces with a space open a word: no marks, no end of the text.
+    narrow = measure_words(pieces, log_probs, bounds, list_openers(runtime, marks=False))
+    assert score_with_minicons(model, TEXT, bow_correction=True) == pytest.approx(narrow, abs=1e-3)
+    wide = bits(model, TEXT)
+    assert np.abs(wide - narrow).max() > 0.1
+    # Without a start piece, which it adds only when asked, the first piece has no number, and all others are one too early:
+    # where words are one piece each, a word has the number of the next one, and the last has 0 bits.
+    with torch.no_grad():
+        logits = runtime.model(torch.tensor([pieces])).logits[0].double()
+    early = -torch.log_softmax(logits, -1)[range(len(pieces) - 1), pieces[1:]].numpy() / np.log(2)
+    expected = [early[start:end].sum() for start, end in pairwise(bounds)]
+    assert score_with_minicons(model, TEXT, bos_token=False) == pytest.approx(expected, abs=1e-3)
+
+
+@needs_extra
+def test_beside_minicons(llama: entitynlm.EntityNLM) -> None:
+    import_minicons()
+    check_against_minicons(llama)
+
+
+@needs_smollm2
+@pytest.mark.slow
+def test_beside_minicons_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
+    import_minicons()
+    check_against_minicons(smollm2)
