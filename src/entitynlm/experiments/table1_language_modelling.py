@@ -21,6 +21,7 @@ from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, Res
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, check_encoders, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import COMPARABLE, ENTITY_LIKELIHOODS, PAPER, SplitScores, compare_rows, pool_seeds
+from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.training.settings import Settings
@@ -105,6 +106,10 @@ class LanguageModelling:
             say("remark: no RNNLM row: the model has none (train with --rnnlm, or name one with --rnnlm)")
         if self.ngram and "train" not in self.documents:
             say("remark: no 5-gram row: the corpus has no training documents to estimate it from")
+        elif self.ngram and not isinstance(pretrained.encoder.tokenizer, Vocabulary):
+            say(
+                "remark: no 5-gram row: the model has an open vocabulary, and n-grams are of words that can be listed"
+            )
         models = self._gather(pretrained, rnnlm)
         return Perplexities({split: [self._measure(split, models)] for split in self.splits}, self.sampling)
 
@@ -168,7 +173,7 @@ class LanguageModelling:
         if rnnlm is not None:
             baseline = rnnlm.get_language_model()
             check_encoders(pretrained.encoder, rnnlm.encoder)
-        if self.ngram and "train" in self.documents:
+        if self.ngram and "train" in self.documents and isinstance(pretrained.encoder.tokenizer, Vocabulary):
             train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
             ngram = estimate_ngrams(map(pretrained.encoder.encode, train), pretrained.encoder)
         return ModelsCompared(pretrained, baseline, ngram)

@@ -22,6 +22,7 @@ from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_ch
 from entitynlm.prediction.network import predictor
 from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, PredictorData
+from entitynlm.prediction.network.story_states import StoryStates
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.progress import SILENT, Progress
@@ -40,6 +41,7 @@ class TrainingStories:
     train: Sequence[Document]
     development: Sequence[Document]
     progress: Progress = SILENT
+    language_model: str = ""
 
     @cached_property
     def counts(self) -> ContextCounts:
@@ -54,7 +56,11 @@ class TrainingStories:
     @cached_property
     def data(self) -> PredictorData:
         self.progress.message("ours: reading the training stories")
-        return predictor.prepare_data(self.slots, _list_slots(self.development), counts=self.counts)
+        states = StoryStates(self.language_model) if self.language_model else None
+        if states is not None:
+            states.prepare((*self.train, *self.development), self.progress)
+        slots = _list_slots(self.development)
+        return predictor.prepare_data(self.slots, slots, counts=self.counts, states=states)
 
 
 def _list_slots(stories: Sequence[Document], **options: Any) -> TrainingSlots:
@@ -97,7 +103,10 @@ class Predictors:
         if name == "entitynlm":
             if self.pretrained is None:
                 raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
-            return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
+            P, encoder = self.pretrained.get("generative"), self.pretrained.encoder
+            stories = [*self.training.development, *(slotted.story for slotted in self.stories)]
+            P.backbone.prepare([encoder.encode_words(story).words for story in stories])
+            return CachedChooser(NetworkChooser(P, encoder))
         if name == "ours":
             return CachedChooser(self._load_ours() if stored else self._train_ours())
         ours, network = self.get("ours"), self.get("entitynlm")
@@ -152,7 +161,8 @@ def reproduce(
     seeds: Sequence[int] = (1,),
 ) -> dict[int, list[PredictionRow]]:
     """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
-    training = TrainingStories(documents["train"], documents["dev"], runner.progress)
+    language_model = config.language_model if config else ""
+    training = TrainingStories(documents["train"], documents["dev"], runner.progress, language_model)
     tables: dict[int, list[PredictionRow]] = {}
     for seed in seeds:
         first = tables[seeds[0]] if tables else []

