@@ -9,6 +9,7 @@ Methods take a raw text or a :class:`~entitynlm.text.document.Document`; the sam
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,11 +19,12 @@ from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClusteri
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.model.packaged import DEFAULT
-from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
+from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.text.document import Document, Span
 from entitynlm.text.segmentation import segment_text
+from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
 
 if TYPE_CHECKING:
     from entitynlm.generation.continuations import Continuation
@@ -30,15 +32,37 @@ if TYPE_CHECKING:
 
 
 class EntityNLM:
-    """A trained model: P, its proposals, and all that turns documents into numbers."""
+    """A model: P, its proposals, and all that turns documents into numbers."""
 
     def __init__(self, pretrained: Pretrained) -> None:
         self.pretrained = pretrained
 
     @classmethod
     def from_pretrained(cls, path: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
-        """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote."""
-        return cls(load_pretrained(path, device=device))
+        """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote.
+
+        ``huggingface:NAME`` is the same as :meth:`from_backbone`.
+        """
+        return cls(load_model(path, device=device))
+
+    @classmethod
+    def from_backbone(cls, name: str, *, device: str = "cpu", seed: int = 1) -> EntityNLM:
+        """A pretrained language model with an untrained entity side: its words are the language model's own.
+
+        :param name: ``smollm2``, a folder of ``transformers``, a ``.gguf`` file, or a name on the Hugging Face hub.
+        :param seed: of the random parameters that guess at entities until they are trained.
+        """
+        return cls(make_untrained(name, device=device, seed=seed))
+
+    def __repr__(self) -> str:
+        network = next(iter(self.pretrained.parts.values()), None)
+        backbone = network.config.backbone if network is not None else "no backbone"
+        state = "entity side untrained" if self.pretrained.untrained else ", ".join(self.pretrained.parts)
+        return f"<EntityNLM on {backbone}: {state}>"
+
+    def _warn_untrained(self) -> None:
+        if self.pretrained.untrained:
+            warnings.warn("the entity side of this model is untrained: entities are guesses", stacklevel=3)
 
     def save_pretrained(self, path: str | Path) -> None:
         """Store the model in a folder (weights as safetensors, the rest as JSON)."""
@@ -46,6 +70,7 @@ class EntityNLM:
 
     def log_prob(self, document: Document) -> AnalysisScore:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
+        self._warn_untrained()
         network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
         return score_document(network, encoder.encode(document), encoder.show_words(document))
 
@@ -68,6 +93,7 @@ class EntityNLM:
         :param keep_mentions: take a document's own mentions and only link them.
         :param possessives: also mentions such as "her" in "her mother" (else: outermost ones only).
         """
+        self._warn_untrained()
         options = Options(samples, links, scores, keep_mentions, possessives, seed)
         return annotate_document(self.pretrained, as_document(text), options)
 
@@ -79,6 +105,7 @@ class EntityNLM:
         samples: int = 50,
         repeats: int = 4,
         base: float = 2.0,
+        word_boundaries: bool | None = None,
         seed: int = 0,
     ) -> Surprisal:
         """The surprisal of each word and each referent: ``tokens`` and ``mentions``, with a row each.
@@ -86,11 +113,19 @@ class EntityNLM:
         :param mentions: condition on the document's own (``given``) or sum over possible ones (``sampled``).
         :param samples: particles per repeat; the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
+        :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
+            the model was trained, which is with them.
         """
         from entitynlm.lm.surprisal import measure_surprisal
 
         settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
-        return measure_surprisal(self.pretrained, as_document(text), mentions=mentions, base=base, **settings)
+        pretrained = self.pretrained
+        if word_boundaries is not None:
+            pretrained = choose_boundaries(pretrained, word_boundaries)
+        found = measure_surprisal(pretrained, as_document(text), mentions=mentions, base=base, **settings)
+        if found.mentions:
+            self._warn_untrained()
+        return found
 
     def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
         """Predict the next entity, at the end of a text or at one of its tokens.
@@ -98,6 +133,7 @@ class EntityNLM:
         Only what stands before that place is used; the mentions of a raw text are found first. ``choice.ranked`` lists (entity,
         probability), the likeliest first; a new entity has the empty name.
         """
+        self._warn_untrained()
         if isinstance(document, str):
             document = self.annotate(document)
         place = len(document) if position is None else position
@@ -130,6 +166,8 @@ class EntityNLM:
         """
         from entitynlm.generation.continuations import Request, generate_continuations
 
+        if cast or next_entity is not None or not new_entities:
+            self._warn_untrained()
         request = Request(words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities)
         prompt = None if text is None else as_document(text)
         return generate_continuations(self.pretrained, prompt, request, count=count, seed=seed)
@@ -148,6 +186,7 @@ class EntityNLM:
         """
         from entitynlm.coref.reranking.combination import BY_MODEL, Combination, list_needed, score_list
 
+        self._warn_untrained()
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
         combination = BY_MODEL if weights is None else Combination(weights)
@@ -158,7 +197,7 @@ class EntityNLM:
 
 
 def load(name: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
-    """The model that ships with the package, another one by its name, or one from a folder."""
+    """The model that ships with the package, another one by its name, one from a folder, or ``huggingface:NAME``."""
     return EntityNLM.from_pretrained(name, device=device)
 
 

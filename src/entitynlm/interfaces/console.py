@@ -83,10 +83,10 @@ class Terminal(Progress):
             write_text(self.json_path, text + "\n")
 
     def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
-        """A model, with a remark where there is something to say about its folder."""
-        from entitynlm.model.pretrained import load_pretrained
+        """A model, with a remark where there is something to say about it."""
+        from entitynlm.training.untrained import load_model
 
-        pretrained = load_pretrained(path, device=device)
+        pretrained = load_model(path, device=device)
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained

@@ -25,6 +25,7 @@ from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD
 from entitynlm.model.devices import check_device, prepare_torch
+from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import DEFAULT, find_model, list_models
 from entitynlm.text.formats.registry import FORMATS, get_format, parse_format
 
@@ -74,13 +75,21 @@ def check_output_format(format: str | None) -> str | None:
 
 
 def check_model(model: Any) -> Any:
-    """The name itself if the package carries a model of that name, or the folder has a model in it."""
+    """The name itself if the package carries a model of that name, the folder has a model in it, or it is a language model's."""
+    language_model = strip_prefix(model) if model is not None else None
+    if language_model is not None:
+        return f"{PREFIX}{check_language_model(language_model)}"
     if model is not None and str(model) not in list_models():
         folder = find_model(model)
         if not (folder / "model.json").is_file():
             hint = f"Train one with: entitynlm train CORPUS --out {folder}"
             raise ModelError(f"{folder}: there is no model here (no model.json). {hint}")
     return model
+
+
+def check_backbone(name: str | None) -> str | None:
+    """The language model's name itself (a path made absolute) if it may be one that can be read here."""
+    return None if name is None else check_language_model(name)
 
 
 def check_figure(path: Path) -> Path:
@@ -96,6 +105,7 @@ _FIGURE = "The figure's file: .png, .svg or .pdf."
 
 Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
+Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone)]
 OptionalPath = Annotated[Path | None, typer.Option(callback=check_exists)]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]

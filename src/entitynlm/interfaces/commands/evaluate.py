@@ -41,7 +41,7 @@ def evaluate_lm(
     other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
     with shared.start_runner(terminal, source.device) as runner:
         found = perplexity.make_experiment(corpus, splits, runner).evaluate(pretrained, other)
-    facts = {"model": str(model), "vocabulary": len(pretrained.encoder.vocabulary)}
+    facts = {"model": str(model), "vocabulary": len(pretrained.encoder.tokenizer)}
     present(table1.describe(found, corpus=corpus.name, facts=facts), terminal)
 
 

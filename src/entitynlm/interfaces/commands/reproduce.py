@@ -112,18 +112,22 @@ def reproduce_entity(
     ours_config: options.OptionalPath = None,
     config: options.Config = None,
     set_: options.Set = None,
+    backbone: options.Backbone = None,
     seeds: str = "1",
     split: str = "test",
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
 
+    :param backbone: A pretrained language model behind EntityNLM, whose states our predictor sees, too.
     :param split: Which stories to ask about: test or dev.
     """
     numbers = shared.parse_numbers(seeds, "--seeds")
     wanted = shared.choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     changes = parse_changes(set_ or [])
-    settings = load_settings(config, changes if config else {**load_packaged_settings("inscript"), **changes})
+    if not config and not backbone:
+        changes = {**load_packaged_settings("inscript"), **changes}
+    settings = load_settings(config, changes, language_model=backbone)
     corpus = source.open()
     documents = {name: list(corpus.documents(name)) for name in ("train", "dev")}
     source.prepare(threads=1)  # small networks: a second thread only gets in the way
@@ -133,7 +137,7 @@ def reproduce_entity(
 
     stories = read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=True, human=has_guesses(stories))
-    config_of_ours = load_config(ours_config)
+    config_of_ours = load_config(ours_config, language_model=backbone or "")
     with shared.start_runner(terminal, source.device, out) as runner:
         found = table3.reproduce(documents, stories, names, runner, settings, config_of_ours, numbers)
     result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})

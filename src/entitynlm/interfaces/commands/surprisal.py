@@ -64,6 +64,7 @@ def surprisal(
     rows: Table = "tokens",
     measuring: SurprisalOptions,
     sentence_ends: bool = False,
+    word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -73,6 +74,8 @@ def surprisal(
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param sentence_ends: Add rows for the ends of sentences (</s>).
+    :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
+        Default: as the model was trained, which is with them.
     """
     assert files is not None
     table_kind = choose_kind(kind, out)
@@ -81,8 +84,11 @@ def surprisal(
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
     from entitynlm.lm.spelling import SpellingModel
+    from entitynlm.training.untrained import choose_boundaries
 
-    spelling = SpellingModel.of_vocabulary(pretrained.encoder.vocabulary)
+    if word_boundaries is not None:
+        pretrained = choose_boundaries(pretrained, word_boundaries)
+    spelling = SpellingModel.of_tokenizer(pretrained.encoder.tokenizer)
     how: dict[str, Any] = {"sentence_ends": sentence_ends, "spelling": spelling}
     figures: list[dict[str, Any]] = []
 

@@ -16,8 +16,9 @@ from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
+from entitynlm.model.language_models import check_language_model, strip_prefix
 from entitynlm.text.corpora import open_corpus
-from entitynlm.training.settings import load_settings
+from entitynlm.training.settings import Settings, load_settings
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def train(
     config: options.Config = None,
     set_: options.Set = None,
     which: PartOptions,
+    backbone: options.Backbone = None,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     resume: bool = False,
     format: options.Format = None,
@@ -70,12 +72,15 @@ def train(
     """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
 
     :param out: The model's folder.
+    :param backbone: A pretrained causal language model behind the story: smollm2, a folder of transformers, a .gguf file, or a
+        name on the Hugging Face hub (see: entitynlm models).
     :param start_from: Start from this model's LSTM language model and its vocabulary
         (pretrain one on plain text with --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
     """
     parts = which.choose()
-    settings = load_settings(config, parse_changes(set_ or []))
+    settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
+    check_parts(settings, parts, start_from)
     for remark in settings.remarks:
         terminal.remark(f"remark: {remark}", markup=False)
     into_model = which.proposal or (which.rnnlm_only and (out / "model.json").exists())
@@ -113,6 +118,19 @@ def train(
         terminal.print(f"{part}: development loss {best:.4f} nats per word (epoch {epoch})")
     terminal.print(f"stored in {out}")
     terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
+
+
+def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) -> None:
+    """Whether a pretrained language model can be read, and is not asked to start from an LSTM or to be its own baseline."""
+    name = strip_prefix(settings.model.backbone)
+    if name is None:
+        return
+    check_language_model(name)
+    if "rnnlm" in parts or start_from is not None:
+        option = "--start-from" if start_from is not None else "--rnnlm"
+        raise ConfigError(
+            f"{option} is for models with an LSTM; here the language model without entities is {name} itself"
+        )
 
 
 def parse_changes(changes: list[str]) -> dict[str, Any]:

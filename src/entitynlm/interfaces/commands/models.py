@@ -1,0 +1,121 @@
+"""``entitynlm models``: the models that are here, and the language models that can stand behind one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from entitynlm.cache import cache_folder
+from entitynlm.errors import ModelError
+from entitynlm.interfaces import options
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.model.language_models import (
+    EXTRA,
+    PREFIX,
+    KnownLanguageModel,
+    list_language_models,
+    list_missing,
+)
+from entitynlm.model.packaged import DEFAULT, FOLDER, list_models
+
+Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=options.check_exists)]
+
+
+def models(*, folders: Folders = None, terminal: Terminal) -> None:
+    """List what --model and train --backbone can name: packaged models, models in folders of yours, and language models.
+
+    :param folders: Folders of models, or folders that such folders are in.
+    """
+    from entitynlm.interfaces.views import draw_table
+
+    known = list_language_models()
+    found = [_describe_model(FOLDER / name, name, known) for name in list_models()]
+    found += [_describe_model(path, str(path), known) for path in _find_folders(folders or [])]
+    lines = [
+        (f"[bold]{escape(row['name'])}[/bold]", *map(escape, _show_model(row)), _show_size(row["bytes"]))
+        for row in found
+    ]
+    terminal.print(draw_table(("model", "parts", "stands on", "size"), lines, right=("size",)))
+    lines = [
+        (f"[bold]{escape(one.name)}[/bold]", _show_size(one.size), *map(escape, _show_language_model(one)))
+        for one in known
+    ]
+    terminal.print()
+    headings = ("language model", "size", "licence", "digest", "here")
+    terminal.print(draw_table(headings, lines, right=("size",)))
+    if missing := list_missing():
+        needed = f"language models need {', '.join(missing)}: pip install 'entitynlm[{EXTRA}]'"
+        terminal.print(f"\n{needed}", markup=False)
+    terminal.print(
+        f"\nother language models: a folder, a .gguf file or a hub name; what is unpacked goes to {cache_folder()}"
+    )
+    languages = [{**asdict(one), "place": one.place and str(one.place)} for one in known]
+    more = {"language_models": languages, "missing": missing, "cache": str(cache_folder())}
+    terminal.write_json({"models": found, **more})
+
+
+def _find_folders(folders: Sequence[Path]) -> list[Path]:
+    """Those that are models, and the models right inside of the others."""
+    found: list[Path] = []
+    for folder in folders:
+        inside = [folder] if (folder / "model.json").is_file() else sorted(folder.glob("*/"))
+        models = [path for path in inside if (path / "model.json").is_file()]
+        if not models:
+            raise ModelError(f"{folder}: there is no model here or in a folder right below")
+        found += models
+    return found
+
+
+def _describe_model(folder: Path, name: str, known: Sequence[KnownLanguageModel]) -> dict[str, Any]:
+    """What a folder's configuration says; ``state`` is about the language model that it stands on."""
+    row: dict[str, Any] = {"name": name, "folder": str(folder), "default": name == DEFAULT, "parts": []}
+    row |= {"components": [], "language_model": None, "untrained": False, "state": "unreadable"}
+    row["bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    try:
+        stored = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        row["parts"], row["components"] = list(stored["parts"]), list(stored.get("components", {}))
+        row["untrained"] = "untrained" in stored.get("notes", {})
+        tokenizer = stored["encoder"].get("tokenizer", {})
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return row
+    row["state"] = "ready"
+    if "digest" in tokenizer:
+        row["language_model"] = {key: tokenizer[key] for key in ("model", "digest")}
+        row["state"] = _find_state(tokenizer["model"], tokenizer["digest"], known)
+    return row
+
+
+def _find_state(name: str, digest: str, known: Sequence[KnownLanguageModel]) -> str:
+    """Whether a language model is here, as far as that is known without reading all of it."""
+    for one in known:
+        if one.name == name and one.place is not None:
+            return "ready" if one.digest in (None, digest) else "another language model of this name is here"
+    return "ready" if Path(name).exists() else "its language model is not here"
+
+
+def _show_model(row: dict[str, Any]) -> tuple[str, str]:
+    parts = ", ".join([*row["parts"], *row["components"]]) + (" (default)" if row["default"] else "")
+    stands = "its own LSTM"
+    if row["language_model"] is not None:
+        stands = f"{print_path(row['language_model']['model'])} {row['language_model']['digest']}"
+    remarks = ["entity side untrained"] * row["untrained"] + [row["state"]] * (row["state"] != "ready")
+    return parts, "; ".join([stands, *remarks])
+
+
+def _show_language_model(one: KnownLanguageModel) -> tuple[str, str, str]:
+    here = "ready" if one.cached else "unpacked at first use" if one.place else f"no: {one.install}"
+    return (
+        one.licence or "see its card",
+        one.digest or "",
+        f"{here} ({PREFIX}{one.name})" if one.place else here,
+    )
+
+
+def _show_size(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size else ""

@@ -1,0 +1,163 @@
+"""Pretrained language models on the command line: train --backbone, --model huggingface:NAME, models."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from safetensors import safe_open
+from typer.testing import CliRunner
+
+import entitynlm
+from entitynlm.errors import ConfigError, ModelError
+from entitynlm.interfaces.cli import app
+from entitynlm.model.packaged import DEFAULT
+from support.bare_language_models import needs_extra
+from support.small_model import STORY
+from support.tiny_language_models import save_model
+
+PIECES = 300
+
+
+@pytest.fixture(scope="module")
+def language_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_model(tmp_path_factory.mktemp("language") / "tiny", "llama", context=256)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    for split in ("train", "dev"):
+        words = [["Anna", "lost", "her", "key", "."], ["She", "called", "Bob", "."]]
+        clusters = [[[0, 0], [2, 2], [5, 5]], [[7, 7]]]
+        lines = [{"doc_id": f"{split}{n}", "sentences": words, "clusters": clusters} for n in range(3)]
+        text = "\n".join(map(json.dumps, lines))
+        (folder / f"{split}.jsonl").write_text(text + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def run(*arguments: object, text: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), input=text)
+
+
+def train(corpus: Path, language_model: Path, out: Path, *options: str) -> Result:
+    small = ("--set", "model.entity_size=8", "--set", "training.epochs=2")
+    return run("train", corpus, "--backbone", language_model, "--out", out, *small, *options)
+
+
+@needs_extra
+def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    result = train(corpus, language_model, out, "--lookahead")
+    assert result.exit_code == 0, result.output
+    stored = json.loads((out / "model.json").read_text(encoding="utf-8"))
+    assert stored["parts"]["generative"]["backbone"] == f"huggingface:{language_model}"
+    assert stored["parts"]["generative"]["entity_size"] == 8
+    assert (
+        stored["notes"]["training"]["generative"]["training"]["learning_rate"] == 0.003
+    )  # of pretrained.toml
+    for path in out.glob("**/*.safetensors"):  # nothing of the language model's own
+        with safe_open(path, "pt") as tensors:
+            shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
+        assert not any(PIECES in shape or PIECES + 1 in shape for shape in shapes)
+    again = train(corpus, language_model, out, "--lookahead", "--resume")
+    assert again.exit_code == 0, again.output
+    assert again.stdout == result.stdout
+    table = run("surprisal", "--model", out, "--samples", 5, "--repeats", 2, text=STORY)
+    assert table.exit_code == 0, table.output
+    rows = list(csv.DictReader(io.StringIO(table.stdout), delimiter="\t"))
+    assert all(float(row["surprisal"]) > 0 for row in rows) and {row["oov"] for row in rows} == {""}
+    assert not entitynlm.load(out).pretrained.untrained
+
+
+@needs_extra
+def test_the_language_model_alone(language_model: Path, tmp_path: Path) -> None:
+    json_path = tmp_path / "summary.json"
+    options = ("surprisal", "--model", f"huggingface:{language_model}")
+    result = run(*options, "--json", json_path, text=STORY)
+    assert result.exit_code == 0, result.output
+    assert "entity side" in result.stderr and "untrained" in result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout), delimiter="\t"))
+    assert [row["surprisal"] for row in rows] == [row["without_entities"] for row in rows]
+    figures = json.loads(json_path.read_text(encoding="utf-8"))
+    assert figures["model"] == f"huggingface:{language_model}"
+    assert figures["documents"][0]["without_entities_by"] == "language model"
+    without = run(*options, "--no-word-boundaries", text=STORY)
+    assert without.exit_code == 0 and without.stdout != result.stdout
+    assert run(*options, "--word-boundaries", text=STORY).stdout == result.stdout
+
+
+def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: Path) -> None:
+    file = tmp_path / "story.txt"
+    file.write_text(STORY, encoding="utf-8")
+    result = run("surprisal", file, "--no-word-boundaries")
+    assert isinstance(result.exception, ConfigError) and "stands on a pretrained" in str(result.exception)
+
+
+@needs_extra
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rnnlm",), "--rnnlm is for models with an LSTM"),
+        (("--start-from", DEFAULT), "--start-from is for models with an LSTM"),
+        (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
+        (("--set", "model.state_layers=9+12"), "layers 0 to 3"),
+        (("--set", "model.hidden_size=64"), "hidden_size = 0"),
+    ],
+)
+def test_options_that_make_no_sense(
+    corpus: Path, language_model: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    result = train(corpus, language_model, tmp_path / "model", *options)
+    assert isinstance(result.exception, ConfigError) and message in str(result.exception)
+
+
+def test_a_setting_that_names_the_language_model_is_checked_too(corpus: Path, tmp_path: Path) -> None:
+    result = run("train", corpus, "--out", tmp_path / "a", "--set", "model.backbone=huggingface:./nowhere")
+    assert isinstance(result.exception, ModelError) and "no such folder" in str(result.exception)
+
+
+def test_models_lists_the_packaged_one_and_smollm2() -> None:
+    result = run("models", "--json", "-")
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)
+    packaged = {row["name"]: row for row in figures["models"]}[DEFAULT]
+    assert packaged["default"] and packaged["state"] == "ready" and "linker" in packaged["components"]
+    assert figures["language_models"][0]["name"] == "smollm2"
+    assert DEFAULT in run("models").stdout
+
+
+@needs_extra
+def test_models_in_folders(language_model: Path, tmp_path: Path) -> None:
+    entitynlm.EntityNLM.from_backbone(str(language_model)).save_pretrained(tmp_path / "runs" / "mine")
+    for given in (tmp_path / "runs", tmp_path / "runs" / "mine"):
+        found = json.loads(run("models", given, "--json", "-").stdout)["models"][-1]
+        assert found["name"].endswith("mine") and found["untrained"] and found["state"] == "ready"
+        assert found["language_model"]["model"] == str(language_model)
+    stored = tmp_path / "runs" / "mine" / "model.json"
+    stored.write_text(stored.read_text("utf-8").replace(str(language_model), "/gone"), encoding="utf-8")
+    assert (
+        "not here"
+        in json.loads(run("models", tmp_path / "runs", "--json", "-").stdout)["models"][-1]["state"]
+    )
+    (tmp_path / "empty").mkdir()
+    result = run("models", tmp_path / "empty")
+    assert isinstance(result.exception, ModelError) and "no model here" in str(result.exception)
+
+
+def test_listing_models_imports_neither_torch_nor_transformers() -> None:
+    code = "import sys; from entitynlm.interfaces.cli import app; app(['models'], standalone_mode=False); "
+    code += "assert not {'torch', 'transformers'} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
