@@ -94,7 +94,7 @@ def annotate(pretrained: Pretrained, runtime: LanguageModelRuntime, document: Do
 
 def measure_entities(context: Context, runtime: LanguageModelRuntime, document: Document) -> list[Figure]:
     """What summing entities out, or finding them, costs on top of the language model."""
-    pretrained = train_entities(context.choose(60, 6), context.choose(4, 1))
+    pretrained = train_entities(context.choose(60, 6), context.choose(10, 1))
     encoded = pretrained.encoder.encode_words(document)
     pieces = encoded.words.all_pieces
     text = pieces[pieces < runtime.pieces]

@@ -32,10 +32,8 @@ BLOCK = 4_096
 AHEAD = 64
 """Words whose logits without entities are computed at once."""
 
-LARGEST_LOGIT = 80.0
-"""Exponentials of larger numbers do not fit; such sums are done again with care, as are those below :data:`SMALLEST_SUM`."""
-
 SMALLEST_SUM = 1e-25
+"""A sum of products below this may have lost terms to underflow, and is done again with care, as one that overflowed is."""
 
 OPEN = 0
 """The place of a piece that is drawn among those that open a word."""
@@ -103,23 +101,20 @@ class SoftmaxWordScorer(WordScorer):
     def _sum_pieces(self, logits: Tensor, narrow: Tensor) -> tuple[Tensor, Tensor]:
         """(H, R) log Σ exp(logits + what the row adds), over the pieces that open a word and over all, block by block."""
         highest = logits.amax(1, keepdim=True) if len(logits) else logits[:, :1]
-        sums, largest = [], narrow.new_zeros(())
+        sums = []
         openers, size = self.output.openers, logits.shape[1]
         for low, high in ((0, openers), (openers, size)):
             total = torch.zeros(len(logits), len(narrow), dtype=torch.float64, device=logits.device)
             for start in range(low, high, BLOCK):
                 stop = min(start + BLOCK, high)
                 added = narrow @ self._entity_weight[start:stop].t()  # (R, BLOCK)
-                largest = torch.maximum(largest, added.amax()) if added.numel() else largest
                 exponentials = (logits[:, start:stop] - highest).exp_()
                 total += exponentials @ added.exp_().t()
             sums.append(total)
         opening, total = sums[0], sums[0] + sums[1]
         log_opening, log_total = (values.log() + highest.double() for values in (opening, total))
-        low_sums = opening < SMALLEST_SUM
-        if float(largest) > LARGEST_LOGIT:
-            low_sums = torch.ones_like(low_sums)
-        self._add_carefully(logits, narrow, low_sums, log_opening, log_total)
+        unsafe = (opening < SMALLEST_SUM) | ~torch.isfinite(total)
+        self._add_carefully(logits, narrow, unsafe, log_opening, log_total)
         return log_opening, log_total
 
     def _add_carefully(
