@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from entitynlm.config import load_toml
+
 ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {"errors", "files", "extras", "config", "progress", "cache"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
@@ -107,3 +109,20 @@ def test_equation_8_stands_where_it_belongs(path: Path) -> None:
             )
         if isinstance(node, ast.Attribute) and node.attr == "W_delta":
             raise AssertionError(f"{name_of(path)} uses W_delta")
+
+
+def test_every_module_has_an_evident_test_file() -> None:
+    """One of its own name, or the one that tests/modules.toml names."""
+    tests = Path(__file__).parent
+    own = {path.stem.removeprefix("test_") for path in tests.rglob("test_*.py")}
+    elsewhere = load_toml(tests / "modules.toml")
+    modules = {str(path.relative_to(ROOT).with_suffix("")): path.stem for path in ROOT.rglob("*.py")}
+    for module, name in modules.items():
+        if name not in ("__init__", "__main__"):
+            assert (name in own) != (module in elsewhere), (
+                f"{module}: name its test file in tests/modules.toml"
+            )
+    for module, test in elsewhere.items():
+        assert module in modules and (tests / test).is_file(), (
+            f"{module} = {test}: there is no such module or test"
+        )

@@ -307,7 +307,9 @@ class Generator:
             log_probs = state.log_prob_pieces(backbone.state(carry), tokenizer.place(pieces, last))
             opens = bool(entity) and not pieces
             log_probs = self.words.exclude(log_probs, opens_mention_word=opens)
-            if not pieces or (tokenizer.write(pieces) or "-").isspace():  # a word may follow the end of a line
+            if (
+                not pieces or (tokenizer.write(pieces) or "-").isspace()
+            ):  # a word may follow the end of a line
                 log_probs[list(constraints.banned_pieces)] = -torch.inf
             pieces.append(self._draw(sharpen(log_probs, constraints)))
             carry = self._read_pieces(carry, pieces[-1:])
