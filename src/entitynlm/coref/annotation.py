@@ -6,8 +6,10 @@ A model without a linker takes the links from the proposal as well.
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
+from entitynlm.coref.end_to_end.resolver import EndToEndResolver
 from entitynlm.coref.linking.linker import Linker, link_mentions
 from entitynlm.coref.mention_detection import (
     DetectedMention,
@@ -57,6 +59,9 @@ def annotate_document(
 ) -> Document:
     """The document with mentions and entities; ``text`` is the document as it was encoded (and perhaps read) before."""
     options = options or Options()
+    resolver = pretrained.get_component(EndToEndResolver) if options.links == "weighed" else None
+    if resolver is not None and len(document) and not options.samples:
+        return _resolve(pretrained, resolver, document, options, text)
     proposal = choose_proposal(pretrained)
     text = text or ReadText(pretrained.encoder, document)
     encoded, readings = text.encoded, text.readings
@@ -90,6 +95,39 @@ def annotate_document(
         model, proposal, encoded, particles=particles, seed=options.seed, readings=readings
     )
     return add_confidences(annotated, encoded, drawn)
+
+
+def _resolve(
+    pretrained: Pretrained,
+    resolver: EndToEndResolver,
+    document: Document,
+    options: Options,
+    text: ReadText | None,
+) -> Document:
+    """Mentions and links by the end-to-end resolver, which finds nested mentions too and has confidences of its own."""
+    given = [mention.span for mention in document.mentions] if options.keep_mentions else None
+    encoded = text.encoded if text else None
+    found = resolver.resolve(pretrained.encoder, document, encoded=encoded, given=given)
+    if not (options.possessives or options.keep_mentions):
+        reach = [0, *accumulate((mention.span[1] for mention in found), max)]
+        found = [m for m, before in zip(found, reach, strict=False) if m.span[1] > before]
+    known = {mention.span: document.entity_types.get(mention.entity) for mention in document.mentions}
+    annotated = _put_mentions(
+        document,
+        [DetectedMention(m.span, None, known.get(m.span) or m.type, m.cluster) for m in found],
+    )
+    if not options.scores:
+        return annotated
+    sure = {mention.span: mention for mention in found}
+    first = {entity.mentions[0] for entity in annotated.entities}
+    scored = []
+    for mention in annotated.mentions:
+        own = sure[mention.span]
+        attributes = [(CONFIDENCE, f"{own.probability:.3f}")]
+        if mention not in first:
+            attributes.append((LINK_CONFIDENCE, f"{own.link_probability:.3f}"))
+        scored.append(dataclasses.replace(mention, attributes=tuple(attributes)))
+    return annotated.with_mentions(scored, annotated.entity_types)
 
 
 def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Document:

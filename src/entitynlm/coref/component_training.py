@@ -3,6 +3,7 @@
 Each component is stored in the model's folder when it is finished, so an interrupted training goes on with the next one.
 """
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
@@ -10,6 +11,8 @@ from itertools import chain, product
 import numpy as np
 
 from entitynlm.coref.annotation import annotate_document
+from entitynlm.coref.end_to_end.resolver import EndToEndResolver
+from entitynlm.coref.end_to_end.training import TrainingSettings, fit_resolver
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.linker import Linker
 from entitynlm.coref.linking.training import (
@@ -32,6 +35,7 @@ from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.inference.readings import Readings
+from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 from entitynlm.model.components import Component
 from entitynlm.model.encoding.embeddings import read_packaged
 from entitynlm.model.encoding.variables import select_mentions
@@ -40,8 +44,14 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document
 
-COMPONENTS: dict[str, type[Component]] = {"types": TypeClassifier, "bias": MentionBias, "linker": Linker}
+COMPONENTS: dict[str, type[Component]] = {
+    "types": TypeClassifier,
+    "bias": MentionBias,
+    "linker": Linker,
+    "resolver": EndToEndResolver,
+}
 """In the order of training: the linker is trained on mentions that were found with the bias, and typed."""
+EPOCHS = 18  # of a linker
 BIASES = (0.0, 0.3, 0.6, 0.9)
 PRIOR_WORDS = 40_000  # of GloVe, the most frequent, that the gender prior covers
 MASKINGS = ((0.0, False), (0.05, False), (0.07, True), (0.1, True))
@@ -55,12 +65,12 @@ class ComponentSettings:
     bias: float | None = None
     proposal_weight: float = 0.45
     hidden: int = 96
-    epochs: int = 18
+    epochs: int | None = None
     linkers: int = 2
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.hidden, self.epochs, self.linkers) < 1:
+        if min(self.hidden, self.linkers) < 1 or self.epochs == 0:
             raise ConfigError("a linker needs at least one hidden unit, one epoch and one seed")
 
 
@@ -83,10 +93,20 @@ def train_component(
     elif name == "bias":
         value = choose_bias(pretrained, development) if settings.bias is None else settings.bias
         pretrained.set_component(MentionBias(value))
+    elif name == "resolver":
+        chosen = TrainingSettings(seed=settings.seed)
+        chosen = dataclasses.replace(chosen, epochs=settings.epochs or chosen.epochs)
+        pretrained.set_component(fit_resolver(pretrained.encoder, train, development, chosen, progress))
     else:
         counts = count_pronouns(text.tokens for text in chain(train, plain_texts))
         gender_prior = learn_gender_prior(counts, *read_packaged(PRIOR_WORDS))
         pretrained.set_component(fit_linker(pretrained, train, gender_prior, settings, progress))
+
+
+def choose_components(pretrained: Pretrained) -> list[str]:
+    """What ``annotate`` needs: a resolver on a pretrained language model, the other components on a network of our own."""
+    on_language_model = isinstance(pretrained.encoder.tokenizer, SubwordTokenizer)
+    return [name for name in COMPONENTS if (name == "resolver") == on_language_model]
 
 
 def fit_types(pretrained: Pretrained, documents: Sequence[Document]) -> TypeClassifier:
@@ -152,7 +172,7 @@ def fit_linker(
             proposal_weight=settings.proposal_weight,
             gender_prior=gender_prior,
             hidden=settings.hidden,
-            epochs=settings.epochs,
+            epochs=settings.epochs or EPOCHS,
             seed=settings.seed + number,
             progress=progress,
         )

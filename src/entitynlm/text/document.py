@@ -190,7 +190,8 @@ class Document:
 
     def column(self, name: str) -> tuple[str | None, ...]:
         """A column by name, filled with ``None`` where the document does not have it."""
-        return self.columns.get(name, (None,) * len(self.tokens))
+        values = self.columns.get(name)
+        return (None,) * len(self.tokens) if values is None else values
 
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None

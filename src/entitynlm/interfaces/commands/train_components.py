@@ -13,12 +13,12 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus
 
-ALL_COMPONENTS = "types,bias,linker"
+ALL_COMPONENTS = "types,bias,linker,resolver"
 
 
-def check_components(names: str) -> str:
+def check_components(names: str | None) -> str | None:
     known = ALL_COMPONENTS.split(",")
-    if unknown := [name for name in names.split(",") if name not in known]:
+    if unknown := [name for name in (names or known[0]).split(",") if name not in known]:
         raise ConfigError(f"there is no component {unknown[0]!r}; choose from {', '.join(known)}")
     return names
 
@@ -28,11 +28,11 @@ def train_components(
     corpus: options.Corpus,
     model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
     out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
-    components: Annotated[str, typer.Option(callback=check_components)] = ALL_COMPONENTS,
+    components: Annotated[str | None, typer.Option(callback=check_components)] = None,
     plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_exists)] = None,
     bias: float | None = None,
     hidden: options.Count = 96,
-    epochs: options.Count = 18,
+    epochs: Annotated[int | None, typer.Option(min=1)] = None,
     again: bool = False,
     compact: bool = False,
     format: options.Format = None,
@@ -40,15 +40,15 @@ def train_components(
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Train the components that annotate uses: mention types, mention bias and linker.
+    """Train the components that annotate uses: mention types, mention bias and linker, or on a language model the resolver.
 
     :param model: The model's folder (see: entitynlm train).
     :param out: Store the whole model here; default: in its own folder.
-    :param components: Which components, separated by commas.
+    :param components: Which components (types, bias, linker, resolver), separated by commas; default: those that suit the model.
     :param plain_text: More text without annotation, to learn the gender of names from.
     :param bias: The mention bias; default: the best of some on development documents.
     :param hidden: Hidden units of a linker.
-    :param epochs: Epochs of the linker's training.
+    :param epochs: Epochs of the linker's (default 18) or the resolver's (10) training.
     :param again: Train also the components that the model has already.
     :param compact: Store weights in half precision, as in the model that ships.
     """
@@ -62,9 +62,10 @@ def train_components(
     settings = component_training.ComponentSettings(bias, hidden=hidden, epochs=epochs, seed=seed)
     folder = out or model
     pretrained = terminal.load_model(folder if (folder / "model.json").exists() else model)
+    wanted = components.split(",") if components else component_training.choose_components(pretrained)
     for name, component_type in component_training.COMPONENTS.items():
         has_it = pretrained.get_component(component_type) is not None
-        if name not in components.split(",") or (has_it and not again):
+        if name not in wanted or (has_it and not again):
             continue
         component_training.train_component(
             name, pretrained, train, development, settings, plain_texts=texts, progress=terminal

@@ -1,0 +1,132 @@
+"""What is known of each word beside the language model's state: its form, capitals, quotation marks, sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from entitynlm.coref.ranker.attributes import number_quotes
+from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.model.encoding.tokenizer import BoolArray
+from entitynlm.text.document import Document, Span
+
+ROW = 56
+"""Words of a row that the LSTM reads at a time: padded rows are many times faster to learn from than packed sentences."""
+FEWEST = 3
+"""Training words that are rarer have no embedding of their own."""
+SHAPES = 8
+LOWER, CAPITAL, CAPITALS, MARK = range(4)
+INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "''", "_"))
+"""Marks that some mentions begin or end with all the same."""
+
+
+COLUMNS = ("pos", "lemma", "speaker", "deprel")
+
+
+class WordList:
+    """Numbers of lower-cased words; 0 for all others."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        self._numbers = {word: number for number, word in enumerate(self.words, start=1)}
+
+    def __len__(self) -> int:
+        return len(self.words) + 1
+
+    @classmethod
+    def count(cls, documents: Iterable[Document], fewest: int = FEWEST) -> WordList:
+        counts = Counter(token.lower() for document in documents for token in document.tokens)
+        return cls(sorted(word for word, count in counts.items() if count >= fewest))
+
+    def number(self, tokens: Iterable[str]) -> IntArray:
+        return np.array([self._numbers.get(token.lower(), 0) for token in tokens], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class WordInputs:
+    """T words of a document.
+
+    :param numbers: (T,) of the word list.  :param shapes: (T,) capitals and whether a word is quoted.
+    :param sentence_ends: (T,) where each word's sentence ends.
+    :param may_bound: (T,) words that a mention may begin or end with.
+    """
+
+    numbers: IntArray
+    shapes: IntArray
+    sentence_ends: IntArray
+    may_bound: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def cut(self, start: int, stop: int) -> WordInputs:
+        """The words of a block of whole sentences."""
+        own = slice(start, stop)
+        ends = np.minimum(self.sentence_ends[own], stop) - start
+        return WordInputs(self.numbers[own], self.shapes[own], ends, self.may_bound[own])
+
+    @cached_property
+    def rows(self) -> tuple[IntArray, IntArray]:
+        """The row and the column of each word: rows of whole sentences, those that are too long in parts."""
+        row, column = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
+        number = start = word = 0
+        while word < len(self):
+            end = min(int(self.sentence_ends[word]), word + ROW)
+            if end - start > ROW:
+                number, start = number + 1, word
+            row[word:end], column[word:end] = number, np.arange(word - start, end - start)
+            word = end
+        return row, column
+
+    def cut_blocks(self, size: int, spans: Iterable[Span] = ()) -> list[Span]:
+        """Blocks of whole sentences of about ``size`` words that cut no row and none of the spans."""
+        covered = np.zeros(len(self) + 2, dtype=np.int64)
+        for start, end in spans:
+            covered[start + 1] += 1
+            covered[end] -= 1
+        opens_row = self.rows[1] == 0
+        opens_sentence = np.concatenate([[True], self.sentence_ends[:-1] == np.arange(1, len(self))])
+        borders = np.flatnonzero(opens_row & opens_sentence & (np.cumsum(covered)[: len(self)] == 0))
+        blocks, start = [], 0
+        for border in [*borders.tolist(), len(self)]:
+            if border - start >= size or border == len(self) > start:
+                blocks.append((start, border))
+                start = border
+        return blocks
+
+    def list_spans(self, starts: BoolArray, ends: BoolArray, longest: int) -> tuple[IntArray, IntArray]:
+        """First and last words of all spans within a sentence that begin and end at some words."""
+        first = np.flatnonzero(starts & self.may_bound)
+        last = np.flatnonzero(ends & self.may_bound)
+        low = np.searchsorted(last, first)
+        high = np.searchsorted(last, np.minimum(self.sentence_ends[first], first + longest))
+        counts = high - low
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(first, counts), last[np.repeat(low, counts) + offsets]
+
+
+def strip_syntax(document: Document) -> Document:
+    """Words and sentences alone; empty columns, because they are looked at for each mention."""
+    nothing = (None,) * len(document)
+    return Document(document.id, document.tokens, document.sentences, columns=dict.fromkeys(COLUMNS, nothing))
+
+
+def describe_words(document: Document, words: WordList) -> WordInputs:
+    tokens = document.tokens
+    quoted = np.array(number_quotes(tokens), dtype=np.int64) > 0
+    shapes = np.array([_find_shape(token) for token in tokens], dtype=np.int64)
+    ends = np.array([end for start, end in document.sentences for _ in range(start, end)], dtype=np.int64)
+    inward = np.array([token.lower() in INWARD for token in tokens], dtype=np.bool_)
+    return WordInputs(words.number(tokens), shapes + 4 * quoted, ends, (shapes != MARK) | inward)
+
+
+def _find_shape(token: str) -> int:
+    if not any(character.isalnum() for character in token):
+        return MARK
+    if not token[0].isupper():
+        return LOWER
+    return CAPITALS if len(token) > 1 and token.isupper() else CAPITAL

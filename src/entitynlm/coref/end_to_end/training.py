@@ -1,0 +1,268 @@
+"""Training of the resolver: the mentions' log-odds, and the marginal likelihood of the true antecedents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
+from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes, WordVectors
+from entitynlm.coref.end_to_end.pair_features import MentionTable
+from entitynlm.coref.end_to_end.resolver import (
+    EndToEndResolver,
+    choose_layer,
+    find_last_pieces,
+    find_pieces,
+    find_runtime,
+)
+from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
+from entitynlm.model.backbones.huggingface.state_cache import read_cached
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.progress import SILENT, Progress
+from entitynlm.text.document import Document, Span
+
+THRESHOLDS = (0.0, -0.4, 0.4, -0.8, 0.8)
+"""Log-odds from which a span is a mention, of which development documents choose one."""
+
+LARGEST_GRADIENT = 5.0
+WARMUP = 50
+"""Updates in which the rate rises."""
+
+bce = nn.functional.binary_cross_entropy_with_logits
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a resolver is trained.
+
+    :param hidden_words: the share of words whose embeddings are hidden.
+    :param gold_only: how often annotated mentions are linked without those that were found.
+    :param found: log-odds from which a span counts as found.
+    :param average: decay of the running average of the weights, which is what is kept.
+    """
+
+    epochs: int = 10
+    rate: float = 2e-3
+    decay: float = 0.01
+    hidden_words: float = 0.15
+    gold_only: float = 0.3
+    found: float = -0.5
+    average: float = 0.99
+    seed: int = 1
+
+
+class Example:
+    """A document with its states (T, d), in half precision, and its annotated mentions without repetitions."""
+
+    def __init__(self, document: Document, states: Tensor, words: WordList, types: Sequence[str]) -> None:
+        self.document = strip_syntax(document)
+        self.states = states
+        self.words: WordInputs = describe_words(document, words)
+        mentions = {mention.span: mention.entity for mention in reversed(document.mentions)}
+        self.spans: list[Span] = sorted(mentions, key=lambda span: (span[0], -span[1]))
+        names = {name: number for number, name in enumerate(dict.fromkeys(mentions.values()))}
+        self.entities = {span: names[entity] for span, entity in mentions.items()}
+        known = {name: number for number, name in enumerate(types)}
+        kinds = (known.get(document.entity_types.get(mentions[span], ""), -1) for span in self.spans)
+        self.types = torch.tensor(list(kinds), dtype=torch.long)
+        first, last = np.array(self.spans, dtype=np.int64).reshape(-1, 2).T
+        self.first, self.last = first, last - 1
+
+    def find_targets(self, first: IntArray, last: IntArray) -> Tensor:
+        """(S,) 1 for spans that are mentions."""
+        size = len(self.words)
+        mine = first * size + last
+        return torch.from_numpy(np.isin(mine, self.first * size + self.last)).float()
+
+    def mark(self, words: IntArray) -> Tensor:
+        """(T,) 1 for some words."""
+        marked = torch.zeros(len(self.words))
+        marked[torch.from_numpy(words)] = 1
+        return marked
+
+
+class Trainer:
+    def __init__(self, network: EndToEndNetwork, settings: TrainingSettings, steps: int) -> None:
+        self.network, self.settings, self.steps = network, settings, steps
+        self.draws = torch.Generator().manual_seed(settings.seed)
+        decayed = [p for p in network.parameters() if p.dim() > 1]
+        others = [p for p in network.parameters() if p.dim() <= 1]
+        groups = [
+            {"params": decayed, "weight_decay": settings.decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=settings.rate, betas=(0.9, 0.99))
+        self.averages = {name: value.clone() for name, value in network.state_dict().items()}
+        self.step, self.warmup = 0, min(WARMUP, steps // 10 + 1)
+
+    def learn(self, example: Example, epoch: int) -> dict[str, float]:
+        """One update from one document; its losses."""
+        self.network.train()
+        fraction = self.step / self.steps
+        rate = self.settings.rate * min(1.0, (self.step + 1) / self.warmup) * max(1 - fraction, 0.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        losses = self.compute_losses(example, link_found=epoch > 0)
+        total: Tensor = torch.stack(list(losses.values())).sum()
+        self.optimizer.zero_grad()
+        total.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), LARGEST_GRADIENT)
+        self.optimizer.step()
+        self.step += 1
+        decay = min(self.settings.average, self.step / (self.step + 10))
+        for name, value in self.network.state_dict().items():
+            if value.is_floating_point():
+                self.averages[name].lerp_(value, 1 - decay)
+        return {name: float(value.detach()) for name, value in losses.items()}
+
+    def compute_losses(self, example: Example, *, link_found: bool) -> dict[str, Tensor]:
+        network, words = self.network, example.words
+        hidden = torch.rand(len(words), generator=self.draws) < self.settings.hidden_words
+        read = network.read(example.states.float(), words, hidden)
+        count = max(len(example.spans), 1)
+        targets = example.mark(example.first), example.mark(example.last)
+        boundaries = bce(read.starts, targets[0], reduction="sum") + bce(
+            read.ends, targets[1], reduction="sum"
+        )
+        first, last = network.find_candidates(read, words)
+        scored = network.score_spans(read, first, last)
+        is_mention = example.find_targets(first, last)
+        losses = {
+            "bounds": 0.5 * boundaries / count,
+            "mentions": bce(scored.scores, is_mention, reduction="sum") / count,
+        }
+        found: list[Span] = []
+        if link_found and float(torch.rand(1, generator=self.draws)) >= self.settings.gold_only:
+            likely = scored.scores.detach().topk(min(len(first), 2 * count))
+            best = likely.indices[likely.values > self.settings.found].numpy()
+            found = list(zip(first[best].tolist(), (last[best] + 1).tolist(), strict=True))
+        spans = sorted({*example.spans, *found}, key=lambda span: (span[0], -span[1]))
+        if spans:
+            losses["links"] = self._compute_link_loss(example, read, spans, losses)
+        return losses
+
+    def _compute_link_loss(
+        self, example: Example, read: WordVectors, spans: list[Span], losses: dict[str, Tensor]
+    ) -> Tensor:
+        network = self.network
+        table = MentionTable(example.document, spans)
+        scored = network.score_spans(read, table.start, table.end - 1)
+        entities = np.array([example.entities.get(span, -1) for span in spans])
+        typed = example.types >= 0
+        if network.sizes.types and bool(typed.any()):
+            losses["types"] = 0.3 * nn.functional.cross_entropy(
+                network.entity_type(scored.hidden[torch.from_numpy(entities >= 0)])[typed],
+                example.types[typed],
+            )
+        vectors = network.embed_mentions(network.join(read, scored, table.head), table.classes)
+        return link_loss(network, vectors, table, entities)
+
+    def finish(self) -> EndToEndNetwork:
+        """The network with the average weights, rounded as they are stored."""
+        stored = {k: v if k.startswith("scaling.") else v.half().float() for k, v in self.averages.items()}
+        self.network.load_state_dict(stored)
+        return self.network.eval()
+
+
+def link_loss(network: EndToEndNetwork, vectors: Tensor, table: MentionTable, entities: IntArray) -> Tensor:
+    """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all."""
+    pairs = table.pair(0, table.size)
+    scores = network.score_pairs(network.project_mentions(vectors), table, pairs)
+    none = network.score_none(vectors, table)
+    right = (entities[pairs.mention] == entities[pairs.antecedent]) & (entities[pairs.mention] >= 0)
+    starts = np.searchsorted(pairs.mention, np.arange(table.size))
+    widest = int(np.bincount(pairs.mention, minlength=1).max()) if len(pairs.mention) else 0
+    row = torch.from_numpy(pairs.mention)
+    column = torch.from_numpy(np.arange(len(pairs.mention)) - starts[pairs.mention])
+    padded = scores.new_full((table.size, widest + 1), -math.inf)
+    padded[row, column] = scores
+    padded[:, -1] = none
+    truth = torch.zeros(table.size, widest + 1, dtype=torch.bool)
+    truth[row, column] = torch.from_numpy(right)
+    truth[:, -1] = ~truth.any(1)
+    true = padded.masked_fill(~truth, -math.inf).logsumexp(1)
+    return (padded.logsumexp(1) - true).mean()
+
+
+def train_network(
+    examples: Sequence[Example], sizes: NetworkSizes, settings: TrainingSettings, progress: Progress = SILENT
+) -> EndToEndNetwork:
+    """Train on one document after the other, in another order in each epoch."""
+    torch.manual_seed(settings.seed)
+    network = EndToEndNetwork(sizes)
+    sample = torch.cat([example.states[::7].float() for example in examples])
+    network.scaling.fit(sample)
+    trainer = Trainer(network, settings, settings.epochs * len(examples))
+    task = "end-to-end resolver"
+    progress.start(task, settings.epochs)
+    for epoch in range(settings.epochs):
+        totals: dict[str, float] = {}
+        for number in torch.randperm(len(examples), generator=trainer.draws).tolist():
+            for name, value in trainer.learn(examples[number], epoch).items():
+                totals[name] = totals.get(name, 0.0) + value / len(examples)
+        note = ", ".join(f"{name} {value:.3f}" for name, value in totals.items())
+        progress.advance(task, 1, f"epoch {epoch + 1}: {note}")
+    progress.finish(task)
+    return trainer.finish()
+
+
+def fit_resolver(
+    encoder: Encoder,
+    train: Sequence[Document],
+    development: Sequence[Document],
+    settings: TrainingSettings,
+    progress: Progress = SILENT,
+) -> EndToEndResolver:
+    """A resolver from annotated documents; development documents choose the threshold of mentions."""
+    runtime = find_runtime(encoder)
+    layer = choose_layer(runtime)
+    words = WordList.count(train)
+    types = sorted({name for document in train for name in document.entity_types.values()})
+    examples = [
+        Example(document, states, words, types)
+        for document, states in read_documents(runtime, layer, encoder, train, progress)
+    ]
+    network = train_network(examples, NetworkSizes(runtime.width, len(words), len(types)), settings, progress)
+    resolver = EndToEndResolver(network, words, types, layer=layer, digest=runtime.digest)
+    held_out = list(read_documents(runtime, layer, encoder, development, progress))
+    if held_out:
+        resolver.threshold = max(THRESHOLDS, key=lambda value: measure_threshold(resolver, held_out, value))
+    return resolver
+
+
+def read_documents(
+    runtime: LanguageModelRuntime,
+    layer: int,
+    encoder: Encoder,
+    documents: Sequence[Document],
+    progress: Progress = SILENT,
+) -> Iterator[tuple[Document, Tensor]]:
+    """Documents that have words with the state after each of their tokens, in half precision, from the cache."""
+    kept = [document for document in documents if len(document)]
+    encoded = [encoder.encode_words(document) for document in kept]
+    pieces = [find_pieces(one, runtime.pieces) for one in encoded]
+    cached = read_cached(runtime, pieces, (layer,), progress)
+    for document, one, states in zip(kept, encoded, cached, strict=True):
+        rows = find_last_pieces(one, runtime.pieces, len(document))
+        yield document, torch.from_numpy(states[rows].astype(np.float16))
+
+
+def measure_threshold(
+    resolver: EndToEndResolver, documents: Sequence[tuple[Document, Tensor]], threshold: float
+) -> float:
+    """The CoNLL score of documents with a threshold."""
+    resolver.threshold = threshold
+    found = []
+    for document, states in documents:
+        clusters: dict[int, list[Span]] = {}
+        for mention in resolver.resolve_states(document, [((0, len(document)), states.float())]):
+            clusters.setdefault(mention.cluster, []).append(mention.span)
+        found.append(document.with_clusters(list(clusters.values())))
+    return score_documents([document for document, _ in documents], found).conll
