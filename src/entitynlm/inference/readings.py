@@ -100,6 +100,7 @@ class Readings:
     ) -> Iterator[Chunk]:
         """The same under two networks, which may be one."""
         readers = [self._open(network) for network in dict.fromkeys((model, proposal))]
+        size = min(size, model.backbone.chunk_words, proposal.backbone.chunk_words)
         aligned = model.config.restart_sentences or proposal.config.restart_sentences
         for start, stop in cut(self._words.sentence, size, aligned=aligned):
             tables = [read(self._words, start, stop) for read in readers]

@@ -95,6 +95,7 @@ class Backbone(nn.Module):
     hidden_size: int
     vocabulary_size: int
     pretrained: bool = False
+    chunk_words: int = 8_192  # of a long text that are read at once: bounds the memory
 
     @property
     def state_size(self) -> int:

@@ -44,6 +44,8 @@ class HuggingFaceBackbone(Backbone):
     The look-ahead proposal reads the frozen states of words by a small bidirectional LSTM.
     """
 
+    chunk_words = 2_048
+
     def __init__(
         self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
     ) -> None:
