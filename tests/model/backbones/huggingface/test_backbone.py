@@ -292,6 +292,28 @@ def test_training_keeps_states_and_stores_the_entity_side_alone(tmp_path: Path) 
             torch.testing.assert_close(before, after)
 
 
+def test_fine_tuning_by_lora_changes_the_words_and_is_stored(tmp_path: Path) -> None:
+    pytest.importorskip("peft", reason="needs the extra [lora]")
+    folder = save_model(tmp_path / "lm")
+    changes = {**CHANGES, "model.lora_rank": 2, "training.epochs": 3, "training.learning_rate": 0.02}
+    settings = load_settings(None, {**changes, "training.weights": [1, 1, 1, 1]}, language_model=str(folder))
+    trained = train_pretrained([STORY], [STORY], settings, parts=("generative",), seed=1)
+    assert (
+        trained is not None and not (tmp_path / "cache" / "states").exists()
+    )  # states change, and are not kept
+    network, encoded = trained.get("generative"), trained.encoder.encode(STORY)
+    assert any(
+        float(value.abs().max()) > 0 for name, value in network.state_dict().items() if "lora_B" in name
+    )
+    save_pretrained(trained, tmp_path / "model")
+    loaded = load_pretrained(tmp_path / "model").get("generative")
+    with torch.no_grad():
+        before, after = (score_documents(part, [encoded], noise=None).x for part in (network, loaded))
+        bare = score_documents(make_pretrained(folder).get("generative"), [encoded], noise=None).x
+    torch.testing.assert_close(before, after)
+    assert float(after.sum()) > float(bare.sum())
+
+
 def test_a_share_of_the_words_stands_for_all(tmp_path: Path) -> None:
     pretrained = make_pretrained(save_model(tmp_path / "lm"), std=0.3)
     network, encoded = pretrained.get("generative"), pretrained.encoder.encode(STORY)
