@@ -76,6 +76,7 @@ def make_filters(
     prior_share: float = PRIOR_SHARE,
     resample_threshold: float = 0.5,
     check_every: int = CHECK_EVERY,
+    by_seed_alone: bool = False,
     make: Callable[..., FilterType] = ParticleFilter,  # type: ignore[assignment]
     **options: Any,
 ) -> list[FilterType]:
@@ -87,6 +88,7 @@ def make_filters(
         Q's. It bounds the damage where Q is sure of something that P finds improbable.
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
+    :param by_seed_alone: random numbers do not depend on the words, so that a text and its beginning have the same ones.
     :param options: of :class:`ParticleFilter`, or of what else is to be made.
     """
     check_networks(model, proposal)
@@ -107,7 +109,7 @@ def make_filters(
     if method == "particle-filter":
         config = FilterConfig(check_every, prior_share, resample_threshold)
     words = np.ascontiguousarray(document.x, dtype=np.int64)
-    own = np.random.SeedSequence([seed, zlib.crc32(words.tobytes())])  # whatever documents are around it
+    own = np.random.SeedSequence([seed, 0 if by_seed_alone else zlib.crc32(words.tobytes())])
     return [
         make(model, proposal, particles=particles, seed=child, filter_config=config, **options)
         for child in own.spawn(repeats)

@@ -199,8 +199,9 @@ class ParticleFilter:
 
 def make_word_scorer(network: EntityNetwork) -> WordScorer:
     """The quickest scorer for a network."""
-    if network.backbone.output_layer() is not None:
-        return SoftmaxWordScorer(network)
-    if network.backbone.class_factors() is not None and network.W_e.device.type == "cpu":
-        return ClassWordScorer(network)
+    if network.W_e.device.type == "cpu":
+        if network.backbone.output_layer() is not None:
+            return SoftmaxWordScorer(network)
+        if network.backbone.class_factors() is not None:
+            return ClassWordScorer(network)
     return WordScorer(network)

@@ -80,11 +80,24 @@ def estimate_words(
     readings: Readings | None = None,
     progress: Progress = SILENT,
 ) -> WordEstimates:
-    """Estimate every word's probability given the words before it; the annotation is not looked at."""
+    """Estimate every word's probability given the words before it; the annotation is not looked at.
+
+    On a pretrained language model a word to come changes no number before it: random numbers depend on the seed alone, and where
+    the text ends is not known while it is read.
+    """
+    stable = model.backbone.pretrained
     filters = make_filters(
-        model, proposal, document, particles=particles, repeats=repeats, seed=seed, make=ObservedFilter
+        model,
+        proposal,
+        document,
+        particles=particles,
+        repeats=repeats,
+        seed=seed,
+        by_seed_alone=stable,
+        make=ObservedFilter,
     )
     length = len(document)
+    end = length + model.config.max_length + 1 if stable else length
     progress.start("words", length)
     log_evidence, expected, found = (np.empty((repeats, length)) for _ in range(3))
     for chunk in (readings or Readings(document)).read_both(model, proposal, size=CHUNK):
@@ -92,7 +105,7 @@ def estimate_words(
         starts = 1 - np.exp(chunk.model.log_types[:, 0].astype(np.float64))
         for row, particle_filter in enumerate(filters):
             particle_filter.start_watching()
-            log_evidence[row, part] = particle_filter.advance(chunk, end=length)
+            log_evidence[row, part] = particle_filter.advance(chunk, end=end)
             free, inside = particle_filter.take()
             expected[row, part] = free * starts + (1 - free)
             found[row, part] = inside

@@ -17,6 +17,7 @@ from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.word_scorer import WordScorer
+from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone, choose_layers
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer
 from entitynlm.model.batch.scores import score_documents
@@ -165,6 +166,31 @@ def test_the_sampler_gives_the_enumerated_marginal(tmp_path: Path, proposal: str
     for method in METHODS:
         found = estimate_log_prob(P, Q, document, particles=3000, repeats=2, method=method)
         assert found.log_prob == pytest.approx(exact, abs=0.1)
+
+
+@pytest.mark.parametrize("cut", [3, 9, 14])
+def test_a_word_to_come_changes_no_surprisal_before_it(tmp_path: Path, cut: int) -> None:
+    pretrained = make_pretrained(save_model(tmp_path / "lm"), "generative", "causal", std=0.4)
+    P, Q, whole = (
+        pretrained.get("generative"),
+        pretrained.get("causal"),
+        pretrained.encoder.encode_words(STORY),
+    )
+    found, beginning = (
+        estimate_words(P, Q, document, particles=30, repeats=2) for document in (whole, whole.cut(cut))
+    )
+    for name in ("log_probs", "errors", "mention_expected", "mention_found"):
+        np.testing.assert_allclose(getattr(beginning, name), getattr(found, name)[:cut], atol=1e-4)
+
+
+def test_the_language_model_goes_where_the_network_goes(tmp_path: Path) -> None:
+    network = make_pretrained(save_model(tmp_path / "lm")).get("generative")
+    backbone = network.backbone
+    assert isinstance(backbone, HuggingFaceBackbone) and backbone.runtime.device.type == "cpu"
+    network.double()
+    assert backbone.runtime.output_weight.dtype == torch.float32  # a precision of one's own does not touch it
+    network.to("meta")
+    assert backbone.runtime.device.type == "meta" and backbone.output_layer().weight.device.type == "meta"
 
 
 # -- the joint sums to one -----------------------------------------------------------------------------------------------

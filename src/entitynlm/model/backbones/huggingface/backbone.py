@@ -10,7 +10,7 @@ the pseudo-piece END, whose probability is that of all pieces that open a new wo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -75,6 +75,13 @@ class HuggingFaceBackbone(Backbone):
             self.inward = nn.Linear(len(self.layers) * self.runtime.width, self.hidden_size)
             self.lstm = nn.LSTM(self.hidden_size, self.hidden_size, bidirectional=True)
             self.join = nn.Linear(2 * self.hidden_size, self.hidden_size)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> HuggingFaceBackbone:
+        """What ``to`` calls: the language model, which is no part of this module, goes to the same device."""
+        super()._apply(fn, recurse)
+        self.runtime.move(fn(torch.empty(0)).device)
+        self._output = None
+        return self
 
     @property
     def state_size(self) -> int:

@@ -69,9 +69,7 @@ class LanguageModelRuntime:
         if self.half < 1:
             raise ModelError(f"{name}: a window of {window} pieces is too short; take at least 2")
         self.start = find_start(config, tokenizer)
-        output = model.get_output_embeddings()
-        self.output_weight: Tensor = output.weight
-        self.output_bias: Tensor | None = getattr(output, "bias", None)
+        self._take_output()
         self.pieces = len(self.output_weight)
         self.rereads = not has_static_rotation(model.base_model)
         self.trainable = False
@@ -100,6 +98,20 @@ class LanguageModelRuntime:
     @property
     def device(self) -> torch.device:
         return self.output_weight.device
+
+    def _take_output(self) -> None:
+        output = self.model.get_output_embeddings()
+        self.output_weight: Tensor = output.weight
+        self.output_bias: Tensor | None = getattr(output, "bias", None)
+
+    def move(self, device: torch.device) -> None:
+        """Bring the language model to a device; what was computed elsewhere is dropped."""
+        if device != self.device:
+            self.model.to(device)
+            self._take_output()
+            self.forget()
+            self._sinks.clear()
+            self.ordered_output = None
 
     def logits(self, states: Tensor) -> Tensor:
         """(…, V) unnormalised log-probabilities of the next piece, from states (…, D) of the last layer."""
