@@ -39,7 +39,7 @@ def load_model(name: str) -> Any:
     import entitynlm
 
     torch.set_num_threads(1)
-    return entitynlm.load() if name == SHIPPED else entitynlm.load(MODELS / name)
+    return entitynlm.load("entitynlm-en") if name == SHIPPED else entitynlm.load(MODELS / name)
 
 
 def list_networks(model: str) -> list[str]:

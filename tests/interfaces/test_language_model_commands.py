@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app
-from entitynlm.model.packaged import DEFAULT
+from entitynlm.model.packaged import SMALL
 from support.bare_language_models import needs_extra
 from support.small_model import STORY
 from support.tiny_language_models import save_model
@@ -110,7 +110,7 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
     ("options", "message"),
     [
         (("--rnnlm",), "--rnnlm is for models with an LSTM"),
-        (("--start-from", DEFAULT), "--start-from is for models with an LSTM"),
+        (("--start-from", SMALL), "--start-from is for models with an LSTM"),
         (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
         (("--set", "model.state_layers=9+12"), "layers 0 to 3"),
         (("--set", "model.hidden_size=64"), "hidden_size = 0"),
@@ -132,10 +132,10 @@ def test_models_lists_the_packaged_one_and_smollm2() -> None:
     result = run("models", "--json", "-")
     assert result.exit_code == 0, result.output
     figures = json.loads(result.stdout)
-    packaged = {row["name"]: row for row in figures["models"]}[DEFAULT]
+    packaged = {row["name"]: row for row in figures["models"]}[SMALL]
     assert packaged["default"] and packaged["state"] == "ready" and "linker" in packaged["components"]
     assert figures["language_models"][0]["name"] == "smollm2"
-    assert DEFAULT in run("models").stdout
+    assert SMALL in run("models").stdout
 
 
 @needs_extra

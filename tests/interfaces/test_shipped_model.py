@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import entitynlm
-from entitynlm.model.packaged import DEFAULT, FOLDER, check_files, list_models
+from entitynlm.model.packaged import FOLDER, SMALL, check_files, list_models
 
 TEXT = (
     "Anna lost her key on the way home. She called Bob, who lived in London. "
@@ -19,9 +19,9 @@ def model() -> entitynlm.EntityNLM:
 
 
 def test_every_byte_is_there_and_they_are_few() -> None:
-    assert DEFAULT in list_models()
-    check_files(FOLDER / DEFAULT)
-    assert sum(path.stat().st_size for path in (FOLDER / DEFAULT).iterdir()) < 25_000_000
+    assert SMALL in list_models()
+    check_files(FOLDER / SMALL)
+    assert sum(path.stat().st_size for path in (FOLDER / SMALL).iterdir()) < 25_000_000
 
 
 def test_it_has_all_parts_and_keeps_words_as_they_stand(model: entitynlm.EntityNLM) -> None:

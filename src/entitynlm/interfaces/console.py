@@ -83,10 +83,11 @@ class Terminal(Progress):
             write_text(self.json_path, text + "\n")
 
     def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
-        """A model, with a remark where there is something to say about it."""
+        """A model, with remarks on standard error: its name, and what there is to say about it."""
         from entitynlm.training.untrained import load_model
 
         pretrained = load_model(path, device=device)
+        self.remark(f"model: {print_path(path)}", markup=False)
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained

@@ -24,14 +24,16 @@ import typer
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD
+from entitynlm.interfaces.default_model import choose_model, explain_default
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
-from entitynlm.model.packaged import DEFAULT, find_model, list_models
+from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
 from entitynlm.text.formats.registry import FORMATS, get_format, parse_format
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.console import Terminal
     from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.document import Document
 
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
@@ -79,12 +81,23 @@ def check_model(model: Any) -> Any:
     language_model = strip_prefix(model) if model is not None else None
     if language_model is not None:
         return f"{PREFIX}{check_language_model(language_model)}"
-    if model is not None and str(model) not in list_models():
+    if model is not None:
         folder = find_model(model)
-        if not (folder / "model.json").is_file():
+        if not (folder / CONFIG_FILE).is_file():
             hint = f"Train one with: entitynlm train CORPUS --out {folder}"
-            raise ModelError(f"{folder}: there is no model here (no model.json). {hint}")
+            raise ModelError(f"{folder}: there is no model here (no {CONFIG_FILE}). {hint}")
+        check_language_model_of(folder)
     return model
+
+
+def check_model_or_default(model: Any) -> Any:
+    """The same; where none is named, the default model."""
+    try:
+        return check_model(model or choose_model(None))
+    except ModelError as error:
+        if model:
+            raise
+        raise ModelError(f"the default model can't be used ({explain_default()[1]}): {error}") from error
 
 
 def check_backbone(name: str | None) -> str | None:
@@ -107,6 +120,10 @@ Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
 Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone)]
 OptionalPath = Annotated[Path | None, typer.Option(callback=check_exists)]
+DefaultModel = Annotated[
+    str,
+    typer.Option("--model", "-m", callback=check_model_or_default, show_default=False),
+]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
 Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
@@ -130,7 +147,7 @@ Count = Annotated[int, typer.Option(min=1)]
 class ModelOptions:
     """Which model a verb uses, and what it computes on."""
 
-    model: Annotated[str, typer.Option("--model", "-m", callback=check_model)] = DEFAULT
+    model: DefaultModel = ""
     device: Device = "cpu"
     threads: Threads = None
 
@@ -138,6 +155,10 @@ class ModelOptions:
         """The model, on its device. Torch is imported here and not before."""
         prepare_torch(self.device, self.threads)
         return terminal.load_model(self.model, self.device)
+
+    def sign(self, document: Document) -> Document:
+        """The document with the model's name among its metadata, for formats that keep such."""
+        return dataclasses.replace(document, meta={**document.meta, "model": self.model})
 
 
 def expand_groups(

@@ -22,7 +22,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
 from entitynlm.interfaces.api import EntityNLM
-from entitynlm.model.packaged import DEFAULT
+from entitynlm.interfaces.default_model import choose_model
 from entitynlm.text.document import Document
 from entitynlm.text.english import PRONOUNS
 from entitynlm.text.formats.spacy_docs import read_tokens
@@ -37,7 +37,7 @@ _KEY = re.compile(rf"{PREFIX}_(\d+)")
 class EntityComponent:
     """Annotates documents: what ``nlp.add_pipe("entitynlm", config={…})`` makes.
 
-    :param model: a model's name or folder.
+    :param model: a model's name or folder; None is the default model, whose name is put in its place.
     :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
     :param singletons: span groups for entities with one mention, too.
     :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
@@ -45,7 +45,7 @@ class EntityComponent:
 
     nlp: Language
     name: str
-    model: str = DEFAULT
+    model: str | None = None
     samples: int = 0
     singletons: bool = False
     surprisal: bool = False
@@ -53,6 +53,7 @@ class EntityComponent:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        self.model = choose_model(self.model)
         self._model = EntityNLM.from_pretrained(self.model)
 
     def __call__(self, doc: Doc) -> Doc:

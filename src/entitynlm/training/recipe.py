@@ -18,7 +18,8 @@ from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.pretrained import CONFIG_FILE, Network, Pretrained, load_pretrained, save_pretrained
+from entitynlm.model.packaged import CONFIG_FILE
+from entitynlm.model.pretrained import Network, Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document

@@ -34,7 +34,8 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
     settings = load_settings(None, language_model=name)
     words = tuple(TEXT.read_text(encoding="utf-8").split())
     document = Document(TEXT.stem, words, ((0, len(words)),))
-    pretrained = Pretrained(fit_encoder([document], settings), None, notes={UNTRAINED: f"{PREFIX}{name}"})
+    notes = {UNTRAINED: f"{PREFIX}{name}"}
+    pretrained = Pretrained(fit_encoder([document], settings), None, notes=notes, name=notes[UNTRAINED])
     encoded = pretrained.encoder.encode(document).words
     for mode in ("generative", "causal"):
         make_network(pretrained, mode, settings, seed=seed)

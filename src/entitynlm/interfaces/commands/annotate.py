@@ -64,7 +64,7 @@ def annotate(
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
             terminal.advance("annotating", len(document), note)
-            yield path, annotated
+            yield path, model.sign(annotated)
         terminal.finish("annotating")
 
     if to is None:

@@ -18,7 +18,7 @@ from entitynlm.interfaces.result_tables import present
 def evaluate_lm(
     *,
     source: shared.CorpusOptions,
-    model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
+    model: options.DefaultModel = "",
     rnnlm: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     split: shared.Splits = None,
     perplexity: shared.PerplexityOptions,
@@ -26,7 +26,6 @@ def evaluate_lm(
 ) -> None:
     """Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
 
-    :param model: A folder that entitynlm train has written.
     :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
     """
     corpus = source.open()

@@ -15,6 +15,7 @@ from entitynlm.cache import cache_folder
 from entitynlm.errors import ModelError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.default_model import VARIABLE, explain_default
 from entitynlm.model.language_models import (
     EXTRA,
     PREFIX,
@@ -22,7 +23,7 @@ from entitynlm.model.language_models import (
     list_language_models,
     list_missing,
 )
-from entitynlm.model.packaged import DEFAULT, FOLDER, list_models
+from entitynlm.model.packaged import CONFIG_FILE, FOLDER, list_models, read_language_model
 
 Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=options.check_exists)]
 
@@ -35,13 +36,19 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
     from entitynlm.interfaces.views import draw_table
 
     known = list_language_models()
+    default, reason = explain_default()
     found = [_describe_model(FOLDER / name, name, known) for name in list_models()]
     found += [_describe_model(path, str(path), known) for path in _find_folders(folders or [])]
+    found = [{**row, "default": row["name"] == default} for row in found]
     lines = [
         (f"[bold]{escape(row['name'])}[/bold]", *map(escape, _show_model(row)), _show_size(row["bytes"]))
         for row in found
     ]
     terminal.print(draw_table(("model", "parts", "stands on", "size"), lines, right=("size",)))
+    chosen = (
+        f"used where no --model is given: {print_path(default)} ({reason}); {VARIABLE}=NAME chooses another"
+    )
+    terminal.print(f"\n{chosen}", markup=False)
     lines = [
         (f"[bold]{escape(one.name)}[/bold]", _show_size(one.size), *map(escape, _show_language_model(one)))
         for one in known
@@ -56,7 +63,8 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
         f"\nother language models: a folder, a .gguf file or a hub name; what is unpacked goes to {cache_folder()}"
     )
     languages = [{**asdict(one), "place": one.place and str(one.place)} for one in known]
-    more = {"language_models": languages, "missing": missing, "cache": str(cache_folder())}
+    more: dict[str, Any] = {"default": {"model": default, "reason": reason}}
+    more |= {"language_models": languages, "missing": missing, "cache": str(cache_folder())}
     terminal.write_json({"models": found, **more})
 
 
@@ -74,20 +82,18 @@ def _find_folders(folders: Sequence[Path]) -> list[Path]:
 
 def _describe_model(folder: Path, name: str, known: Sequence[KnownLanguageModel]) -> dict[str, Any]:
     """What a folder's configuration says; ``state`` is about the language model that it stands on."""
-    row: dict[str, Any] = {"name": name, "folder": str(folder), "default": name == DEFAULT, "parts": []}
+    row: dict[str, Any] = {"name": name, "folder": str(folder), "parts": []}
     row |= {"components": [], "language_model": None, "untrained": False, "state": "unreadable"}
     row["bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
-        stored = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        stored = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
         row["parts"], row["components"] = list(stored["parts"]), list(stored.get("components", {}))
         row["untrained"] = "untrained" in stored.get("notes", {})
-        tokenizer = stored["encoder"].get("tokenizer", {})
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return row
     row["state"] = "ready"
-    if "digest" in tokenizer:
-        row["language_model"] = {key: tokenizer[key] for key in ("model", "digest")}
-        row["state"] = _find_state(tokenizer["model"], tokenizer["digest"], known)
+    if (own := read_language_model(folder)) is not None:
+        row["language_model"], row["state"] = own, _find_state(own["model"], own["digest"], known)
     return row
 
 

@@ -74,7 +74,8 @@ def surprisal(
     from entitynlm.interfaces.figures import draw_surprisal
 
     drawn = draw_surprisal(report.tables, unit=report.unit, smooth=smooth)
-    finish(terminal, out, drawn, {"task": "plot surprisal", **summarise(text.file, report.tables)})
+    heading = {"task": "plot surprisal", "model": model.model}
+    finish(terminal, out, drawn, {**heading, **summarise(text.file, report.tables)})
 
 
 def timeline(
@@ -99,7 +100,8 @@ def timeline(
     from entitynlm.interfaces.figures import draw_entities
 
     drawn = draw_entities(report, most=entities)
-    finish(terminal, out, drawn, {"task": "plot timeline", **summarise(text.file, report.tables)})
+    heading = {"task": "plot timeline", "model": model.model}
+    finish(terminal, out, drawn, {**heading, **summarise(text.file, report.tables)})
 
 
 def calibration(

@@ -77,7 +77,8 @@ def marginal(
         terminal.print(
             f"{point.method:16} {point.proposal:10} N = {point.particles:<5} {point.mean:.2f}{bar} (ESS {point.ess:.1f})"
         )
-    figures = {"points": [point.to_dict() for point in points], "references": references}
+    named = {"task": "plot marginal", **({"model": str(source)} if source.is_dir() else {})}
+    figures = {**named, "points": [point.to_dict() for point in points], "references": references}
     finish(terminal, out, draw_marginal_curve(points, references), figures)
 
 

@@ -82,12 +82,13 @@ def rerank(
     for document, item in track(terminal, "reranking", lists):
         choice = combination.choose(combining.score_list(pretrained, document, item, needed))
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
-        documents.append(document.with_clusters(item.candidates[choice].clusters))
+        documents.append(model.sign(document.with_clusters(item.candidates[choice].clusters)))
     write_documents(documents, out, to)
     moved = sum(entry["chosen"] != 0 for entry in changed)
     shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())
     terminal.remark(f"wrote {len(documents)} documents, {moved} not with the first candidate; by {shown}")
-    figures: dict[str, Any] = {"weights": dict(combination.weights), "documents": changed}
+    figures: dict[str, Any] = {"task": "rerank", "model": model.model}
+    figures |= {"weights": dict(combination.weights), "documents": changed}
     terminal.write_json(figures if conll is None else {**figures, "dev_conll": conll})
 
 
