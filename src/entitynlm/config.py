@@ -44,6 +44,7 @@ class ModelConfig:
         fifths of its height, and the last.
     :param projection: how h gets the size of e: ``linear``, or for states whose dimensions have very different scales ``sphere``:
         standardised, projected, and put on a sphere of a learned radius.
+    :param projection_units: of a hidden layer in the projection onto the sphere, beside the linear one (0: none).
     :param separate_update: equation 8 has a projection of its own.
     :param word_rank: of W_e in equation 6, as a product of two thin matrices (0: of full rank). What an entity adds to the logits
         of fifty thousand pieces is computed for every state of every particle, and costs as much as the rank is high.
@@ -76,6 +77,7 @@ class ModelConfig:
     state_layers: str = ""
     projection: Projection = "linear"
     separate_update: bool = False
+    projection_units: int = 0
     word_rank: int = 0
     lora_rank: int = 0
     embedding_size: int = 128
@@ -99,7 +101,11 @@ class ModelConfig:
         check_types(self)
         check_least(self, 1, "embedding_size", "layers", "max_length", "mention_types")
         check_least(self, 1 if self.backbone == "lstm" else 0, "hidden_size")
-        check_least(self, 0, "mention_positions", "entity_size", "sigma", "word_rank", "lora_rank")
+        check_least(
+            self, 0, "mention_positions", "entity_size", "sigma", "word_rank", "lora_rank", "projection_units"
+        )
+        told = "projection_units are those of a projection onto the sphere: they need projection = 'sphere'"
+        _require(not self.projection_units or self.projection == "sphere", told)
         told = "copying needs mention_positions: a word must know whether it is in a mention"
         _require(not self.copying or self.mention_positions > 0, told)
         for name in ("dropout", "weight_dropout"):

@@ -32,6 +32,7 @@ from entitynlm.training.settings import Settings
 NEEDS_MODEL = ("entitynlm", "ensemble")
 NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
 SEEDED = ("entitynlm", "ours", "ensemble")  # rows that change with the seed; the others are fitted once
+TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks of all seeds together
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def reproduce(
     config: PredictorConfig | None = None,
     seeds: Sequence[int] = (1,),
 ) -> dict[int, list[PredictionRow]]:
-    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, ours together."""
+    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, those together too."""
     language_model = config.language_model if config else ""
     training = TrainingStories(documents["train"], documents["dev"], runner.progress, language_model)
     tables: dict[int, list[PredictionRow]] = {}
@@ -175,10 +176,11 @@ def reproduce(
         trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in SEEDED]
         if trained:
             runner.progress.message(f"seed {seed}: {', '.join(trained)}")
-    if len(tables) > 1 and "ours" in names:
-        at = names.index("ours")
-        together = evaluation.join_rows("ours-together", [rows[at] for rows in tables.values()])
-        tables[seeds[0]].insert(at + 1, together)
+    for name in TOGETHER if len(tables) > 1 else ():
+        found_rows = [row for rows in tables.values() for row in rows if row.name == name]
+        if found_rows:
+            place = tables[seeds[0]].index(found_rows[0]) + 1
+            tables[seeds[0]].insert(place, evaluation.join_rows(f"{name}-together", found_rows))
     return tables
 
 

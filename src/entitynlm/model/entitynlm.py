@@ -81,6 +81,9 @@ class EntityNetwork(nn.Module):
         sphere = config.projection == "sphere"
         self.W_state = nn.Parameter(torch.empty(d, S)) if d != S or sphere else None
         self.W_update = nn.Parameter(torch.empty(d, S)) if config.separate_update else None
+        units, projections = config.projection_units, 1 + config.separate_update
+        self.W_inner = nn.ParameterList(torch.empty(units, S) for _ in range(projections if units else 0))
+        self.W_outer = nn.ParameterList(torch.empty(d, units) for _ in self.W_inner)
         initialise(self)
         if sphere:
             self.scaling = Standardisation(S)
@@ -99,13 +102,16 @@ class EntityNetwork(nn.Module):
         return self.project_state(h) if self.W_update is None else self._project(h, self.W_update, 1)
 
     def _project(self, h: Tensor, weight: Tensor | None, which: int) -> Tensor:
-        """W h, or c · W z / ‖W z‖ with z the standardised h."""
+        """W h, or c · y / ‖y‖ with y = W z (+ W_outer relu(W_inner z)) and z the standardised h."""
         if weight is None:
             return h
         if self.config.projection == "linear":
             return F.linear(h, weight)
-        z = F.linear(self._drop(self.scaling(h)), weight)
-        return self._drop(self.radii[which] * z / z.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM))
+        z = self._drop(self.scaling(h))
+        y = F.linear(z, weight)
+        if self.W_inner:
+            y = y + F.linear(self._drop(F.relu(F.linear(z, self.W_inner[which]))), self.W_outer[which])
+        return self._drop(self.radii[which] * y / y.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM))
 
     def _drop(self, values: Tensor) -> Tensor:
         if not self.training or self.config.dropout == 0:

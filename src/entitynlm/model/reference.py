@@ -204,8 +204,11 @@ class SlowTwin:
         values = []
         for value, mean, deviation in zip(h, net.scaling.mean, net.scaling.deviation, strict=True):
             values.append(((value - mean) / deviation).clamp(-CLIP, CLIP))
-        z = weight @ torch.stack(values)
-        return net.radii[1 if own else 0] * z / torch.sqrt((z * z).sum())
+        z, which = torch.stack(values), 1 if own else 0
+        y = weight @ z
+        if net.W_inner:
+            y = y + net.W_outer[which] @ (net.W_inner[which] @ z).clamp_min(0)
+        return net.radii[which] * y / torch.sqrt((y * y).sum())
 
     def type_log_probs(self, h: Tensor) -> Tensor:
         """Eq. 3."""

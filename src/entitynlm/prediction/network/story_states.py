@@ -38,15 +38,15 @@ class StoryStates:
 
     def prepare(self, stories: Sequence[Document], progress: Progress = SILENT) -> None:
         """Let the language model read stories that were not read before."""
-        read_cached(self.runtime, [self._spell(story)[0] for story in stories], self.layers, progress)
+        read_cached(self.runtime, [self.spell(story)[0] for story in stories], self.layers, progress)
 
     def read(self, story: Document) -> np.ndarray:
         """(T + 1, W) the state before each token, and the one after the last."""
-        pieces, rows = self._spell(story)
+        pieces, rows = self.spell(story)
         (states,) = read_cached(self.runtime, [pieces], self.layers)
         return np.array(states[rows, -self.width :])
 
-    def _spell(self, story: Document) -> tuple[np.ndarray, np.ndarray]:
+    def spell(self, story: Document) -> tuple[np.ndarray, np.ndarray]:
         """The pieces that are read, and how many of them there are before each token and after the last."""
         words = self.encoder.encode_words(story).words
         if len(words) != len(story) or words.piece_bounds is None:

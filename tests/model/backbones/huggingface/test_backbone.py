@@ -47,7 +47,13 @@ STORY = Document(
         Mention(10, 11, "bob"),
     ),
 )
-CHANGES = {"model.entity_size": 4, "model.max_length": 3, "model.sigma": 0.0, "model.dropout": 0.0}
+CHANGES = {
+    "model.entity_size": 4,
+    "model.projection_units": 3,
+    "model.max_length": 3,
+    "model.sigma": 0.0,
+    "model.dropout": 0.0,
+}
 
 
 @pytest.fixture(autouse=True)
