@@ -6,7 +6,7 @@ EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,pretrained,lora,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench kenlm model clean
+.PHONY: help setup demo test test-slow check format bench kenlm model model-pretrained clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup ## a tour of the package, without any download
-	@echo "── demo: a story analysed by the packaged model, a report, a quick training, and small versions of the paper's tables"
+	@echo "── demo: a story analysed by both packaged models, a report, a quick training, and small versions of the paper's tables"
 	$(BIN)/entitynlm demo --colour
 
 test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
@@ -56,6 +56,14 @@ model: setup ## train the packaged model from the corpora in DATA (some hours on
 	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --lookahead --resume
 	$(BIN)/entitynlm train-components $(RUN)/annotated --model $(RUN)/model --out $(RUN)/finished --plain-text $(RUN)/plain --compact
 	rm -rf src/entitynlm/models/entitynlm-en && cp -r $(RUN)/finished src/entitynlm/models/entitynlm-en
+
+RUN_PRETRAINED ?= runs/entitynlm-en-smollm2
+CONFIG_PRETRAINED ?= configs/entitynlm-en-smollm2.toml
+model-pretrained: setup ## train the packaged model on SmolLM2 from the corpora in DATA (an hour on one core; continues where it stopped)
+	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN_PRETRAINED) --annotated-only
+	$(BIN)/entitynlm train $(RUN_PRETRAINED)/annotated --backbone smollm2 --config $(CONFIG_PRETRAINED) --out $(RUN_PRETRAINED)/model --resume
+	$(BIN)/entitynlm train-components $(RUN_PRETRAINED)/annotated --model $(RUN_PRETRAINED)/model --out $(RUN_PRETRAINED)/finished --compact
+	rm -rf src/entitynlm/models/entitynlm-en-smollm2 && cp -r $(RUN_PRETRAINED)/finished src/entitynlm/models/entitynlm-en-smollm2
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

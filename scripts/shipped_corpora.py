@@ -1,8 +1,8 @@
-"""Corpora of the model that ships with the package (``make model``): ``python scripts/shipped_corpora.py --data DIR --out RUN``.
+"""Corpora of the models that ship with the package: ``python scripts/shipped_corpora.py --data DIR --out RUN``.
 
 DIR holds the folders ``litbank``, ``gum``, ``ontogum`` (for its list of splits) and ``novels`` as ``entitynlm data get`` makes
 them. Written are RUN/annotated (LitBank and six genres of GUM, with four entity types) and RUN/plain (the novels and the words of
-the annotated documents), each with train.jsonl and dev.jsonl.
+the annotated documents), each with train.jsonl and dev.jsonl; ``make model-pretrained`` needs the first alone.
 """
 
 from __future__ import annotations
@@ -84,11 +84,13 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--annotated-only", action="store_true", help="leave out RUN/plain")
     given = parser.parse_args()
     for split in ("train", "dev"):
         annotated = [*read_litbank(given.data, split), *read_gum(given.data, split)]
         novels = read_novels(given.data) if split == "train" else []
-        for name, documents in (("annotated", annotated), ("plain", strip(chain(novels, annotated)))):
+        corpora = {"annotated": annotated, "plain": strip(chain(novels, annotated))}
+        for name, documents in list(corpora.items())[: 1 if given.annotated_only else 2]:
             path = given.out / name / f"{split}.jsonl"
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)

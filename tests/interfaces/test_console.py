@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.model.backbones.huggingface import weights
 from entitynlm.progress import track
 
 
@@ -68,3 +69,16 @@ def test_paths_are_shown_relative_to_here(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     assert print_path(tmp_path / "a.txt") == "a.txt"
     assert print_path("/elsewhere/a.txt") == "/elsewhere/a.txt"
+
+
+def test_unpacking_a_language_model_is_announced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked: list[str] = []
+    monkeypatch.setattr(weights, "must_be_unpacked", lambda name: name not in unpacked)
+    monkeypatch.setattr(weights, "find_language_model", unpacked.append)
+    terminal = Terminal()
+    for name in (None, "smollm2", "smollm2"):
+        terminal.unpack(name)
+    assert unpacked == ["smollm2"]
+    assert capsys.readouterr().err.count("unpacking the language model smollm2 into") == 1

@@ -8,6 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
+from entitynlm.interfaces.commands import demo
 from support.small_model import store_model
 
 
@@ -36,6 +37,17 @@ def test_the_demo_shows_the_example_the_story_and_the_corpus(model: Path, tmp_pa
     written = json.loads(figures.read_text())
     assert sum(split["documents"] for split in written["corpus"]["splits"].values()) == 30
     assert written["tables"] is None and written["story"]["tokens"] == 226
+
+
+def test_the_small_model_reads_the_story_before_the_better_one(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "ON_SMOLLM2", str(model))
+    result = run(model, tmp_path, "--documents", "10", "--no-training")
+    assert result.exit_code == 0, result.output
+    first, second = (part.partition("\n\n")[2] for part in result.stdout.split(" read by ")[1:3])
+    assert "read by the small model entitynlm-en" in result.stdout and first[:40] != second[:40]
+    assert "read by the small model" not in run(Path("entitynlm-en"), tmp_path, "--documents", "10").stdout
 
 
 def test_colours_can_be_asked_for(model: Path, tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""``make model`` in small: the Makefile's own commands, with generated stories and a tiny configuration in place of hours."""
+"""``make model`` and ``make model-pretrained`` in small: the Makefile's own commands.
+
+Generated stories, a tiny configuration and a tiny language model stand in place of hours.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,17 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from entitynlm.coref.component_training import COMPONENTS
 from entitynlm.interfaces.cli import main
-from entitynlm.model.packaged import check_files
+from entitynlm.model.packaged import check_files, read_language_model
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents, write_documents
 from entitynlm.text.stories import generate_stories
+from support.bare_language_models import needs_extra
+from support.tiny_language_models import save_model
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = """
@@ -36,11 +43,32 @@ epochs = 2
 QUICK = ["--epochs", "2", "--hidden", "8"]
 
 
-def list_commands(run: Path, config: Path) -> list[list[str]]:
-    """The arguments of ``entitynlm`` in the recipe of the target ``model``."""
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nmodel:")[2].partition("\n\n")[0]
+def list_commands(target: str, values: dict[str, object]) -> list[list[str]]:
+    """The arguments of ``entitynlm`` in the recipe of a target, with values in place of some of their words."""
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition(f"\n{target}:")[2].partition("\n\n")[0]
     lines = [line.partition("/entitynlm ")[2] for line in recipe.splitlines() if "/entitynlm train" in line]
-    return [shlex.split(line.replace("$(RUN)", str(run)).replace("$(CONFIG)", str(config))) for line in lines]
+    for word, value in values.items():
+        lines = [line.replace(word, str(value)) for line in lines]
+    return [shlex.split(line) for line in lines]
+
+
+def write_corpora(folder: Path) -> list[Document]:
+    """Annotated and plain stories as ``shipped_corpora.py`` leaves them; the development stories."""
+    stories = list(generate_stories(12, seed=3))
+    for name in ("annotated", "plain"):
+        (folder / name).mkdir()
+        for split, documents in (("train", stories[:9]), ("dev", stories[9:])):
+            bare = [document.with_mentions(()) for document in documents]
+            kept = documents if name == "annotated" else bare
+            write_documents(kept, folder / name / f"{split}.jsonl", "jsonl")
+    return stories[9:]
+
+
+def annotate_with(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Document]:
+    """The development stories as the finished model annotates them."""
+    out, source = folder / "annotated.jsonl", folder / "plain" / "dev.jsonl"
+    call(monkeypatch, ["annotate", str(source), "--model", str(folder / "finished"), "--out", str(out), "-q"])
+    return list(read_documents(out))
 
 
 def call(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
@@ -56,17 +84,10 @@ def call(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
 def test_the_commands_of_make_model_make_a_model_that_annotates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stories = list(generate_stories(12, seed=3))
     config = tmp_path / "tiny.toml"
     config.write_text(TINY)
-    for name in ("annotated", "plain"):
-        (tmp_path / name).mkdir()
-        for split, documents in (("train", stories[:9]), ("dev", stories[9:])):
-            kept = (
-                documents if name == "annotated" else [document.with_mentions(()) for document in documents]
-            )
-            write_documents(kept, tmp_path / name / f"{split}.jsonl", "jsonl")
-    commands = list_commands(tmp_path, config)
+    stories = write_corpora(tmp_path)
+    commands = list_commands("model", {"$(RUN)": tmp_path, "$(CONFIG)": config})
     assert [command[0] for command in commands] == ["train", "train", "train-components"]
     for command in commands:
         call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
@@ -78,13 +99,41 @@ def test_the_commands_of_make_model_make_a_model_that_annotates(
     }
     assert found == {*COMPONENTS} - {"resolver"}  # which is for models on a pretrained language model
 
-    out = tmp_path / "annotated.jsonl"
-    model = str(tmp_path / "finished")
-    source = str(tmp_path / "plain" / "dev.jsonl")
-    call(monkeypatch, ["annotate", source, "--model", model, "--out", str(out), "--quiet"])
-    annotated = list(read_documents(out))
-    assert [document.tokens for document in annotated] == [document.tokens for document in stories[9:]]
+    annotated = annotate_with(monkeypatch, tmp_path)
+    assert [document.tokens for document in annotated] == [document.tokens for document in stories]
     assert any(document.mentions for document in annotated)
+
+
+@needs_extra
+def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "cache"))
+    language_model = save_model(tmp_path / "language", context=256)
+    config = tmp_path / "tiny.toml"
+    config.write_text("[model]\nentity_size = 8\n[training]\nepochs = 1\n")
+    stories = write_corpora(tmp_path)
+    values = {"$(RUN_PRETRAINED)": tmp_path, "$(CONFIG_PRETRAINED)": config, "smollm2": language_model}
+    commands = list_commands("model-pretrained", values)
+    assert [command[0] for command in commands] == ["train", "train-components"]
+    for command in [*commands, *commands]:  # the second time there is nothing left to do
+        call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
+    finished = tmp_path / "finished"
+    check_files(finished)
+    found = read_language_model(finished)
+    assert found is not None and found["model"] == str(language_model)
+    pretrained = load_pretrained(finished)
+    assert set(pretrained.parts) == {"generative", "causal"} and set(pretrained.stored_components) == {
+        "resolver"
+    }
+    whole = load_pretrained(tmp_path / "model").get("generative").state_dict()
+    half = pretrained.get("generative").state_dict()
+    assert {name for name in whole if torch.equal(whole[name], half[name])} >= {
+        "scaling.mean",
+        "scaling.deviation",
+    }
+    annotated = annotate_with(monkeypatch, tmp_path)
+    assert [document.tokens for document in annotated] == [document.tokens for document in stories]
 
 
 def test_components_that_are_there_are_not_trained_again(

@@ -10,8 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from entitynlm.cache import cache_folder
 from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces.options import Colour, Json, Quiet
+from entitynlm.model.language_models import strip_prefix
+from entitynlm.model.packaged import find_model, read_language_model
 from entitynlm.progress import Progress
 
 if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to be answered
@@ -86,11 +89,26 @@ class Terminal(Progress):
         """A model, with remarks on standard error: its name, and what there is to say about it."""
         from entitynlm.training.untrained import load_model
 
+        own = read_language_model(find_model(path)) if strip_prefix(path) is None else None
+        self.unpack(own["model"] if own else strip_prefix(path))
         pretrained = load_model(path, device=device)
         self.remark(f"model: {print_path(path)}", markup=False)
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained
+
+    def unpack(self, language_model: str | None) -> None:
+        """Unpack a language model before its first use, which takes a while, and say so."""
+        if language_model is None:
+            return
+        from entitynlm.model.backbones.huggingface.weights import find_language_model, must_be_unpacked
+
+        if must_be_unpacked(language_model):
+            told = f"unpacking the language model {language_model} into {cache_folder()}"
+            self.remark(f"{told}: this is done once, and takes about a minute", markup=False)
+            self.start(f"unpacking {language_model}")
+            find_language_model(language_model)
+            self.finish(f"unpacking {language_model}")
 
     def start(self, task: str, total: int | None = None) -> None:
         self.finish(task)

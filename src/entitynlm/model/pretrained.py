@@ -146,14 +146,15 @@ class Pretrained:
 def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool = False) -> None:
     """Write a model into its folder.
 
-    A ``compact`` one has its weights in half precision, and those that are the same in all parts (embeddings that were kept as
-    they were) only once. It is read and computed with in single precision like any other.
+    A ``compact`` one has its weights in half precision (but for the scale of a language model's states), and those that are the
+    same in all parts (embeddings that were kept as they were) only once. It is read and computed with in single precision like
+    any other.
     """
     folder = Path(folder)
     (folder / MANIFEST).unlink(missing_ok=True)
     weights = {
         mode: {
-            name: (value.half() if compact else value).detach().cpu().contiguous()
+            name: (value.half() if compact and "scaling." not in name else value).detach().cpu().contiguous()
             for name, value in network.state_dict().items()
         }
         for mode, network in pretrained.parts.items()

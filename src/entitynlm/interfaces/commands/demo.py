@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,7 @@ from entitynlm.interfaces.commands.data_sources import generate_stories as gener
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.model.packaged import ON_SMOLLM2, SMALL
 from entitynlm.text.corpora.generated import NAME
 from entitynlm.text.stories.generator import generate_stories
 from entitynlm.training.settings import load_settings
@@ -36,7 +38,7 @@ def demo(
     seed: int = 1,
     terminal: Terminal,
 ) -> None:
-    """Annotate a short story with the model that ships, write a report on it, then train quickly and make small tables.
+    """Annotate a short story with the models that ship, write a report on it, then train quickly and make small tables.
 
     :param documents: Number of stories to generate and train on.
     :param out: The report's file.
@@ -67,21 +69,33 @@ def show_running_example(terminal: Terminal) -> None:
 
 
 def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> dict[str, Any]:
-    """The shipped model on a story: its entities, its most surprising referents, and the report."""
+    """The model on a story: its entities, its most surprising referents, and the report.
+
+    Before the model on a language model, the small one reads the same story, so that the difference is seen.
+    """
     from entitynlm.interfaces.api import as_document
     from entitynlm.interfaces.report.page import write_page
     from entitynlm.interfaces.views import show_document
 
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
+    document = as_document(text, id=TITLE)
     name = Path(model.model).name
-    report = SurprisalOptions().report(model.load(terminal), as_document(text, id=TITLE), terminal)
-    terminal.print(f"\n[bold]{TITLE}[/bold], a story of our own, read by {name}\n")
+    title = f"[bold]{TITLE}[/bold], a story of our own, read by"
+    if model.model == ON_SMOLLM2:
+        pretrained = replace(model, model=SMALL).load(terminal)
+        from entitynlm.coref.annotation import annotate_document
+
+        terminal.print(f"\n{title} the small model {SMALL}\n")
+        show_document(terminal, annotate_document(pretrained, document), entities=8)
+        title = "The same story, read by"
+    report = SurprisalOptions().report(model.load(terminal), document, terminal)
+    terminal.print(f"\n{title} {name}\n")
     show_document(terminal, report.document, entities=8)
     terminal.print()
     terminal.print(draw_surprises(report))
     write_text(out, write_page(report, title=TITLE, model=name))
     terminal.print(f"\nwrote {print_path(out)}", markup=False)
-    return {**summarise(STORY, report.tables), "report": str(out)}
+    return {"model": model.model, **summarise(STORY, report.tables), "report": str(out)}
 
 
 def draw_surprises(report: Report, most: int = 6) -> Table:

@@ -94,6 +94,7 @@ def train(
     prepare_torch(device, threads)
     from entitynlm.training.recipe import train_pretrained
 
+    terminal.unpack(strip_prefix(settings.model.backbone))
     base = terminal.load_model(out) if into_model else terminal.load_model(start_from) if start_from else None
     with follow_training(terminal) as progress:
         pretrained = train_pretrained(

@@ -16,7 +16,11 @@ import torch
 from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.model import language_models
 from entitynlm.model.backbones.huggingface import dequantisation, imports
-from entitynlm.model.backbones.huggingface.weights import find_language_model, load_language_model
+from entitynlm.model.backbones.huggingface.weights import (
+    find_language_model,
+    load_language_model,
+    must_be_unpacked,
+)
 from support.tiny_language_models import FAMILIES, draw_pieces, import_or_skip, make_tokenizer, save_model
 
 NO_SMOLLM2 = importlib.util.find_spec(language_models.SMOLLM2_MODULE) is None
@@ -131,7 +135,9 @@ def test_another_digest_is_refused(folder: Path) -> None:
 
 def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypatch: Any) -> None:
     transformers = import_or_skip()
+    assert must_be_unpacked(str(gguf_file))
     runtime = load_language_model(str(gguf_file))
+    assert not must_be_unpacked(str(gguf_file)) and not must_be_unpacked("gpt2")
     direct = transformers.AutoModelForCausalLM.from_pretrained(
         gguf_file.parent, gguf_file=gguf_file.name, dtype=torch.float32
     )

@@ -70,6 +70,11 @@ def dequantise(path: Path, sha: str) -> Path:
     return folder
 
 
+def is_unpacked(path: Path) -> bool:
+    """Whether the cache has a GGUF file's contents, so that :func:`dequantise` takes no time."""
+    return _is_whole(cache_folder() / "models" / hash_once(path))
+
+
 def _is_whole(folder: Path) -> bool:
     """Whether a folder of the cache is what was written there (a file that has not been touched since is not read)."""
     try:

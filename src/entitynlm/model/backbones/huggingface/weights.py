@@ -15,7 +15,12 @@ import torch
 
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
-from entitynlm.model.backbones.huggingface.dequantisation import dequantise, first_line, hash_once
+from entitynlm.model.backbones.huggingface.dequantisation import (
+    dequantise,
+    first_line,
+    hash_once,
+    is_unpacked,
+)
 from entitynlm.model.backbones.huggingface.imports import import_transformers, without_compiler
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
@@ -44,11 +49,20 @@ class LanguageModelFiles:
     digest: str
 
 
+def _find_path(name: str) -> Path:
+    path = Path(name).expanduser()
+    return find_smollm2() if name == SMOLLM2 and not path.is_dir() else path
+
+
+def must_be_unpacked(name: str) -> bool:
+    """Whether finding this language model takes most of a minute, the first time only."""
+    path = _find_path(name)
+    return path.suffix.lower() == ".gguf" and path.is_file() and not is_unpacked(path)
+
+
 def find_language_model(name: str) -> LanguageModelFiles:
     """The files of a language model: ``smollm2``, a folder, a ``.gguf`` file or a name on the Hugging Face hub."""
-    path = Path(name).expanduser()
-    if name == SMOLLM2 and not path.is_dir():
-        path = find_smollm2()
+    path = _find_path(name)
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
