@@ -49,6 +49,8 @@ class ModelConfig:
     :param word_rank: of W_e in equation 6, as a product of two thin matrices (0: of full rank). What an entity adds to the logits
         of fifty thousand pieces is computed for every state of every particle, and costs as much as the rank is high.
     :param lora_rank: fine-tune a pretrained backbone by low-rank adapters of this rank (0: it is frozen).
+    :param output_rank: fine-tune a frozen pretrained backbone where words are predicted: a hidden layer of this size is added
+        to its last states. The part ``rnnlm`` learns it from the words alone, and P takes it over as it is (0: none).
     :param embedding_size: the size of word embeddings.
     :param layers: LSTM layers (the paper has one).
     :param max_length: the longest mention, 25 in the paper.
@@ -80,6 +82,7 @@ class ModelConfig:
     projection_units: int = 0
     word_rank: int = 0
     lora_rank: int = 0
+    output_rank: int = 0
     embedding_size: int = 128
     layers: int = 1
     max_length: int = 25
@@ -102,7 +105,15 @@ class ModelConfig:
         check_least(self, 1, "embedding_size", "layers", "max_length", "mention_types")
         check_least(self, 1 if self.backbone == "lstm" else 0, "hidden_size")
         check_least(
-            self, 0, "mention_positions", "entity_size", "sigma", "word_rank", "lora_rank", "projection_units"
+            self,
+            0,
+            "mention_positions",
+            "entity_size",
+            "sigma",
+            "word_rank",
+            "lora_rank",
+            "projection_units",
+            "output_rank",
         )
         told = "projection_units are those of a projection onto the sphere: they need projection = 'sphere'"
         _require(not self.projection_units or self.projection == "sphere", told)

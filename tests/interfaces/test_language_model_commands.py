@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app
+from entitynlm.lm.evaluation import BARE, FINE_TUNED
 from entitynlm.model.packaged import SMALL
 from support.bare_language_models import needs_extra
 from support.small_model import STORY
@@ -161,3 +162,47 @@ def test_listing_models_imports_neither_torch_nor_transformers() -> None:
     code += "assert not {'torch', 'transformers'} & set(sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@needs_extra
+def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_path: Path) -> None:
+    """The language model as it came, fine-tuned on words alone, and with entities on it; words by kind."""
+    (corpus / "test.jsonl").write_bytes((corpus / "dev.jsonl").read_bytes())
+    small = ("--set", "model.entity_size=8", "--set", "training.epochs=2", "--set", "training.word_share=1.0")
+    learned = (
+        "--set",
+        "rnnlm.epochs=30",
+        "--set",
+        "rnnlm.word_share=1.0",
+        "--set",
+        "rnnlm.learning_rate=0.02",
+    )
+    sampled = ("--seeds", 1, "--no-lookahead", "--samples", 5, "--likelihoods", "marginal")
+    given = ("--corpus", corpus, "--backbone", language_model, "--out", tmp_path / "lm")
+    result = run("reproduce", "lm", *given, *small, *learned, *sampled, "--json", tmp_path / "lm.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "lm.json").read_text(encoding="utf-8"))["splits"]["test"]
+    bare, tuned, entities = found["rows"]
+    assert [row["model"] for row in found["rows"]] == [BARE, FINE_TUNED, "EntityNLM"]
+    assert tuned["perplexity"] < 0.8 * bare["perplexity"]  # the same three documents over and over
+    assert entities["perplexity"] < bare["perplexity"]  # P stands on what was learned
+    for row in found["rows"]:
+        by_kind = row["documents"][0]["by_kind"]
+        assert {kind: count for kind, (count, _) in by_kind.items()} == {
+            "outside of mentions": 5,
+            "pronoun, later mention": 2,
+            "name, first mention": 2,
+        }
+        total = sum(value for _, value in by_kind.values())
+        assert total == pytest.approx(row["documents"][0]["log_prob"], abs=1e-6)
+    assert "Perplexity by kind of word" in (tmp_path / "lm" / "tables.md").read_text(encoding="utf-8")
+
+
+@needs_extra
+def test_fine_tuning_without_the_part_that_learns_it_is_refused(
+    corpus: Path, language_model: Path, tmp_path: Path
+) -> None:
+    refused = train(corpus, language_model, tmp_path / "a", "--set", "model.output_rank=4")
+    assert isinstance(refused.exception, ConfigError) and "--rnnlm" in str(refused.exception)
+    refused = train(corpus, language_model, tmp_path / "b", "--rnnlm")
+    assert isinstance(refused.exception, ConfigError) and "output_rank" in str(refused.exception)

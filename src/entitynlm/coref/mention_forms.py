@@ -35,9 +35,9 @@ class FormReader:
             return "indefinite" if DETERMINERS[words[0]] == "indefinite" else "definite"
         if any(word in POSSESSIVES for word in words[1:-1]):  # Anna's house
             return "definite"
-        return "name" if any(map(self._is_proper, range(mention.start, mention.end))) else "indefinite"
+        return "name" if any(map(self.is_proper, range(mention.start, mention.end))) else "indefinite"
 
-    def _is_proper(self, index: int) -> bool:
+    def is_proper(self, index: int) -> bool:
         """By its tag; without one, by a capital that is not just that of a sentence's first word."""
         token = self.document.tokens[index]
         if self._tags is not None and self._tags[index] is not None:

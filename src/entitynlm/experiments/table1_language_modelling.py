@@ -13,14 +13,26 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
+
 from entitynlm.config import Mode
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import CORPORA
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, check_encoders, measure_split
+from entitynlm.lm.evaluation import ModelsCompared, Sampling, check_encoders, make_bare, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.lm.scores import COMPARABLE, ENTITY_LIKELIHOODS, PAPER, SplitScores, compare_rows, pool_seeds
+from entitynlm.lm.scores import (
+    COMPARABLE,
+    ENTITY_LIKELIHOODS,
+    PAPER,
+    SplitScores,
+    compare_language_models,
+    compare_rows,
+    pool_seeds,
+    to_perplexity,
+)
+from entitynlm.lm.word_kinds import KINDS, choose_kind, find_kinds
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
@@ -176,14 +188,20 @@ class LanguageModelling:
         if self.ngram and "train" in self.documents and isinstance(pretrained.encoder.tokenizer, Vocabulary):
             train = track(self.runner.progress, "5-gram: reading", self.documents["train"])
             ngram = estimate_ngrams(map(pretrained.encoder.encode, train), pretrained.encoder)
-        return ModelsCompared(pretrained, baseline, ngram)
+        bare = (
+            pretrained.get("generative").backbone.pretrained if "generative" in pretrained.networks else False
+        )
+        return ModelsCompared(pretrained, baseline, ngram, make_bare(pretrained) if bare else None)
 
     def _measure(self, split: str, models: ModelsCompared) -> SplitScores:
         self.runner.progress.message(f"measuring {split}")
+        documents = self.documents[split]
+        encoded = [models.pretrained.encoder.encode(document) for document in documents]
         return measure_split(
             split,
             models,
-            [models.pretrained.encoder.encode(document) for document in self.documents[split]],
+            encoded,
+            kinds=[find_kinds(*pair) for pair in zip(documents, encoded, strict=True)],
             sampling=self.sampling,
             likelihoods=self.likelihoods,
             progress=self.runner.progress,
@@ -216,7 +234,8 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER},
     }
     table = make_table(found, pooled, corpus)
-    return ExperimentResult("lm", [table], summarise(found, table, corpus), figures)
+    tables = [table, *(make_kinds_table(scores, corpus) for scores in pooled.values())]
+    return ExperimentResult("lm", tables, summarise(found, table, corpus), figures)
 
 
 def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
@@ -237,6 +256,34 @@ def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: s
         title += f", mean ± standard deviation over seeds {', '.join(map(str, found.seeds))}"
     remarks = tuple(list_remarks(found, pooled))
     return ResultTable(title, (LIKELIHOOD, *pooled), tuple(rows), CORPORA["lm"], remarks)
+
+
+def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
+    """Perplexity by kind of word, and the change from the comparable row before the last to the last, over documents."""
+    compared = [row for row in scores.rows if row.comparable]
+    by_kind = {row.name: [document.by_kind for document in row.documents] for row in compared}
+    rows, change = [], f"change by {compared[-1].name}" if len(compared) > 1 else ""
+    for kind in KINDS:
+        found = {name: choose_kind(documents, kind) for name, documents in by_kind.items()}
+        counts = next(iter(found.values()))[0] if found else np.zeros(0)
+        if not counts.sum():
+            continue
+        words = {"words": Figure(int(counts.sum()), digits=0)}
+        cells: dict[str, Figure | str] = {
+            **words,
+            **{
+                name: Figure(to_perplexity(float(sums.sum()), int(n.sum())))
+                for name, (n, sums) in found.items()
+            },
+        }
+        if change:
+            first, second = (found[row.name][1] for row in compared[-2:])
+            kept = counts > 0
+            test = compare_language_models(first[kept], second[kept], counts[kept])
+            cells[change] = f"{100 * test.change:+.2f} % ({100 * test.low:+.2f} … {100 * test.high:+.2f})"
+        rows.append(ResultRow(kind, cells))
+    columns = ("words", *by_kind, *([change] if change else []))
+    return ResultTable(f"Perplexity by kind of word, {corpus} {scores.split}", columns, tuple(rows))
 
 
 def summarise(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:

@@ -1,6 +1,7 @@
 """The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
 
 OUT/ranker, OUT/model             our ranker and EntityNLM
+OUT/apart-<n>, OUT/model-lists    rankers of training documents that they have not seen; EntityNLM trained on their lists
 OUT/fold-<n>/ranker, model        those of a fold, and
 OUT/fold-<n>/figures.json         what was counted in its documents
 """
@@ -14,6 +15,7 @@ from entitynlm.coref.candidates.candidate_files import Ranked
 from entitynlm.coref.metrics.significance import TRIALS
 from entitynlm.coref.ranker.learning import train_ranker
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
+from entitynlm.coref.reranking.list_training import ListTraining, compare_list, train_on_lists
 from entitynlm.experiments.coref_blocks import (
     SAMPLES,
     TESTED,
@@ -23,6 +25,7 @@ from entitynlm.experiments.coref_blocks import (
     Rows,
     join_folds,
     make_folds,
+    make_lists,
     make_splits,
     measure_block,
     measure_end_to_end,
@@ -30,7 +33,8 @@ from entitynlm.experiments.coref_blocks import (
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
-from entitynlm.model.pretrained import Pretrained
+from entitynlm.model.packaged import CONFIG_FILE
+from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.progress import track
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
@@ -39,6 +43,7 @@ COLUMNS = {
     "muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA", "mentions": "mentions",
 }  # fmt: skip
 OUR_RANKER = "our ranker"
+APART = 5  # rankers for lists of training documents, each without the documents that it ranks
 END_TO_END = "EntityNLM end to end"
 
 Baseline = Mapping[str, Sequence[Ranked]]  # antecedent scores or k-best lists by split
@@ -62,14 +67,21 @@ class Coreference:
     samples: int = SAMPLES
     trials: int = TRIALS
     seed: int = 0
+    lists: bool = False
 
     def evaluate(
-        self, splits: Sequence[KeyedSplit], baselines: Mapping[str, Baseline], pretrained: Pretrained | None
+        self,
+        splits: Sequence[KeyedSplit],
+        baselines: Mapping[str, Baseline],
+        pretrained: Pretrained | None,
+        on_lists: Pretrained | None = None,
     ) -> CorefScores:
         """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
         progress = self.runner.progress
         blocks = [
-            measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
+            measure_block(
+                title, splits, ranked, pretrained, self.reranking, on_lists=on_lists, progress=progress
+            )
             for title, ranked in baselines.items()
         ]
         rows: dict[str, Rows] = {}
@@ -87,8 +99,8 @@ class Coreference:
         read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
     ) -> CorefScores:
         """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
-        splits, ranked, pretrained = self._train("", documents, settings, proposals)
-        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained)
+        splits, ranked, pretrained, on_lists = self._train("", documents, settings, proposals)
+        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained, on_lists)
 
     def cross_validate(
         self, documents: Sequence[Document], count: int, settings: Settings, proposals: Sequence[Mode]
@@ -100,13 +112,20 @@ class Coreference:
 
             def measure(number: int = number, fold: Documents = fold) -> Block:
                 say(f"fold {number}: {len(fold['train'])} documents to train on")
-                trained = self._train(f"fold-{number}/", fold, settings, proposals)
-                options: dict[str, Any] = {"keep_lists": True, "progress": self.runner.progress}
-                return measure_block(f"fold {number}", *trained, self.reranking, **options)
+                splits, ranked, pretrained, on_lists = self._train(
+                    f"fold-{number}/", fold, settings, proposals
+                )
+                options: dict[str, Any] = {
+                    "keep_lists": True,
+                    "progress": self.runner.progress,
+                    "on_lists": on_lists,
+                }
+                return measure_block(f"fold {number}", splits, ranked, pretrained, self.reranking, **options)
 
             key = {
                 **asdict(self.reranking),
                 "proposals": list(proposals),
+                "lists": self.lists,
                 "documents": [[d.id for d in found] for found in fold.values()],
             }
             name = f"fold-{number}/figures"
@@ -118,14 +137,40 @@ class Coreference:
 
     def _train(
         self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]
-    ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
-        """The documents held out, our ranker's scores of them, and EntityNLM."""
+    ) -> tuple[list[KeyedSplit], Baseline, Pretrained, Pretrained | None]:
+        """The documents held out, our ranker's scores of them, EntityNLM, and what training on lists makes of it."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
         parts: tuple[Mode, ...] = ("generative", *proposals)
         pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}
         splits = make_splits(held_out, singletons=ranker.singletons)
-        return splits, self.rank(ranker, splits), pretrained
+        on_lists = self._train_on_lists(folder, documents["train"], pretrained) if self.lists else None
+        return splits, self.rank(ranker, splits), pretrained, on_lists
+
+    def _train_on_lists(self, folder: str, train: Sequence[Document], pretrained: Pretrained) -> Pretrained:
+        """Copies of a model's networks, trained to tell good candidates from bad ones (``coref.reranking.list_training``)."""
+        target = self.runner.locate(f"{folder}model-lists")
+        if (target / CONFIG_FILE).exists():
+            return load_pretrained(target, device=self.runner.device)
+        lists = []
+        for number in range(APART):
+            others = [document for n, document in enumerate(train) if n % APART != number]
+            ranker = self._make_ranker(f"{folder}apart-{number}", others)
+            (split,) = make_splits({f"part {number + 1}": train[number::APART]}, singletons=ranker.singletons)
+            (ranked,) = self.rank(ranker, [split]).values()
+            made = make_lists(ranked, "swaps", self.reranking.k, ranker.singletons)
+            lists += [
+                compare_list(pretrained.encoder, *item)
+                for item in zip(split.documents, split.keys, made, strict=True)
+            ]
+        trained = Pretrained(pretrained.encoder, pretrained.classes, notes={"lists": asdict(ListTraining())})
+        for mode, network in pretrained.networks.items():
+            network.backbone.prepare([item.analyses[0].words for item in lists], self.runner.progress)
+            trained.networks[mode] = train_on_lists(
+                network, lists, seed=self.seed, progress=self.runner.progress
+            )
+        save_pretrained(trained, target)
+        return trained
 
     def _make_ranker(self, name: str, train: Sequence[Document]) -> Ranker:
         folder, progress = self.runner.locate(name), self.runner.progress

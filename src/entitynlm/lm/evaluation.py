@@ -18,6 +18,7 @@ from entitynlm.inference.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.rnnlm import score_words
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
+from entitynlm.lm.word_kinds import sum_kinds
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
@@ -26,6 +27,9 @@ from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress, track
 
 Proposal = Literal["causal", "lookahead"]
+Kinds = Sequence[np.ndarray | None]  # of the words of each document, if they are known
+
+BARE, FINE_TUNED = "language model", "language model, fine-tuned"
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,16 @@ class Sampling:
 
 @dataclass(frozen=True)
 class ModelsCompared:
-    """The models of one table; all read the words that the encoder of ``pretrained`` makes."""
+    """The models of one table; all read the words that the encoder of ``pretrained`` makes.
+
+    :param rnnlm: the model without entities, trained on the same text: an LSTM, or a pretrained language model, fine-tuned.
+    :param bare: a pretrained language model as it came.
+    """
 
     pretrained: Pretrained
     rnnlm: LanguageModel | None = None
     ngram: NgramModel | None = None
+    bare: LanguageModel | None = None
 
 
 def check_encoders(first: Encoder, second: Encoder) -> None:
@@ -104,31 +113,53 @@ def measure_split(
     *,
     sampling: Sampling | None = None,
     likelihoods: Sequence[str] = ENTITY_LIKELIHOODS,
+    kinds: Kinds | None = None,
     progress: Progress = SILENT,
 ) -> SplitScores:
-    """All models on the documents of a split; documents without a word are left out everywhere."""
+    """All models on the documents of a split; documents without a word are left out everywhere.
+
+    :param kinds: of the words of each document (``word_kinds``), for figures by kind.
+    """
     sampling = sampling or Sampling()
     wrong = [name for name in likelihoods if name not in ENTITY_LIKELIHOODS]
     if wrong:
         raise ConfigError(f"there is no likelihood {wrong[0]!r}; choose from {', '.join(ENTITY_LIKELIHOODS)}")
-    documents = [document for document in documents if len(document)]
+    pairs = list(zip(documents, kinds or [None] * len(documents), strict=True))
+    documents, known = [d for d, _ in pairs if len(d)], [found for d, found in pairs if len(d)]
     if not documents:
         raise DataError(f"the documents of {split} have no words")
+    for network in (models.bare, models.rnnlm, *models.pretrained.networks.values()):
+        if network is not None and network.backbone.pretrained:
+            network.backbone.prepare([document.words for document in documents], progress)
     rows = []
     if (ngram := models.ngram) is not None:
-        rows.append(_sum_words(f"{ngram.order}-gram", documents, ngram.score, ngram.description, progress))
+        rows.append(
+            _sum_words(f"{ngram.order}-gram", documents, ngram.score, ngram.description, known, progress)
+        )
+    if models.bare is not None:
+        rows.append(measure_rnnlm(models.bare, documents, known, progress))
     if models.rnnlm is not None:
         shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
-        rows += [measure_rnnlm(models.rnnlm, documents, progress, cache_share=share) for share in shares]
-    rows += EntityMeasurement(models.pretrained, documents, sampling, progress).measure(likelihoods)
+        rows += [
+            measure_rnnlm(models.rnnlm, documents, known, progress, cache_share=share) for share in shares
+        ]
+    rows += EntityMeasurement(models.pretrained, documents, sampling, known, progress).measure(likelihoods)
     tokenizer = models.pretrained.encoder.tokenizer
     unknown = tokenizer.unknown if isinstance(tokenizer, Vocabulary) else -1  # no key of an open vocabulary
     return SplitScores(split, tuple(rows), sum(int((document.x == unknown).sum()) for document in documents))
 
 
+def make_bare(pretrained: Pretrained) -> LanguageModel:
+    """The pretrained language model that a model stands on, as it came."""
+    tokenizer, own = pretrained.encoder.tokenizer, pretrained.get("generative").config
+    config = replace(own, mode="rnnlm", output_rank=0, lora_rank=0)
+    return LanguageModel(config, len(tokenizer), tokenizer.start).eval()
+
+
 def measure_rnnlm(
     network: LanguageModel,
     documents: Sequence[EncodedDocument],
+    kinds: Kinds | None = None,
     progress: Progress = SILENT,
     *,
     cache_share: float = 0.0,
@@ -139,9 +170,13 @@ def measure_rnnlm(
         scores = np.asarray(score_words(network, document), dtype=np.float64)
         return WordCache(cache_share).mix(scores, document.x) if cache_share else scores
 
-    name = "RNNLM + cache" if cache_share else "RNNLM"
-    note = f"LSTM without entities{_describe_cache(cache_share)}"
-    return _sum_words(name, documents, score, note, progress)
+    name, note = "RNNLM", "LSTM without entities"
+    if network.backbone.pretrained:
+        tuned = network.config.output_rank or network.config.lora_rank
+        name = FINE_TUNED if tuned else BARE
+        note = "without entities; learned from the words of the training documents" if tuned else "as it came"
+    name += " + cache" if cache_share else ""
+    return _sum_words(name, documents, score, note + _describe_cache(cache_share), kinds, progress)
 
 
 def _sum_words(
@@ -149,12 +184,14 @@ def _sum_words(
     documents: Sequence[EncodedDocument],
     score: Callable[[EncodedDocument], np.ndarray],
     note: str,
+    kinds: Kinds | None,
     progress: Progress,
 ) -> ModelScores:
     found = []
-    for document in track(progress, name, documents):
+    for document, own in zip(track(progress, name, documents), kinds or [None] * len(documents), strict=True):
         scores = score(document)
-        found.append(DocumentLogProb(document.id, len(scores), float(scores.sum())))
+        by_kind = sum_kinds(scores, own)
+        found.append(DocumentLogProb(document.id, len(scores), float(scores.sum()), by_kind=by_kind))
     return ModelScores(name, "exact", tuple(found), note)
 
 
@@ -169,6 +206,7 @@ class EntityMeasurement:
     pretrained: Pretrained
     documents: Sequence[EncodedDocument]
     sampling: Sampling
+    kinds: Kinds
     progress: Progress = SILENT
 
     def measure(self, likelihoods: Sequence[str]) -> list[ModelScores]:
@@ -189,8 +227,15 @@ class EntityMeasurement:
         estimates = sampling.estimate(self.pretrained.get("generative"), proposal, self.documents)
         tracked = track(self.progress, "EntityNLM marginal", estimates, len(self.documents))
         found = tuple(
-            DocumentLogProb(document.id, e.tokens, e.log_prob, e.standard_error, e.ess)
-            for document, e in zip(self.documents, tracked, strict=True)
+            DocumentLogProb(
+                document.id,
+                e.tokens,
+                e.log_prob,
+                e.standard_error,
+                e.ess,
+                sum_kinds(e.per_token, kinds),
+            )
+            for document, e, kinds in zip(self.documents, tracked, self.kinds, strict=True)
         )
         name = "EntityNLM + cache" if cache_share else "EntityNLM"
         note = sampling.describe(proposal) + _describe_cache(cache_share)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -60,13 +60,14 @@ class LanguageComparison:
 
 @dataclass(frozen=True)
 class DocumentLogProb:
-    """One document: its log-probability in nats, and the standard error where that is an estimate."""
+    """One document: its log-probability in nats, the standard error where that is an estimate, and sums by ``word_kinds``."""
 
     id: str
     tokens: int
     log_prob: float
     standard_error: float = 0.0
     ess: float | None = None
+    by_kind: dict[str, tuple[int, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,13 @@ class ModelScores:
     def from_dict(cls, values: dict[str, Any]) -> ModelScores:
         unknown = {"standard_error": math.nan}
         documents = tuple(
-            DocumentLogProb(**{**found, **(unknown if found["standard_error"] is None else {})})
+            DocumentLogProb(
+                **{
+                    **found,
+                    **(unknown if found["standard_error"] is None else {}),
+                    "by_kind": {kind: tuple(sums) for kind, sums in found.get("by_kind", {}).items()},
+                }
+            )
             for found in values["documents"]
         )
         return cls(values["model"], values["likelihood"], documents, values["note"])
@@ -183,6 +190,10 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
                 same[0].tokens,
                 statistics.fmean(one.log_prob for one in same),
                 math.sqrt(math.fsum(one.standard_error**2 for one in same)) / len(same),
+                by_kind={
+                    kind: (count, statistics.fmean(one.by_kind[kind][1] for one in same))
+                    for kind, (count, _) in same[0].by_kind.items()
+                },
             )
             for same in zip(*(match.documents for match in own), strict=True)
         )

@@ -36,14 +36,25 @@ class LanguageModel(nn.Module):
         """The document in windows."""
         return [Window(document.words[start:end], None) for start, end in cut_ranges(len(document), size)]
 
-    def score(self, windows: Sequence[Window], carried: Carried | None = None) -> BatchScores:
-        """log p(X) of one window of each document; the other variables contribute nothing."""
+    def score(
+        self, windows: Sequence[Window], carried: Carried | None = None, word_share: float = 1.0
+    ) -> BatchScores:
+        """log p(X) of one window of each document; the other variables contribute nothing.
+
+        :param word_share: the share of the words, drawn at random, that stand for all.
+        """
         words = [window.words for window in windows]
         reading = self.backbone.read(words, carried.backbone if carried else None)
-        pieces = Pieces(EncodedWords.join(words), reading.table.device)
-        rows = as_rows(np.concatenate(reading.piece_rows), reading.table.device)
-        states = self.backbone.output_states(reading.table)[rows]
+        joined, device = EncodedWords.join(words), reading.table.device
+        chosen = np.arange(len(joined))
+        if word_share < 1:
+            chosen = np.flatnonzero(torch.rand(len(joined)).numpy() < word_share)
+        pieces = Pieces(joined, device, chosen)
+        rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
+        states = self.backbone.output_states(reading.table[rows])
         log_x = pieces.sum_words(self.backbone.log_prob(states, pieces.ids, pieces.places))
+        if word_share < 1:
+            log_x = log_x.new_zeros(len(joined)).index_copy(0, as_rows(chosen, device), log_x / word_share)
         nothing = torch.zeros_like(log_x)
         bounds = np.concatenate([[0], np.cumsum([len(window) for window in words])])
         scores = Scores(nothing, nothing, nothing, log_x, bounds)

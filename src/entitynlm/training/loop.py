@@ -200,7 +200,7 @@ def score(
     word_share: float = 1.0,
 ) -> BatchScores:
     if isinstance(network, LanguageModel):
-        return network.score(windows, carried)
+        return network.score(windows, carried, word_share)
     return score_windows(network, windows, noise=noise, carried=carried, word_share=word_share)
 
 

@@ -71,8 +71,14 @@ def train_pretrained(
     ):
         words, method = [document.x for document in encoded], settings.training.word_classes
         pretrained.classes = assign_classes(words, len(pretrained.encoder.vocabulary), method=method)
-    for mode in parts:
-        network, config = make_network(pretrained, mode, settings, seed=seed, start=start)
+    tuned = bool(settings.model.output_rank)
+    for mode in sorted(parts, key=lambda mode: mode != "rnnlm") if tuned else parts:
+        word_side = start or (pretrained.language_model if tuned and mode == "generative" else None)
+        if tuned and mode == "generative" and word_side is None:
+            raise ConfigError(
+                "output_rank: P takes over what the part rnnlm has learned; train that too (--rnnlm)"
+            )
+        network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
         prepare_states(network.to(device), encoded, held_out, progress)
         training = Training(network.to(device), encoded, held_out, config, seed=seed)
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)

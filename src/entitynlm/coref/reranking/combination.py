@@ -20,13 +20,15 @@ import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import KBestList
 from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.coref.reranking.scores import PARTS, add_singletons, score_candidates
+from entitynlm.coref.reranking.list_training import score_choices
+from entitynlm.coref.reranking.scores import PARTS, complete_candidates, score_candidates
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import write_atomically
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 BASELINE = "baseline"
+ON_LISTS = " on lists"  # after the name of a network that was trained on k-best lists
 MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
 
 
@@ -86,18 +88,27 @@ def list_networks(pretrained: Pretrained) -> dict[str, str]:
 
 
 def score_list(
-    pretrained: Pretrained, document: Document, kbest: KBestList, names: Sequence[str] | None = None
+    pretrained: Pretrained,
+    document: Document,
+    kbest: KBestList,
+    names: Sequence[str] | None = None,
+    *,
+    on_lists: Pretrained | None = None,
 ) -> ScoredList:
-    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them."""
+    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them.
+
+    :param on_lists: the same networks after training on k-best lists, whose R, E and L are scored, too.
+    """
     known = list_networks(pretrained)
     chosen = list(known) if names is None else list(names)
-    clusters = [candidate.clusters for candidate in kbest.candidates]
-    if pretrained.encoder.singletons == "keep":
-        clusters = add_singletons(clusters, kbest.mentions)
+    clusters = complete_candidates(pretrained.encoder, kbest)
     parts = {
         name: score_candidates(pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters)
         for name in chosen
     }
+    if on_lists is not None:
+        for name, mode in list_networks(on_lists).items():
+            parts[name + ON_LISTS] = score_choices(on_lists.get(mode), pretrained.encoder, document, kbest)
     return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts)
 
 

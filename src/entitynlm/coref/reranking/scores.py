@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from entitynlm.coref.candidates.candidate_files import Clusters
+from entitynlm.coref.candidates.candidate_files import Clusters, KBestList
 from entitynlm.coref.ranker.spans import drop_crossing
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.inference.scoring import score_together
@@ -101,6 +101,12 @@ def add_singletons(candidates: Sequence[Clusters], mentions: Sequence[Span] = ()
 
     completed = {clusters: complete(clusters) for clusters in dict.fromkeys(candidates)}
     return [completed[clusters] for clusters in candidates]
+
+
+def complete_candidates(encoder: Encoder, kbest: KBestList) -> list[Clusters]:
+    """The candidates of a list as a model sees them: with singletons, if it has learned them."""
+    clusters = [candidate.clusters for candidate in kbest.candidates]
+    return add_singletons(clusters, kbest.mentions) if encoder.singletons == "keep" else clusters
 
 
 def place_spans(spans: Sequence[Span], words: EncodedDocument, max_length: int) -> np.ndarray:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from entitynlm.training.settings import Settings
 
 LOG = "reproduce.log"
+OUTPUT_RANK = 64  # of what a language model learns from the training text before entities are put on it
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
@@ -127,11 +128,11 @@ class RerankingOptions:
 
         return read
 
-    def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
+    def make_experiment(self, runner: Runner, seed: int, *, lists: bool = False) -> table2.Coreference:
         from entitynlm.experiments.coref_blocks import Reranking
         from entitynlm.experiments.table2_coreference import Coreference
 
-        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed)
+        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed, lists)
 
 
 def split_list(text: str | None) -> list[str]:
@@ -173,15 +174,21 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     return splits
 
 
-def load_configurations(paths: Sequence[Path], changes: Sequence[str]) -> dict[str, Settings]:
+def load_configurations(
+    paths: Sequence[Path], changes: Sequence[str], language_model: str | None = None
+) -> dict[str, Settings]:
     """Settings by the names of their files; the defaults where none is given."""
     from entitynlm.training.settings import load_settings
 
-    changed = parse_changes(list(changes))
+    tuned = {"model.output_rank": OUTPUT_RANK} if language_model else {}
+    changed = {**tuned, **parse_changes(list(changes))}
     if len({path.stem for path in paths}) < len(paths):
         raise ConfigError("two configuration files have the same name, which is to be their folder's name")
     named: dict[str, Path | None] = {path.stem: path for path in paths}
-    return {name: load_settings(path, changed) for name, path in (named or {"default": None}).items()}
+    return {
+        name: load_settings(path, changed, language_model=language_model)
+        for name, path in (named or {"default": None}).items()
+    }
 
 
 def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:

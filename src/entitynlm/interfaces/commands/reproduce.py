@@ -36,6 +36,7 @@ def reproduce_lm(
         list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)
     ] = None,
     set_: options.Set = None,
+    backbone: options.Backbone = None,
     seeds: str = "1,2,3",
     lookahead: bool = True,
     perplexity: shared.PerplexityOptions,
@@ -44,11 +45,12 @@ def reproduce_lm(
     """Train P, its proposals and the LSTM baseline for each seed, estimate a 5-gram, and print Table 1 over all seeds.
 
     :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
+    :param backbone: A pretrained language model, fine-tuned on the training text where it predicts words, instead of the LSTM.
     :param lookahead: With or without the proposal that looks ahead.
     """
     numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
-    configurations = shared.load_configurations(config or [], set_ or [])
+    configurations = shared.load_configurations(config or [], set_ or [], backbone)
     corpus = source.open()
     for split in ("train", "dev", "test"):
         corpus.files(split)
@@ -70,8 +72,10 @@ def reproduce_coref(
     out: shared.Out,
     config: options.Config = None,
     set_: options.Set = None,
+    backbone: options.Backbone = None,
     lookahead: bool = False,
     causal: bool = True,
+    lists: bool = False,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
     seed: int = 1,
@@ -79,11 +83,13 @@ def reproduce_coref(
 ) -> ExperimentResult:
     """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
 
+    :param backbone: A pretrained language model behind EntityNLM.
     :param lookahead: Also train the proposal that sees the whole document.
     :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
+    :param lists: Also train on k-best lists of the training documents, by which candidates are better.
     :param folds: Instead of the splits: so many folds over all documents.
     """
-    settings = load_settings(config, parse_changes(set_ or []))
+    settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
     corpus = source.open()
     held_out = [name for name in ("dev", "test") if name in corpus.splits]
     beside = source.corpus.resolve().with_name(f"cort-{source.corpus.resolve().name}")
@@ -94,7 +100,7 @@ def reproduce_coref(
     trained: dict[Mode, bool] = {"causal": causal, "lookahead": lookahead}
     proposals = [name for name, wanted in trained.items() if wanted]
     with shared.start_runner(terminal, source.device, out) as runner:
-        experiment = reranking.make_experiment(runner, seed)
+        experiment = reranking.make_experiment(runner, seed, lists=lists)
         if folds:
             found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
         else:

@@ -127,10 +127,12 @@ def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) 
     if name is None:
         return
     check_language_model(name)
-    if "rnnlm" in parts or start_from is not None:
-        option = "--start-from" if start_from is not None else "--rnnlm"
+    if start_from is not None:
+        raise ConfigError("--start-from is for models with an LSTM")
+    if "rnnlm" in parts and not settings.model.output_rank:
         raise ConfigError(
-            f"{option} is for models with an LSTM; here the language model without entities is {name} itself"
+            f"--rnnlm: the language model without entities is {name} itself, unless it is fine-tuned: "
+            "--set model.output_rank=64"
         )
 
 

@@ -66,6 +66,10 @@ class HuggingFaceBackbone(Backbone):
         self.layers = choose_layers(config.state_layers, self.runtime.layers, config.mode)
         self.pretrained = config.mode != "lookahead"
         self.hidden_size = self.runtime.width
+        self.adapter: nn.Sequential | None = None
+        if config.output_rank and config.mode in ("generative", "rnnlm"):
+            self.adapter = make_adapter(self.hidden_size, config.output_rank, config.dropout)
+            self.adapter.requires_grad_(config.mode == "rnnlm")
         self._prepared: set[bytes] = set()
         self._output: OutputLayer | None = None
         self._latest: tuple[Tensor, Tensor] | None = None
@@ -156,6 +160,10 @@ class HuggingFaceBackbone(Backbone):
     def _drop(self, values: Tensor) -> Tensor:
         return nn.functional.dropout(values, self.config.dropout, self.training)
 
+    def output_states(self, h: Tensor) -> Tensor:
+        states = super().output_states(h)
+        return states if self.adapter is None else states + self.adapter(states)
+
     # -- predicting --------------------------------------------------------------------------------------------------
 
     def output_layer(self) -> OutputLayer:
@@ -223,6 +231,14 @@ class HuggingFaceBackbone(Backbone):
     def piece_vectors(self) -> Tensor:
         vectors: Tensor = self.runtime.model.get_input_embeddings().weight
         return vectors
+
+
+def make_adapter(size: int, rank: int, dropout: float) -> nn.Sequential:
+    """What fine-tuning adds to the last states; zero at the start, so that it starts as the language model's own."""
+    last = nn.Linear(rank, size)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.LayerNorm(size), nn.Linear(size, rank), nn.GELU(), nn.Dropout(dropout), last)
 
 
 def choose_layers(wanted: str, count: int, mode: str) -> tuple[int, ...]:

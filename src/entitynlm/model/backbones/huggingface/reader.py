@@ -55,6 +55,9 @@ class LanguageModelRuntime:
     :ivar start: the piece before the first one of every text.
     """
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> LanguageModelRuntime:
+        return self
+
     def __init__(
         self, model: Any, tokenizer: Any, *, name: str = "", digest: str = "", window: int | None = None
     ) -> None:
