@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import gzip
 import hashlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TextIO
+from typing import IO, Any, BinaryIO, Protocol, TextIO
 
 from entitynlm.errors import DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
+
+
+class Watcher(Protocol):
+    """Is told about every file that is read and written here, and refuses a write by raising an error."""
+
+    def reading(self, path: Path) -> None: ...
+    def before_writing(self, path: Path) -> None: ...
+    def after_writing(self, path: Path) -> None: ...
+
+
+_watchers: list[Watcher] = []
+
+
+@contextlib.contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Within the block, files are read and written under the eyes of ``watcher``: the command line's care for people's files."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
 
 
 def open_binary(path: str | Path) -> BinaryIO:
@@ -27,6 +50,8 @@ def open_binary(path: str | Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise DataError("this is a folder", path=path, hint="Name a file in it")
+        for watcher in _watchers:
+            watcher.reading(path)
         if path.suffix == ".gz":
             return io.BufferedReader(gzip.open(path, "rb"))
         return path.open("rb")
@@ -36,29 +61,61 @@ def open_binary(path: str | Path) -> BinaryIO:
         raise DataError(f"can't be opened ({error.strerror or error})", path=path) from error
 
 
+def announce_writing(paths: Iterable[Path]) -> None:
+    """Files that will be written when something long is done: whoever watches may refuse them now."""
+    for path in paths:
+        for watcher in _watchers:
+            watcher.before_writing(path)
+
+
 @contextlib.contextmanager
 def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary file beside ``path`` (``-``: standard output) and rename it when the block ends well, else remove it."""
+    """Open a temporary file beside ``path`` (``-``: standard output) and rename it when the block ends well, else remove it.
+
+    A device or a pipe is written to as it is, and a link keeps pointing where it does: a rename would put a file in its place.
+    """
     if str(path) == STANDARD:
         yield sys.stdout.buffer if "b" in mode else sys.stdout
         return
     path = Path(path)
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
+    announce_writing([path])
     try:
+        path = path.resolve() if path.is_symlink() else path
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open(mode, encoding=encoding, newline=newline) as stream:
+                yield stream
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        temporary = Path(name)
+        try:
+            os.fchmod(descriptor, 0o666 & ~_current_umask())
+            with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
+                yield stream
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
-    temporary = Path(name)
-    try:
-        os.fchmod(descriptor, 0o666 & ~_current_umask())
-        encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
-            yield stream
-        temporary.replace(path)
-    except OSError as error:
-        raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    for watcher in _watchers:
+        watcher.after_writing(path)
+
+
+def move_into_place(made: Path, folder: Path) -> None:
+    """Move all files of a folder into another one; a file that is there already with the same content is left alone."""
+    changed = [file for file in sorted(made.iterdir()) if not _is_same(file, folder / file.name)]
+    announce_writing(folder / file.name for file in changed)
+    for file in changed:
+        shutil.move(file, folder / file.name)
+        for watcher in _watchers:
+            watcher.after_writing(folder / file.name)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
 def write_text(path: str | Path, text: str) -> None:

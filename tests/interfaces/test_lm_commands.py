@@ -62,7 +62,7 @@ def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_
     assert set(load_pretrained(tmp_path).parts) == {"rnnlm"}
     with pytest.raises(ModelError, match="no generative part; it has rnnlm"):
         load_pretrained(tmp_path).get("generative")
-    run("train", corpus, "--out", tmp_path, "--generative-only", *TINY)
+    run("train", corpus, "--out", tmp_path, "--generative-only", "--force", *TINY)
     with pytest.raises(ModelError, match="rnnlm-only"):
         load_pretrained(tmp_path).get_language_model()
     run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)

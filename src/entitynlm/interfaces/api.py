@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from entitynlm.coref.annotation import Links, Options, annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
-from entitynlm.errors import ConfigError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.interfaces.default_model import choose_model
 from entitynlm.model.pretrained import Pretrained, save_pretrained
@@ -77,6 +77,7 @@ class EntityNLM:
         """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
         self._warn_untrained()
         network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
+        document = as_document(document)
         return score_document(network, encoder.encode(document), encoder.show_words(document))
 
     def annotate(
@@ -139,7 +140,7 @@ class EntityNLM:
         probability), the likeliest first; a new entity has the empty name.
         """
         self._warn_untrained()
-        if isinstance(document, str):
+        if not isinstance(document, Document):
             document = self.annotate(document)
         place = len(document) if position is None else position
         if not 0 <= place <= len(document):
@@ -192,6 +193,7 @@ class EntityNLM:
         from entitynlm.coref.reranking.combination import BY_MODEL, Combination, list_needed, score_list
 
         self._warn_untrained()
+        document = as_document(document)
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
         combination = BY_MODEL if weights is None else Combination(weights)
@@ -206,10 +208,14 @@ def load(name: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
     return EntityNLM.from_pretrained(name, device=device)
 
 
-def as_document(text: str | Document, *, id: str = "text") -> Document:
-    """A raw text as a document of words and sentences; a document as it is."""
+def as_document(text: object, *, id: str = "text") -> Document:
+    """A raw text as a document of words and sentences; a document as it is; an error of ours for anything else."""
     if isinstance(text, Document):
         return text
+    if not isinstance(text, str):
+        hint = "Decode it first: text.decode('utf-8')" if isinstance(text, bytes) else None
+        found, expected = type(text).__name__, "a str or a Document"
+        raise DataError("this is no text", found=found, expected=expected, hint=hint)
     cut = segment_text(text)
     return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
 

@@ -6,6 +6,7 @@ with one readable message for a wrong call, which is found before torch is impor
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -116,17 +117,32 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 def main() -> None:
     """The console script: run the app, and turn every error of a user's making into one readable message."""
     try:
-        app(prog_name="entitynlm")
+        try:
+            app(prog_name="entitynlm")
+        finally:
+            sys.stdout.flush()  # a full disk is told here, not by the interpreter when it ends
     except EntityNLMError as error:
-        typer.secho(f"error: {error}", err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)
-        sys.exit(2)
+        end(f"error: {error}", 2)
     except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
-        sys.exit(130)
+        end("interrupted", 130)
     except BrokenPipeError:
-        # The reader of our output went away (a `| head`): nobody is left to tell.
+        end(None, 0)  # the reader of our output went away (a `| head`): nobody is left to tell
+    except OSError as error:
+        end(f"error: {error.filename or 'the output'}: {error.strerror or error}", 2)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate" not in str(error):  # torch has no MemoryError
+            raise
+        end("error: there is not enough memory for this; take fewer samples, or a shorter text", 2)
+
+
+def end(message: str | None, code: int) -> None:
+    """Say why, if anybody can still hear it, and exit; what could not be written is not tried again."""
+    with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    with contextlib.suppress(OSError):
+        if message is not None:
+            typer.secho(message, err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

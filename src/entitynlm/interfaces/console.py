@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from entitynlm.cache import cache_folder
 from entitynlm.files import STANDARD, write_text
-from entitynlm.interfaces.options import Colour, Json, Quiet
+from entitynlm.interfaces.options import Colour, Force, Json, Quiet
 from entitynlm.model.language_models import strip_prefix
 from entitynlm.model.packaged import find_model, read_language_model
 from entitynlm.progress import Progress
@@ -29,6 +29,7 @@ class Terminal(Progress):
     """Where a verb prints and shows its progress (``entitynlm.progress.Progress``), as its options say."""
 
     json_path: Json = None
+    force: Force = False
     quiet: Quiet = False
     colour: Colour = None
 

@@ -23,8 +23,9 @@ import typer
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.files import STANDARD
+from entitynlm.files import STANDARD, watched_by
 from entitynlm.interfaces.default_model import choose_model, explain_default
+from entitynlm.interfaces.outputs import OutputGuard
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
+LARGEST_SEED = 2**32 - 1  # what every generator of random numbers takes
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -50,6 +52,13 @@ def check_writable(path: Any) -> Any:
     if not os.access(place, os.W_OK):
         raise DataError(f"can't be written ({place} is write-protected)", path=path)
     return path
+
+
+def check_folder(path: Any) -> Any:
+    """The folder itself if it is one, or can be made; a verb keeps its own files in it and may write them again."""
+    if path is not None and Path(path).is_file():
+        raise DataError("this is a file, and a folder is wanted", path=path)
+    return check_writable(path)
 
 
 def check_exists(path: Any) -> Any:
@@ -126,10 +135,13 @@ DefaultModel = Annotated[
 ]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
+OutputFolder = Annotated[Path, typer.Option("--out", "-o", callback=check_folder)]
+OptionalFolder = Annotated[Path | None, typer.Option("--out", "-o", callback=check_folder)]
 Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
 Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_exists)]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable)]
+Force = Annotated[bool, typer.Option("--force")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q")]
 Colour = Annotated[bool | None, typer.Option("--colour/--no-colour")]
 Device = Annotated[str, typer.Option(callback=check_device)]
@@ -140,7 +152,9 @@ File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists)]
 Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists)]
 DocumentId = Annotated[str | None, typer.Option(metavar="ID")]
 Mentions = Literal["auto", "given", "sampled"]
-Count = Annotated[int, typer.Option(min=1)]
+Count = Annotated[int, typer.Option(min=1, max=10_000_000)]
+Samples = Annotated[int, typer.Option(min=1, max=100_000)]  # each is a row of several arrays
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED)]
 
 
 @dataclass(frozen=True)
@@ -192,12 +206,14 @@ def expand_groups(
 
     @functools.wraps(verb)
     def call(**values: Any) -> Any:
+        guard = guard_files(parameters, values)
         with contextlib.ExitStack() as stack:
             for name, group in groups.items():
                 own = {field.name: values.pop(field.name) for field in dataclasses.fields(group)}
                 values[name] = group(**own)
                 if hasattr(group, "close"):
                     stack.callback(values[name].close)
+            stack.enter_context(watched_by(guard))
             return verb(**values)
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -205,6 +221,27 @@ def expand_groups(
     listed = "\n".join(["Examples:\n", *(f"  {line}" for line in examples)]) if examples else ""
     call.__doc__ = "\n\n".join(part for part in (text, " ".join(about.split()), listed) if part)
     return call
+
+
+def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> OutputGuard:
+    """The guard of a call: which of its options are read and which are written, their checks tell."""
+
+    def list_paths(*checks: Callable[..., Any]) -> list[Any]:
+        found: list[Any] = []
+        for parameter in parameters:
+            notes = get_args(parameter.annotation)[1:]
+            if notes and getattr(notes[0], "callback", None) in checks:
+                value = values[parameter.name]
+                found += value if isinstance(value, list) else [value]
+        return [path for path in found if path is not None and str(path) != STANDARD]
+
+    from entitynlm.interfaces.inputs import expand_files
+
+    models = [Path(path) for path in list_paths(check_model, check_model_or_default) if Path(path).is_dir()]
+    inputs = list_paths(check_exists, expand_files)
+    guard = OutputGuard(inputs, [*list_paths(check_folder), *models], force=bool(values.get("force")))
+    guard.check(list_paths(check_writable, check_figure))
+    return guard
 
 
 def split_docstring(thing: Any) -> tuple[str, dict[str, str]]:

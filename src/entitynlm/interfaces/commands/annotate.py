@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD
+from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, choose_format, is_folder, name_outputs, read_inputs
@@ -25,14 +25,14 @@ def annotate(
     model: options.ModelOptions,
     to: options.To = None,
     out: options.Output = STANDARD,
-    samples: Annotated[int, typer.Option(min=0)] = 0,
+    samples: Annotated[int, typer.Option(min=0, max=100_000)] = 0,
     links: Literal["weighed", "network"] = "weighed",
     with_scores: bool = False,
     keep_mentions: bool = False,
     possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True,
     sentences: Annotated[int | None, typer.Option(min=1)] = None,
     format: options.Format = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Find the mentions of texts and link them to entities; show them in colours, or write any format.
@@ -49,6 +49,8 @@ def annotate(
         to = choose_format(to, out, "jsonl")
     elif to and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --to both want standard output; give --out a file")
+    targets = name_files(files, out, to)
+    announce_writing(targets.values())
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
     from entitynlm.coref.annotation import Options, annotate_document
@@ -70,7 +72,7 @@ def annotate(
     if to is None:
         show(work(), terminal, sentences)
     else:
-        write(work(), files, out, to, terminal)
+        write(work(), targets, out, to, terminal)
     tokens, seconds = (sum(figure[key] for figure in figures) for key in ("tokens", "seconds"))
     speed = tokens / max(seconds, 1e-9)
     terminal.remark(f"{len(figures)} texts, {tokens:,} tokens, {speed:,.0f} tokens/s", markup=False)
@@ -88,17 +90,23 @@ def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentence
         show_document(terminal, document, sentences=sentences, soft_wrap=True)
 
 
+def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
+    """The file in the folder ``out`` for each text; none where all texts go to one place, or the format names its files."""
+    if to is None or out == STANDARD or not is_folder(out) or get_format(to).write_folder is not None:
+        return {}
+    suffix = get_format(to).suffix
+    return {path: Path(out) / f"{name}{suffix}" for path, name in name_outputs(paths).items()}
+
+
 def write(
-    annotated: Iterator[tuple[str, Document]], paths: list[str], out: str, to: str, terminal: Terminal
+    annotated: Iterator[tuple[str, Document]], targets: dict[str, Path], out: str, to: str, terminal: Terminal
 ) -> None:
     """Write all texts into one file, or one file per text into a folder."""
-    form = get_format(to)
-    if out == STANDARD or not is_folder(out) or form.write_folder is not None:
+    if not targets:
         write_documents((document for _, document in annotated), out, to)
         if out != STANDARD:
             terminal.remark(f"wrote {print_path(out)}", markup=False)
         return
-    targets = {path: Path(out) / f"{name}{form.suffix}" for path, name in name_outputs(paths).items()}
     count = 0
     for path, of_file in itertools.groupby(annotated, key=lambda pair: pair[0]):
         write_documents((document for _, document in of_file), targets[path], to)

@@ -46,11 +46,11 @@ def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
 def get_corpus(
     *,
     name: Annotated[str, typer.Argument()],
-    out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    out: options.OptionalFolder = None,
     source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
     url: str | None = None,
     documents: Annotated[int | None, typer.Option(min=10)] = None,
-    seed: int | None = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=options.LARGEST_SEED)] = None,
     data: DataFolder = DEFAULT_FOLDER,
     terminal: Terminal,
 ) -> None:

@@ -35,7 +35,7 @@ def demo(
     model: options.ModelOptions,
     out: options.OutputPath = Path("report.html"),
     training: Annotated[bool, typer.Option("--training/--no-training")] = True,
-    seed: int = 1,
+    seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
     """Annotate a short story with the models that ship, write a report on it, then train quickly and make small tables.

@@ -52,7 +52,7 @@ def evaluate_coref(
     split: shared.Splits = None,
     reranking: shared.RerankingOptions,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
@@ -99,7 +99,7 @@ def evaluate_entity(
     rows: str | None = None,
     ours_config: options.OptionalPath = None,
     split: str = "test",
-    seed: int = 1,
+    seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
     """How often each model predicts which entity is mentioned next, from what stands before (Table 3).

@@ -35,7 +35,7 @@ ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=opti
 _SPLITS = "Splits to measure; default: dev and test, where they are."
 Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
 _OUT = "The folder for models, tables and log."
-Out = Annotated[Path, typer.Option("--out", "-o", callback=options.check_writable, help=_OUT)]
+Out = Annotated[Path, typer.Option("--out", "-o", callback=options.check_folder, help=_OUT)]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PerplexityOptions:
     """
 
     ngram: bool = True
-    samples: options.Count = 100
+    samples: options.Samples = 100
     repeats: options.Count = 4
     method: Literal["particle-filter", "importance"] = "particle-filter"
     proposal: Literal["causal", "lookahead"] | None = None
@@ -80,7 +80,7 @@ class PerplexityOptions:
     cache: Annotated[float, typer.Option(min=0.0)] = 0.0
     likelihoods: str = LIKELIHOODS
     workers: options.Count = 1
-    seed: int = 0
+    seed: options.Seed = 0
 
     def check(self) -> list[str]:
         return choose_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
@@ -111,7 +111,7 @@ class RerankingOptions:
 
     scores: options.OptionalPath = None
     k: options.Count = 100
-    samples: options.Count = 100
+    samples: options.Samples = 100
     trials: options.Count = 10_000
 
     def find_baselines(
@@ -151,14 +151,16 @@ def choose_names(text: str, option: str, known: Sequence[str]) -> list[str]:
     return names
 
 
-def parse_numbers(text: str, option: str) -> list[int]:
-    """``1,2,3`` as numbers."""
+def parse_numbers(text: str, option: str, *, least: int = 0, most: int = options.LARGEST_SEED) -> list[int]:
+    """``1,2,3`` as numbers, seeds if nothing else is said."""
     try:
         numbers = [int(part) for part in split_list(text)]
     except ValueError:
         raise ConfigError(f"{option} wants whole numbers with commas between them, not {text!r}") from None
     if not numbers:
         raise ConfigError(f"{option} wants one number at least")
+    if wrong := [number for number in numbers if not least <= number <= most]:
+        raise ConfigError(f"{option} wants numbers from {least} to {most}, not {wrong[0]}")
     return numbers
 
 

@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from entitynlm.generation.continuations import Continuation
     from entitynlm.text.document import Document
 
+HOTTEST = 100.0  # all words are as likely as each other there, and logits divided by less stay finite
+
 
 def generate(
     *,
     file: Annotated[str | None, typer.Argument(callback=options.check_exists)] = None,
     model: options.ModelOptions,
-    count: Annotated[int, typer.Option("-n", "--count", min=1)] = 1,
-    words: Annotated[int, typer.Option("-w", "--words", min=1)] = 60,
-    sentences: Annotated[int | None, typer.Option("-s", "--sentences", min=1)] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, max=10_000)] = 1,
+    words: Annotated[int, typer.Option("-w", "--words", min=1, max=100_000)] = 60,
+    sentences: Annotated[int | None, typer.Option("-s", "--sentences", min=1, max=10_000)] = None,
     temperature: Annotated[float, typer.Option("-t", "--temperature")] = 0.8,
     top_p: float = 0.95,
     cast: str | None = None,
@@ -32,7 +34,7 @@ def generate(
     plain: bool = False,
     out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     format: options.Format = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Continue a text or start a story, and choose which entities act in it.
@@ -50,8 +52,8 @@ def generate(
     :param out: Also write the continuations as plain text.
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
-    if temperature <= 0:
-        raise ConfigError(f"--temperature must be above 0, not {temperature}")
+    if not 0 < temperature <= HOTTEST:
+        raise ConfigError(f"--temperature must be above 0 and at most {HOTTEST:.0f}, not {temperature}")
     if not 0 < top_p <= 1:
         raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
     if not all(names):

@@ -85,8 +85,8 @@ def timeline(
     model: options.ModelOptions,
     mentions: options.Mentions = "auto",
     entities: options.Count = 15,
-    samples: options.Count = 5,
-    seed: int = 0,
+    samples: options.Samples = 5,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Mentions of each entity along a text: one line per entity.

@@ -38,7 +38,7 @@ def marginal(
     prior_share: shared.Share = None,
     workers: options.Count = 1,
     format: options.Format = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
@@ -52,7 +52,7 @@ def marginal(
     :param proposals: Proposals, separated by commas; default: all that the model has.
     """
     curve: dict[str, Any] = {
-        "particles": shared.parse_numbers(samples, "--samples"),
+        "particles": shared.parse_numbers(samples, "--samples", least=1, most=100_000),
         "methods": shared.choose_names(methods, "--methods", ("particle-filter", "importance")),
         "proposals": proposals and shared.choose_names(proposals, "--proposals", ("causal", "lookahead")),
     }

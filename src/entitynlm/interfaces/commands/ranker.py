@@ -54,13 +54,13 @@ def check_ranker(folder: Path) -> Path:
 def train(
     *,
     corpus: options.Existing,
-    out: options.OutputPath,
+    out: options.OutputFolder,
     split: str | None = None,
     types: options.OptionalExisting = None,
     mentions: Mentions = None,
     epochs: options.Count = 4,
     format: options.Format = None,
-    seed: int = 0,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Train a ranker on annotated documents (OntoGUM's 177 take about a minute).

@@ -78,7 +78,7 @@ def reproduce_coref(
     lists: bool = False,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
-    seed: int = 1,
+    seed: options.Seed = 1,
     terminal: Terminal,
 ) -> ExperimentResult:
     """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
@@ -163,7 +163,7 @@ def reproduce_all(
     set_: options.Set = None,
     seeds: str = "1",
     documents: Annotated[int, typer.Option(min=50)] = 600,
-    samples: options.Count = 50,
+    samples: options.Samples = 50,
     k: options.Count = 50,
     rows: str | None = "always-new,shallow,modi,entitynlm,ours",
     threads: options.Threads = None,

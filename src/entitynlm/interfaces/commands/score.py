@@ -41,7 +41,7 @@ def score(
     ignore_words: bool = False,
     format: options.Format = None,
     trials: options.Count = 10_000,
-    seed: int = 0,
+    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.

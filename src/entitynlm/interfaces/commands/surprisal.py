@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD
+from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
@@ -34,10 +34,10 @@ class SurprisalOptions:
     """How surprisal is measured."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Count = 50
+    samples: options.Samples = 50
     repeats: options.Count = 4
     base: Literal["2", "bits", "e", "nats", "10"] = "2"
-    seed: int = 0
+    seed: options.Seed = 0
 
     def measure(
         self, pretrained: Pretrained, document: Document, terminal: Terminal, **more: Any
@@ -81,6 +81,7 @@ def surprisal(
     table_kind = choose_kind(kind, out)
     if out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --out - both want standard output; give one of them a file")
+    announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
     from entitynlm.lm.spelling import SpellingModel
@@ -103,6 +104,18 @@ def surprisal(
     write_tables(measure(), files, out, table_kind, rows, terminal)
     heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
     terminal.write_json({**heading, "documents": figures})
+
+
+def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
+    """The tables of tokens and of mentions of each text (of all texts in one file, the same ones)."""
+    if out == STANDARD:
+        return {}
+    if is_folder(out):
+        starts = {path: Path(out) / name for path, name in name_outputs(paths).items()}
+        endings = f"tokens.{kind}", f"mentions.{kind}"
+        return {path: (Path(f"{s}.{endings[0]}"), Path(f"{s}.{endings[1]}")) for path, s in starts.items()}
+    both = Path(out), Path(out).with_suffix(f".mentions{Path(out).suffix}")
+    return dict.fromkeys(paths, both)
 
 
 def write_tables(
@@ -132,17 +145,16 @@ def write_tables(
         row_type = TokenRow if rows == "tokens" else MentionRow
         write_rows((row for _, found in measured for row in getattr(found, rows)), row_type, out, kind)
     elif is_folder(out):
-        waiting = name_outputs(paths)
+        waiting = name_tables(paths, out, kind)
         by_file = itertools.groupby(measured, key=lambda pair: pair[0])
         empty = ((path, iter(())) for path in list(waiting))  # texts without a word: tables without a row
         for path, of_file in itertools.chain(by_file, empty):
             if path in waiting:
-                start = Path(out) / waiting.pop(path)
-                write_both(of_file, Path(f"{start}.tokens.{kind}"), Path(f"{start}.mentions.{kind}"))
+                write_both(of_file, *waiting.pop(path))
         terminal.remark(f"wrote {2 * len(paths)} tables in {print_path(out)}", markup=False)
     else:
-        beside = Path(out).with_suffix(f".mentions{Path(out).suffix}")
-        write_both(measured, Path(out), beside)
+        tokens, beside = next(iter(name_tables(paths, out, kind).values()))
+        write_both(measured, tokens, beside)
         terminal.remark(f"wrote {print_path(out)} and {print_path(beside)}", markup=False)
 
 

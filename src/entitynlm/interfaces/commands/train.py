@@ -56,7 +56,7 @@ class PartOptions:
 def train(
     *,
     corpus: options.Corpus,
-    out: options.OutputPath,
+    out: options.OutputFolder,
     config: options.Config = None,
     set_: options.Set = None,
     which: PartOptions,
@@ -64,7 +64,7 @@ def train(
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     resume: bool = False,
     format: options.Format = None,
-    seed: int = 1,
+    seed: options.Seed = 1,
     device: options.Device = "cpu",
     threads: options.Threads = None,
     terminal: Terminal,
@@ -88,6 +88,8 @@ def train(
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
     if into_model:
         options.check_model(out)
+    elif (out / "model.json").exists() and not resume and not terminal.force:
+        raise ConfigError(f"{out}: there is a model already; train another one in its place with --force")
     opened = open_corpus(corpus, format=format)
     for split in ("train", "dev"):
         opened.files(split)  # an error here if the corpus does not have it

@@ -27,7 +27,7 @@ def train_components(
     *,
     corpus: options.Corpus,
     model: Annotated[Path, typer.Option("--model", "-m", callback=options.check_model)],
-    out: Annotated[Path | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
+    out: options.OptionalFolder = None,
     components: Annotated[str | None, typer.Option(callback=check_components)] = None,
     plain_text: Annotated[list[Path] | None, typer.Option(callback=options.check_exists)] = None,
     bias: float | None = None,
@@ -36,7 +36,7 @@ def train_components(
     again: bool = False,
     compact: bool = False,
     format: options.Format = None,
-    seed: int = 1,
+    seed: options.Seed = 1,
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:

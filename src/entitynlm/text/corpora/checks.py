@@ -51,7 +51,7 @@ class FileReport:
 
 def check_files(paths: Iterable[str | Path], *, format: str | None = None) -> Iterator[FileReport]:
     """Read each file to its end or to what can't be read; one bad file does not stop the others."""
-    seen: dict[str, str] = {}
+    seen: dict[str, str] = {}  # the file in which each document was first
     for path in paths:
         report = FileReport(str(path))
         try:
@@ -59,9 +59,10 @@ def check_files(paths: Iterable[str | Path], *, format: str | None = None) -> It
                 report.documents += 1
                 for message in find_oddities(document):
                     report.add(Oddity(report.path, None, f"document {document.id!r}: {message}"))
-                first = seen.setdefault(document.id, report.path)
-                if first != report.path:
-                    report.add(Oddity(report.path, None, f"document {document.id!r} was in {first} already"))
+                if document.id in seen:
+                    place = seen[document.id] if seen[document.id] != report.path else "this file"
+                    report.add(Oddity(report.path, None, f"document {document.id!r} was in {place} already"))
+                seen.setdefault(document.id, report.path)
         except EntityNLMError as error:
             report.error = error
         else:

@@ -16,6 +16,7 @@ from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assig
 
 COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
+SHORTEST, NO_WORD = 2, "_"  # a row of document and coreference alone, and what stands for its word
 ARGUMENTS = FIRST_COLUMN + len(COLUMNS)
 BEGIN = re.compile(r"#\s*begin\s+document\b\s*(.*)$", re.IGNORECASE)
 END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
@@ -75,6 +76,10 @@ def read(source: Source) -> Iterator[Document]:
                 draft = None
         else:
             fields = split_row(line)
+            if (
+                len(fields) == SHORTEST and draft is not None
+            ):  # the official scorer reads nothing but the last column
+                fields = [fields[0], draft.part or "0", str(len(draft.rows)), NO_WORD, fields[1]]
             _check_row(fields, source, number, line)
             if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
                 yield draft.finish()

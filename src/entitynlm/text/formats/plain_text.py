@@ -4,6 +4,7 @@ Markdown is read without its syntax, but ``text`` is the file as it is, and offs
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 
 from entitynlm.errors import ConfigError
@@ -15,6 +16,10 @@ from entitynlm.text.segmentation import segment_text
 PART_SIZE = 4_000_000  # characters; the longest novels have three million
 SMALLEST_PART = 1000
 MARKDOWN = (".md", ".markdown")
+MARKED_UP = re.compile(
+    r"\s*(?:(?P<HTML><(?:!doctype\s+html|html|head|body)\b)|(?P<XML><\?xml\b)|(?P<RTF>\{\\rtf)|(?P<PDF>%PDF-))",
+    re.IGNORECASE,
+)  # what would be read as words: tags, keywords and style sheets
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -55,7 +60,11 @@ def _choose_part_size(source: Source) -> int:
 def _check_characters(source: Source) -> Iterator[str]:
     """The file's text, refused with the reason if it is no text."""
     line = 1
-    for chunk in source.text_chunks():
+    for number, chunk in enumerate(source.text_chunks()):
+        if number == 0 and (marked := MARKED_UP.match(chunk)):
+            kind = next(name for name, found in marked.groupdict().items() if found)
+            hint = f"Save the {kind} document as plain text (UTF-8) first"
+            raise source.error(f"this is {kind}, not plain text", 1, found=marked[0].strip(), hint=hint)
         if "\0" in chunk:
             line += chunk.count("\n", 0, chunk.index("\0"))
             hint = "Save the document as plain text (UTF-8) first"

@@ -61,11 +61,9 @@ class _SegmentedText:
 
 
 def recognise(path: str, sample: bytes) -> bool:
-    """The first line is an annotation; a file without any is brat's by its name only."""
+    """The first line is an annotation, or the name says so: what else is in such a file is told as an error."""
     start = sample.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if LINE.match(start):
-        return True
-    return path.removesuffix(".gz").endswith(".ann") and not start
+    return path.removesuffix(".gz").endswith(".ann") or bool(LINE.match(start))
 
 
 def read(source: Source) -> Iterator[Document]:

@@ -5,7 +5,6 @@ The last is JSON with what brat has no place for; brat ignores it, and by it the
 
 import json
 import re
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from entitynlm.errors import DataError
-from entitynlm.files import write_atomically
+from entitynlm.files import move_into_place, write_atomically
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
 from entitynlm.text.segmentation import join_words
@@ -37,8 +36,7 @@ def write_folder(documents: Iterable[Document], folder: Path) -> None:
                 settings = SETTINGS.read_text("utf-8").format(labels="\n".join(sorted(labels or {UNTYPED})))
                 _write(made / "annotation.conf", settings)
             folder.mkdir(exist_ok=True)
-            for file in sorted(made.iterdir()):
-                shutil.move(file, folder / file.name)
+            move_into_place(made, folder)
     except OSError as error:
         raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
 
