@@ -403,3 +403,14 @@ def test_litbank_is_read_without_oddities_and_comes_back(corpora_path: Path) -> 
         assert oddities == []
         assert document.mentions
         assert read(write(document)) == [document]
+
+
+def test_rows_of_document_and_coreference_alone_are_read(tmp_path: Path) -> None:
+    """The official scorer looks at nothing but the last column, and some of its own test files have no other."""
+    short, full = tmp_path / "short.conll", tmp_path / "full.conll"
+    cells = ["(0)", "-", "(1", "1)", "(0)|(2)"]
+    short.write_text("#begin document (a);\n" + "".join(f"a\t{c}\n" for c in cells) + "\n#end document\n")
+    rows = "".join(f"a\t0\t{number}\tw\t{cell}\n" for number, cell in enumerate(cells))
+    full.write_text(f"#begin document (a);\n{rows}\n#end document\n")
+    (one,), (other,) = read_documents(short), read_documents(full)
+    assert one.mentions == other.mentions and one.id == other.id and len(one) == len(other) == 5

@@ -167,3 +167,15 @@ def test_a_novel(corpora_path: Path) -> None:
     )
     lengths = sorted(end - start for start, end in document.sentences)
     assert 15 < lengths[len(lengths) // 2] < 30
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [("<!DOCTYPE html>\n<html>", "HTML"), ("\n <html lang='en'>", "HTML"), ("<?xml version='1.0'?>", "XML"), (r"{\rtf1 Ann", "RTF"),
+     ("%PDF-1.7", "PDF")],
+)  # fmt: skip
+def test_pages_and_documents_are_not_read_as_text(start: str, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"{start} <p>Ann saw Bo.</p>")
+    with pytest.raises(DataError, match=f"this is {kind}.*plain text"):
+        list(read_documents(path))
