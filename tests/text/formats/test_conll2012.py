@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.formats import registry
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.conll2012 import FORMAT
 from support.strategies import documents, sorted_clusters, words
@@ -412,5 +413,5 @@ def test_rows_of_document_and_coreference_alone_are_read(tmp_path: Path) -> None
     short.write_text("#begin document (a);\n" + "".join(f"a\t{c}\n" for c in cells) + "\n#end document\n")
     rows = "".join(f"a\t0\t{number}\tw\t{cell}\n" for number, cell in enumerate(cells))
     full.write_text(f"#begin document (a);\n{rows}\n#end document\n")
-    (one,), (other,) = read_documents(short), read_documents(full)
+    (one,), (other,) = registry.read_documents(short), registry.read_documents(full)
     assert one.mentions == other.mentions and one.id == other.id and len(one) == len(other) == 5

@@ -75,11 +75,7 @@ def read(source: Source) -> Iterator[Document]:
                 yield draft.finish()
                 draft = None
         else:
-            fields = split_row(line)
-            if (
-                len(fields) == SHORTEST and draft is not None
-            ):  # the official scorer reads nothing but the last column
-                fields = [fields[0], draft.part or "0", str(len(draft.rows)), NO_WORD, fields[1]]
+            fields = split_row(line) if draft is None else draft.complete_row(split_row(line))
             _check_row(fields, source, number, line)
             if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
                 yield draft.finish()
@@ -166,12 +162,21 @@ class _PartBuilder:
 
     def __post_init__(self) -> None:
         self.rows: list[tuple[int, list[str]]] = []
+        self._is_short: bool | None = None  # known after the first row
         self._tokens: list[str] = []
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*COLUMNS, "args")}
         self._mentions: list[Mention] = []
         self._open: dict[str, list[tuple[int, int]]] = {}  # token and line of the open brackets of each label
         self._counter = OddityCounter(self.source)
+
+    def complete_row(self, fields: list[str]) -> list[str]:
+        """A row of a document whose rows are all short gets the columns that the official scorer does not look at."""
+        if self._is_short is None:
+            self._is_short = len(fields) == SHORTEST
+        if not self._is_short or len(fields) != SHORTEST:
+            return fields
+        return [fields[0], self.part or "0", str(len(self.rows)), NO_WORD, fields[1]]
 
     def end_sentence(self) -> None:
         if not self.rows:
