@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
+
 from add_singletons import add_singletons
+from check_memorisation import longest_run, read_texts
 from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document, Mention
 from head_match import match_heads
@@ -26,6 +31,19 @@ def test_the_shipped_model_learns_from_four_types_of_entities() -> None:
     kept = keep_types(document)
     assert kept.mentions == mentions[:1] and kept.entity_types == {"a": "person"}
     assert [bare.mentions for bare in strip([document])] == [()]
+
+
+def test_a_run_is_what_greedy_continuation_reproduces(tmp_path: Path) -> None:
+    assert longest_run(np.array([True, False, True, True, True, False])) == 3
+    assert longest_run(np.array([False])) == 0
+    (tmp_path / "texts.txt").write_text(
+        "# bus\nI took the bus.\n\n# known: psalm\nThe Lord is my shepherd.\n"
+    )
+    found = read_texts(tmp_path / "texts.txt")
+    assert {name: [len(document) for document in texts] for name, texts in found.items()} == {
+        "ours": [5],
+        "known": [6],
+    }
 
 
 def test_singletons_are_added_beside_chains() -> None:

@@ -57,11 +57,12 @@ class TrainingStories:
     @cached_property
     def data(self) -> PredictorData:
         self.progress.message("ours: reading the training stories")
-        states = StoryStates(self.language_model) if self.language_model else None
-        if states is not None:
-            states.prepare((*self.train, *self.development), self.progress)
         slots = _list_slots(self.development)
-        return predictor.prepare_data(self.slots, slots, counts=self.counts, states=states)
+        if not self.language_model:
+            return predictor.prepare_data(self.slots, slots, counts=self.counts)
+        states = StoryStates(self.language_model)
+        states.prepare((*self.train, *self.development), self.progress)
+        return predictor.prepare_data(self.slots, slots, states=states)
 
 
 def _list_slots(stories: Sequence[Document], **options: Any) -> TrainingSlots:

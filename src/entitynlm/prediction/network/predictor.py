@@ -11,7 +11,7 @@ import gzip
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,15 @@ from entitynlm.model.pretrained import load_weights
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
-from entitynlm.prediction.network.network import EMBEDDING, PredictionNetwork, PredictorOutput
-from entitynlm.prediction.network.story_states import StoryStates
+from entitynlm.prediction.network.network import (
+    EMBEDDING,
+    PredictionNetwork,
+    PredictorOutput,
+    Sizes,
+    SlotNetwork,
+)
+from entitynlm.prediction.network.state_network import StateNetwork
+from entitynlm.prediction.network.story_states import StateExtractor, StoryStates, join_state_batches
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.text.document import Document
 
@@ -60,8 +67,11 @@ class EpochReport:
     development_loss: float
 
 
+Extractor = FeatureExtractor | StateExtractor
+
+
 def train_network(
-    network: PredictionNetwork,
+    network: SlotNetwork,
     train: SlotBatch,
     development: SlotBatch,
     config: PredictorTraining,
@@ -162,8 +172,8 @@ def _make_config(values: Mapping[str, Any]) -> PredictorConfig:
 class EntityPredictor:
     """A ``Chooser``: at each position only the words and mentions before it are looked at."""
 
-    extractor: FeatureExtractor
-    network: PredictionNetwork
+    extractor: Extractor
+    network: SlotNetwork
     notes: dict[str, Any]
 
     @torch.no_grad()
@@ -189,7 +199,8 @@ class EntityPredictor:
             values = json.loads(gzip.decompress(path.read_bytes()))
             if (version := values["format"]) != FORMAT_VERSION:
                 raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
-            extractor = FeatureExtractor.from_dict(values)
+            kind = StateExtractor if "states" in values else FeatureExtractor
+            extractor: Extractor = kind.from_dict(values)
             network = make_network(extractor, _make_config(values["notes"]["config"]))
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
@@ -203,7 +214,7 @@ class EntityPredictor:
 class PredictorData:
     """What trainings with different seeds or settings have in common: counts, and slots as arrays."""
 
-    extractor: FeatureExtractor
+    extractor: Extractor
     train: SlotBatch
     development: SlotBatch
 
@@ -215,15 +226,16 @@ def prepare_data(
     counts: ContextCounts | None = None,
     states: StoryStates | None = None,
 ) -> PredictorData:
-    """Count, and extract features; ``counts`` of the same training stories may be handed in."""
-    extractor = FeatureExtractor.fit(train, counts, states)
-    batches = [
+    """Count and extract features (``counts`` of the same training stories may be handed in), or read ``states`` instead."""
+    extractor = StateExtractor.fit(train, states) if states else FeatureExtractor.fit(train, counts)
+    batches: list[list[Any]] = [
         [extractor.extract(*slots, with_answers=True)[0] for slots in part if slots[1]]
         for part in (train, development)
     ]
     if not all(batches):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
-    return PredictorData(extractor, *map(join_batches, batches))
+    join: Callable[[list[Any]], SlotBatch] = join_state_batches if states else join_batches
+    return PredictorData(extractor, *map(join, batches))
 
 
 def train_predictor(
@@ -246,18 +258,16 @@ def train_predictor(
     return EntityPredictor(data.extractor, network, notes)
 
 
-def make_network(extractor: FeatureExtractor, config: PredictorConfig) -> PredictionNetwork:
-    sizes = {name: getattr(config, name) for name in ("hidden", "match", "scorer", "dropout", "word_dropout")}
-    return PredictionNetwork(
-        words=len(extractor.words),
-        types=len(extractor.counts.types),
-        scenarios=max(1, len(extractor.counts.scenarios.names)),
-        state_width=0 if extractor.states is None else extractor.states.width,
-        **sizes,
-    )
+def make_network(extractor: Extractor, config: PredictorConfig) -> SlotNetwork:
+    sizes = Sizes(**{field.name: getattr(config, field.name) for field in fields(Sizes)})
+    types = len(extractor.types)
+    if isinstance(extractor, StateExtractor):
+        return StateNetwork(outputs=extractor.states.find_outputs(extractor.words), types=types, sizes=sizes)
+    scenarios = max(1, len(extractor.counts.scenarios.names))
+    return PredictionNetwork(words=len(extractor.words), types=types, scenarios=scenarios, sizes=sizes)
 
 
-def use_embeddings(network: PredictionNetwork, extractor: FeatureExtractor, source: str) -> None:
+def use_embeddings(network: SlotNetwork, extractor: Extractor, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)
