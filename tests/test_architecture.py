@@ -14,16 +14,18 @@ ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {"errors", "files", "extras", "config", "progress", "cache"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
     "text": set(),
+    "characters": {"text"},
     "model": {"text"},
     "inference": {"text", "model"},
     "training": {"text", "model", "inference"},
-    "coref": {"text", "model", "inference", "training"},
+    "coref": {"text", "characters", "model", "inference", "training"},
     "prediction": {"text", "model", "inference", "training", "coref"},
     "lm": {"text", "model", "inference", "training", "coref", "prediction"},
     "generation": {"text", "model", "inference", "training", "coref", "lm"},
     "experiments": {"text", "model", "inference", "training", "coref", "prediction", "lm", "generation"},
     "interfaces": {
         "text",
+        "characters",
         "model",
         "inference",
         "training",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Quotation
 
 WORDS = ("Anna", "met", "her", "aunt")
 
@@ -20,6 +20,7 @@ WORDS = ("Anna", "met", "her", "aunt")
         ({"sentences": ((0, 2), (3, 4))}, r"sentence \(3, 4\) should start at token 2"),
         ({"sentences": ((0, 2),)}, "cover 2 of 4 tokens"),
         ({"mentions": (Mention(2, 5, "a"),)}, "not within its 4 tokens"),
+        ({"quotations": (Quotation(2, 2),)}, r"quotation \(2, 2\) is not within"),
         ({"mentions": (Mention(0, 1, ""),)}, "has no entity"),
         ({"mentions": (Mention(0, 1, "a", head=1),)}, "the head 1 .* lies outside"),
         ({"mentions": (Mention(0, 3, "a", parts=((0, 1), (1, 3))),)}, "not apart and in order"),
@@ -57,3 +58,9 @@ def test_clusters_in_place_of_the_annotation() -> None:
     assert changed.clusters == (((0, 1), (2, 3)), ((2, 4),))
     assert [mention.entity for mention in changed.mentions] == ["1", "2", "1"]
     assert not changed.entity_types
+
+
+def test_a_speaker_whom_nobody_mentions_is_left_out() -> None:
+    document = Document("x", WORDS, mentions=(Mention(0, 1, "a"),), quotations=(Quotation(1, 3, "b", "a"),))
+    assert document.quotations == (Quotation(1, 3, None, "a"),)
+    assert document.with_mentions(()).quotations == (Quotation(1, 3),)

@@ -51,6 +51,20 @@ class Entity:
     type: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A span of tokens that somebody says, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
+
+    start: int
+    end: int
+    speaker: str | None = None
+    addressee: str | None = None
+
+    @property
+    def span(self) -> Span:
+        return (self.start, self.end)
+
+
 def sort_mentions(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Text order: by start, enclosing mentions before enclosed ones, then by entity id (so that order is total)."""
     return tuple(sorted(mentions, key=lambda m: (m.start, -m.end, m.entity, m.parts)))
@@ -71,6 +85,7 @@ class Document:
         or what else the format has; ``None`` where a token has no value.
     :param heads: per token, the index of its syntactic head in the document, -1 for a root.
     :param meta: document-level fields of the format (genre, title, …).
+    :param quotations: what is said; speakers that are none of the document's entities are left out.
     """
 
     id: str
@@ -83,6 +98,7 @@ class Document:
     columns: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     heads: tuple[int, ...] | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    quotations: tuple[Quotation, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -95,6 +111,11 @@ class Document:
         put(self, "entity_types", MappingProxyType(types))
         put(self, "columns", MappingProxyType({k: tuple(v) for k, v in self.columns.items()}))
         put(self, "meta", MappingProxyType(dict(self.meta)))
+        put(
+            self,
+            "quotations",
+            tuple(sorted((self._keep_named(q, named) for q in self.quotations), key=_place)),
+        )
         self._check_tokens()
         self._check_sentences()
         self._check_mentions()
@@ -121,7 +142,18 @@ class Document:
         if expected != len(self.tokens):
             raise self._fail(f"the sentences cover {expected} of {len(self.tokens)} tokens")
 
+    @staticmethod
+    def _keep_named(quotation: Quotation, named: set[str]) -> Quotation:
+        """A quotation without participants that nobody mentions."""
+        speaker, addressee = (
+            who if who in named else None for who in (quotation.speaker, quotation.addressee)
+        )
+        return dataclasses.replace(quotation, speaker=speaker, addressee=addressee)
+
     def _check_mentions(self) -> None:
+        for quotation in self.quotations:
+            if not 0 <= quotation.start < quotation.end <= len(self.tokens):
+                raise self._fail(f"quotation {quotation.span} is not within its {len(self.tokens)} tokens")
         for mention in self.mentions:
             if not 0 <= mention.start < mention.end <= len(self.tokens):
                 raise self._fail(f"mention {mention.span} is not within its {len(self.tokens)} tokens")
@@ -204,3 +236,11 @@ class Document:
         """The same text with entities 1, 2, … given as bare spans."""
         numbered = enumerate(clusters, start=1)
         return self.with_mentions((Mention(*span, str(n)) for n, spans in numbered for span in spans), {})
+
+    def with_quotations(self, quotations: Iterable[Quotation]) -> Document:
+        """The same text with other quotations."""
+        return dataclasses.replace(self, quotations=tuple(quotations))
+
+
+def _place(quotation: Quotation) -> tuple[int, int, str, str]:
+    return quotation.start, -quotation.end, quotation.speaker or "", quotation.addressee or ""

@@ -25,7 +25,25 @@ AFTER_HEAD = frozenset(
 )  # these end the part of a noun phrase in which its head stands
 FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in", "on", "at", "'", "’"))
 
-SPEECH_VERBS, PREPOSITIONS, TITLES, OBJECTIVE_PRONOUNS, POSSESSIVE_PRONOUNS = (
+(
+    SPEECH_VERBS,
+    MORE_SPEECH_VERBS,
+    THOUGHT_VERBS,
+    PREPOSITIONS,
+    TITLES,
+    OBJECTIVE_PRONOUNS,
+    POSSESSIVE_PRONOUNS,
+) = (
     frozenset(_LISTS[name].split())
-    for name in ("speech_verbs", "prepositions", "titles", "objective_pronouns", "possessive_pronouns")
+    for name in (
+        "speech_verbs",
+        "more_speech_verbs",
+        "thought_verbs",
+        "prepositions",
+        "titles",
+        "objective_pronouns",
+        "possessive_pronouns",
+    )
 )
+QUOTATION_VERBS = (SPEECH_VERBS | MORE_SPEECH_VERBS) - THOUGHT_VERBS
+"""Verbs beside a quotation that somebody says aloud."""

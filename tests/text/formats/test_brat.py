@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Quotation
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.brat import FORMAT
 from entitynlm.text.formats.registry import read_documents
@@ -229,8 +229,8 @@ def test_annotations_stand_on_the_characters_of_their_mentions(document: Documen
     for _, head, surface in spans:
         ranges = [tuple(map(int, each.split(" "))) for each in head.split(" ", 1)[1].split(";")]
         assert " ".join(text[a:b] for a, b in ranges).split() == surface.split()
-    joined = sum(len(line[1].split(" ")) - 1 for line in lines if line[0] == "*")
-    assert joined == sum(len(entity.mentions) for entity in document.entities if len(entity.mentions) > 1)
+    assert sum(line[0].startswith("R") for line in lines) == len(document.mentions) - len(document.entities)
+    assert sum(line[0].startswith("#") for line in lines) == len(document.entities)
 
 
 STORY = Document(
@@ -248,11 +248,13 @@ def test_what_brat_sees(tmp_path: Path) -> None:
     assert (tmp_path / "out/tales_one.txt").read_text() == "Marta fed her dog .\nIt slept .\n"
     assert (tmp_path / "out/tales_one.ann").read_text().split("\n") == [
         "T1\tperson_adult 0 5\tMarta",
-        "T2\tperson_adult 10 13\ther",
-        "*\tCoref T1 T2",
-        "T3\tMention 10 17\ther dog",
+        "T2\tMention 10 17\ther dog",
+        "T3\tperson_adult 10 13\ther",
         "T4\tMention 20 22\tIt",
-        "*\tCoref T3 T4",
+        "#1\tAnnotatorNotes T1\tentity: marta (Marta)",
+        "#2\tAnnotatorNotes T2\tentity: dog (her dog)",
+        "R1\tCoref Arg1:T3 Arg2:T1",
+        "R2\tCoref Arg1:T4 Arg2:T2",
         "",
     ]
     settings_file = (tmp_path / "out/annotation.conf").read_text()
@@ -264,10 +266,10 @@ def test_edits_in_brat_are_read(tmp_path: Path) -> None:
     write(tmp_path, STORY)
     path = tmp_path / "tales_one.ann"
     lines = path.read_text().split("\n")
-    lines[2] = "*\tCoref T1 T2 T3 T5"  # her dog becomes Marta; a new mention joins
-    lines[3] = "T3\tAnimal 14 17\tdog"  # its span and label change
-    lines[5] = ""  # "It" is alone
-    lines.append("T5\tPlace 6 9\tfed")
+    lines[1] = "T2\tAnimal 14 17\tdog"  # its span and label change
+    lines[5] = "#2\tAnnotatorNotes T2\tentity: marta"  # her dog becomes Marta
+    lines[7] = ""  # "It" is alone
+    lines += ["T5\tPlace 6 9\tfed", "R9\tCoref Arg1:T5 Arg2:T1"]  # a new mention joins
     path.write_text("\n".join(lines))
     (document,) = read_folder(tmp_path)
     assert {e.id: [m.span for m in e.mentions] for e in document.entities} == {
@@ -278,6 +280,49 @@ def test_edits_in_brat_are_read(tmp_path: Path) -> None:
     assert dict(document.mentions[1].attributes) == {"label": "Place"}
     assert document.columns["pos"] == STORY.columns["pos"]
     assert document.mentions[2].head == 2
+
+
+TALK = Document(
+    "talk",
+    tuple("“ Come , Ida , ” said Marta . “ I come . ”".split()),
+    ((0, 9), (9, 14)),
+    (Mention(3, 4, "i"), Mention(7, 8, "m"), Mention(10, 11, "i")),
+    quotations=(Quotation(0, 6, "m", "i"), Quotation(9, 14, "i")),
+)
+
+
+def test_quotations_with_speakers_are_written_and_read(tmp_path: Path) -> None:
+    write(tmp_path, TALK)
+    path = tmp_path / "talk.ann"
+    lines = path.read_text().split("\n")
+    assert "T4\tQuotation 0 16\t“ Come , Ida , ”" in lines
+    assert "R1\tSpeaker Arg1:T4 Arg2:T2" in lines and "R2\tAddressee Arg1:T4 Arg2:T1" in lines
+    assert list(read_folder(tmp_path)) == [TALK]
+    path.write_text(
+        "\n".join(line.replace("Speaker Arg1:T4 Arg2:T2", "Speaker Arg1:T4 Arg2:T1") for line in lines)
+    )
+    (document,) = read_folder(tmp_path)
+    assert document.quotations == (Quotation(0, 6, "i", "i"), Quotation(9, 14, "i"))
+    (tmp_path / "talk.tokens").unlink()
+    (document,) = read_folder(tmp_path)
+    assert [(q.span, q.speaker) for q in document.quotations] == [((0, 6), "i"), ((9, 14), "i")]
+    assert {mention.entity for mention in document.mentions} == {"i", "m"}
+
+
+def test_a_deleted_relation_parts_an_entity_and_a_note_renames_one(tmp_path: Path) -> None:
+    write(tmp_path, STORY)
+    path = tmp_path / "tales_one.ann"
+    kept = [line for line in path.read_text().split("\n") if not line.startswith("R1")]
+    path.write_text("\n".join(kept).replace("entity: dog", "entity: Rex"))
+    (document,) = read_folder(tmp_path)
+    assert [m.entity for m in document.mentions] == ["marta", "Rex", "T3", "Rex"]
+
+
+def test_comments_of_other_people_name_nothing(tmp_path: Path) -> None:
+    write(tmp_path, STORY)
+    path = tmp_path / "tales_one.ann"
+    path.write_text(path.read_text() + "#9\tAnnotatorNotes T4\tsure?\n")
+    assert list(read_folder(tmp_path)) == [STORY]
 
 
 def test_an_edited_text_is_cut_anew(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.formats.json_records import OURS, make_record, restore_document, take
 
 DOCUMENT = Document(
@@ -25,6 +25,7 @@ DOCUMENT = Document(
     columns={"pos": ("NNP", "VBD", None, "NN", ".")},
     heads=(1, -1, 3, 1, 1),
     meta={"genre": "tale"},
+    quotations=(Quotation(0, 2, "1", "2"), Quotation(2, 5)),
 )
 
 

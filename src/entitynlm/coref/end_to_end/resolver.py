@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.characters.identity import IdentityRules
 from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
 from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
@@ -112,19 +113,26 @@ class EndToEndResolver:
         *,
         encoded: EncodedDocument | None = None,
         given: Sequence[Span] | None = None,
+        quotations: Sequence[Span] | None = None,
     ) -> list[ResolvedMention]:
         """The mentions of a document (or those that are given) with their clusters, in text order, outer before inner.
+
+        With its quotations, the rules of identity are kept.
 
         Blocks of the text are read one after the other, and only their mentions are kept.
         """
         blocks = describe_words(document, self.words).cut_blocks(BLOCK, given or ())
         encoded = encoded or encoder.encode_words(document)
         states = read_blocks(find_runtime(encoder, self.digest), self.layer, encoded, blocks)
-        return self.resolve_states(document, zip(blocks, states, strict=True), given)
+        return self.resolve_states(document, zip(blocks, states, strict=True), given, quotations)
 
     @torch.no_grad()
     def resolve_states(
-        self, document: Document, blocks: Iterable[tuple[Span, Tensor]], given: Sequence[Span] | None = None
+        self,
+        document: Document,
+        blocks: Iterable[tuple[Span, Tensor]],
+        given: Sequence[Span] | None = None,
+        quotations: Sequence[Span] | None = None,
     ) -> list[ResolvedMention]:
         """The same from states of blocks of whole sentences."""
         words = describe_words(document, self.words)
@@ -139,7 +147,8 @@ class EndToEndResolver:
             return []
         table = MentionTable(plain, spans)
         vectors = self.network.embed_mentions(torch.cat([block.joined for block in found]), table.classes)
-        clusters, sure = cluster_mentions(self.network, vectors, table)
+        rules = IdentityRules(plain, spans, quotations) if quotations is not None else None
+        clusters, sure = cluster_mentions(self.network, vectors, table, rules)
         types = torch.cat([block.types for block in found]).tolist()
         names = [self.types[number] if self.types else None for number in types]
         scores = torch.cat([block.scores for block in found]).sigmoid().tolist()

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from entitynlm.characters.identity import IdentityRules
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, Lexicon, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
@@ -166,16 +167,25 @@ class Linker(nn.Module):
         return cls.from_stored(tensors, settings)
 
 
-def link_mentions(linker: Linker, mentions: UnlinkedMentions) -> list[int]:
-    """The entity of each mention, numbered from 0 in order of first mention."""
+def link_mentions(
+    linker: Linker, mentions: UnlinkedMentions, rules: IdentityRules | None = None
+) -> list[int]:
+    """The entity of each mention, numbered from 0 in order of first mention; what ``rules`` exclude is no candidate."""
 
     def choose(number: int, rows: CandidateFeatures, log_probs: np.ndarray | None) -> int:
-        return rows.candidates[int(np.argmax(linker.score(rows.features, log_probs)))]
+        scores = linker.score(rows.features, log_probs)
+        for place in np.argsort(-scores, kind="stable").tolist():
+            entity = rows.candidates[place]
+            if rules is None or entity == NEW_ENTITY or rules.allows(number, entity):
+                return entity
+        return NEW_ENTITY
 
-    return follow_mentions(mentions, choose)
+    return follow_mentions(mentions, choose, rules)
 
 
-def follow_mentions(given: UnlinkedMentions, choose: Chooser) -> list[int]:
+def follow_mentions(
+    given: UnlinkedMentions, choose: Chooser, rules: IdentityRules | None = None
+) -> list[int]:
     """Visit the mentions from left to right and let ``choose`` decide; before a quotation, find its speaker."""
     memory, proposal = EntityMemory(given.document, given.lexicon), given.proposal
     mentions = describe_spans(given.document, given.spans)
@@ -193,7 +203,11 @@ def follow_mentions(given: UnlinkedMentions, choose: Chooser) -> list[int]:
         rows = extract_features(memory, mention, types[number])
         no_scores = np.zeros(len(rows.candidates))
         log_probs = proposal.score_entities(number, rows.candidates) if proposal else no_scores
-        entities.append(memory.add(mention, choose(number, rows, log_probs), types[number]))
+        known = rules.find_entity(number) if rules else None
+        entity = choose(number, rows, log_probs) if known is None else known
+        entities.append(memory.add(mention, entity, types[number]))
+        if rules:
+            rules.note(number, entities[-1])
         if proposal:
             proposal.add_mention(number, entities[-1])
     return entities

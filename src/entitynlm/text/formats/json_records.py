@@ -3,11 +3,12 @@
 The object is what e2e-coref reads and writes; what that lacks stands under the key ``entitynlm``, which other programs ignore.
 """
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, get_args, get_origin
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.segmentation import find_spans
 
 OURS = "entitynlm"
@@ -36,8 +37,33 @@ def make_record(document: Document) -> JsonObject:
         "sentences": [document.tokens[start:end] for start, end in document.sentences],
         "speakers": [speakers[start:end] for start, end in document.sentences],
         "clusters": [[[m.start, m.end - 1] for m in entity.mentions] for entity in document.entities],
-        OURS: {"version": VERSION, "entities": entities, **describe_text(document)},
+        OURS: {
+            "version": VERSION,
+            "entities": entities,
+            **describe_quotations(document),
+            **describe_text(document),
+        },
     }
+
+
+def describe_quotations(document: Document) -> JsonObject:
+    """What is said, with speakers and addressees where they are known."""
+    if not document.quotations:
+        return {}
+    return {"quotations": [_drop_empty(dataclasses.asdict(quotation)) for quotation in document.quotations]}
+
+
+def restore_quotations(extras: JsonObject) -> tuple[Quotation, ...]:
+    """The quotations that :func:`describe_quotations` described."""
+    return tuple(
+        Quotation(
+            take(each.get("start"), int, "start"),
+            take(each.get("end"), int, "end"),
+            take(each.get("speaker"), str | None, "speaker"),
+            take(each.get("addressee"), str | None, "addressee"),
+        )
+        for each in take(extras.get("quotations") or [], list[JsonObject], "quotations")
+    )
 
 
 def describe_text(document: Document) -> JsonObject:
@@ -74,6 +100,7 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
         sentences=find_spans(sentences),
         mentions=mentions,
         entity_types=types,
+        quotations=restore_quotations(extras),
         **restore_text(extras),
     )
 

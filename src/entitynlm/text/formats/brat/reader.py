@@ -16,9 +16,17 @@ from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.brat.writer import SIDECAR, UNTYPED, hash_text
+from entitynlm.text.formats.brat.writer import (
+    ADDRESSEE,
+    NOTE,
+    QUOTATION,
+    SIDECAR,
+    SPEAKER,
+    UNTYPED,
+    hash_text,
+)
 from entitynlm.text.formats.json_records import OURS, JsonObject, restore_document, restore_mention, take
 from entitynlm.text.segmentation import Segmentation, align_span, segment_text, segment_whitespace
 
@@ -30,6 +38,9 @@ RELATION = re.compile(r"(\S+) \S+?:(T\d+) \S+?:(T\d+)\s*")
 COREFERENCE = re.compile(r"coref|anaph|ident|equiv", re.IGNORECASE)
 KIND_AND_TYPE = re.compile(r"(?:PROP|NOM|PRON)_(.+)")
 EXPECTED = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
+ANNOTATOR_NOTE = re.compile(r"#\d*\tAnnotatorNotes (T\d+)\t(.*)")
+ENTITY_NOTE = re.compile(rf"{NOTE}(.*?\S)(?: \([^()]*\))?\s*")
+ROLES = (SPEAKER, ADDRESSEE)
 CHAIN = re.compile(r".+-\d+")
 
 
@@ -69,7 +80,10 @@ def recognise(path: str, sample: bytes) -> bool:
 def read(source: Source) -> Iterator[Document]:
     how = source.choose("tokens", ("auto", "whitespace", "text"))
     relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
-    found, named = _read_lines(source)
+    found, named, notes = _read_lines(source)
+    quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
+    participants = {(keys[0], name): keys[1] for name, keys in named if name in ROLES and len(keys) == 2}
+    named = [(name, keys) for name, keys in named if name not in ROLES]
     links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
     texts = _read_text(_find_text(source))
     words = _read_sidecar(source, texts) if how == "auto" else None
@@ -83,11 +97,26 @@ def read(source: Source) -> Iterator[Document]:
             cut = segment_text(text)
         document = Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
         words = _SegmentedText(document, text, cut.offsets, {})
-    for each in found.values():
+    for each in (*found.values(), *quoted.values()):
         _check_surface(each, words.text, source)
     with source.naming():
-        document = _add_mentions(words, found, links, source)
+        document, entities = _add_mentions(words, found, links, notes, source)
+        document = document.with_quotations(
+            Quotation(*span, *(entities.get(participants.get((key, role), "")) for role in ROLES))
+            for key, each in quoted.items()
+            if (span := _find_span(key, each, words, source))
+        )
     yield document
+
+
+def _find_span(key: str, each: TextBound, words: _SegmentedText, source: Source) -> Span | None:
+    """The words of a quotation."""
+    known = words.written.get(key, {})
+    if known.get("ranges") == [list(characters) for characters in each.ranges]:
+        span: Span = take(known.get("span"), Span, "span")
+        return span
+    parts = _find_parts(each, words.offsets, source)
+    return (parts[0][0], parts[-1][1]) if parts else None
 
 
 def _find_text(source: Source) -> Path:
@@ -169,12 +198,23 @@ def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
 
 
 def _add_mentions(
-    words: _SegmentedText, found: Mapping[str, TextBound], links: list[Link], source: Source
-) -> Document:
+    words: _SegmentedText,
+    found: Mapping[str, TextBound],
+    links: list[Link],
+    notes: Mapping[str, str],
+    source: Source,
+) -> tuple[Document, dict[str, str]]:
+    """The document with its mentions, and the entity of each text annotation; entities of one name in notes are joined."""
     mentions: dict[str, Mention] = {}
+    noted: dict[str, list[str]] = {}
     for key, each in found.items():
         known = words.written.get(key, {})
         name = take(known.get("entity", each.chain or key), str, "entity")
+        note = ENTITY_NOTE.fullmatch(notes.get(key, ""))
+        if note and notes[key] != known.get("note"):
+            name = note[1]
+        if note:
+            noted.setdefault(name, []).append(key)
         ranges = [list(characters) for characters in each.ranges]
         if (known.get("label"), known.get("ranges")) == (each.label, ranges):
             mentions[key] = restore_mention(take(known.get("span"), Span, "span"), name, known)
@@ -187,7 +227,8 @@ def _add_mentions(
     types: dict[str, str] = {}
     joined: list[Mention] = []
     used: set[str] = set()
-    for keys in _join_links(order, links):
+    entities: dict[str, str] = {}
+    for keys in _join_links(order, [*links, *map(tuple, noted.values())]):
         own_names = (mentions[key].entity for key in keys)
         new_names = (f"{keys[0]}-{number}" for number in itertools.count(2))
         name = next(name for name in itertools.chain(own_names, keys, new_names) if name not in used)
@@ -204,7 +245,8 @@ def _add_mentions(
                 labelled = (*mention.attributes, ("label", each.label))  # a type that is not the entity's
                 mention = dataclasses.replace(mention, attributes=labelled)
             joined.append(dataclasses.replace(mention, entity=name))
-    return words.document.with_mentions(joined, types)
+            entities[key] = name
+    return words.document.with_mentions(joined, types), entities
 
 
 def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> list[Span]:
@@ -224,8 +266,11 @@ def _find_parts(each: TextBound, offsets: Sequence[Span], source: Source) -> lis
     return parts
 
 
-def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, Link]]]:
-    """The mentions of an ``.ann`` file by their keys, and its links, each with its name."""
+def _read_lines(
+    source: Source,
+) -> tuple[dict[str, TextBound], list[tuple[str, Link]], dict[str, str]]:
+    """The mentions of an ``.ann`` file by their keys, its links, each with its name, and its notes on mentions."""
+    notes: dict[str, str] = {}
     found: dict[str, TextBound] = {}
     links: list[tuple[int, str, Link]] = []
     for number, line in source.lines():
@@ -246,12 +291,15 @@ def _read_lines(source: Source) -> tuple[dict[str, TextBound], list[tuple[str, L
                 message = f"the relation {key} does not join two text annotations and was left out"
                 source.report(message, number)
                 links.append((number, rest.split(" ")[0] or key, ()))
+        elif note := ANNOTATOR_NOTE.fullmatch(line):
+            notes[note[1]] = note[2]
         elif not re.fullmatch(r"[A-Z#]\d*", key):
             raise source.error("this is not a brat annotation", number, found=line[:80], expected=EXPECTED)
     for number, name, keys in links:  # at the end, because a link may stand before what it joins
         if missing := ", ".join(each for each in keys if each not in found):
             source.report(f"the link {name!r} names {missing}, which there is not", number)
-    return found, [(name, tuple(key for key in keys if key in found)) for _, name, keys in links]
+    named = [(name, tuple(key for key in keys if key in found)) for _, name, keys in links]
+    return found, named, notes
 
 
 def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextBound:

@@ -7,18 +7,23 @@ import json
 import re
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 from entitynlm.errors import DataError
 from entitynlm.files import move_into_place, write_atomically
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Entity, Mention, Span
+from entitynlm.text.english import PRONOUNS
 from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, make_record
 from entitynlm.text.segmentation import join_words
 
 SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data should take it for some
 UNTYPED = "Mention"
+QUOTATION, SPEAKER, ADDRESSEE = "Quotation", "Speaker", "Addressee"
+NOTE = "entity: "
+LONGEST_NAME = 60
 SETTINGS = Path(__file__).parents[3] / "resources" / "brat" / "annotation.conf"
 
 
@@ -64,26 +69,39 @@ def _write_document(document: Document, base: Path) -> set[str]:
     text, offsets = _choose_text(document)
     lines: list[str] = []
     described: dict[str, JsonObject] = {}
-    for entity in document.entities:
-        first = len(described) + 1
-        for key, mention in enumerate(entity.mentions, start=first):
-            label = dict(mention.attributes).get("label") or entity.type or UNTYPED
-            label = re.sub(r"[^A-Za-z0-9_-]", "_", label)
-            ranges = _find_ranges(mention, text, offsets)
-            spelled = ";".join(f"{start} {end}" for start, end in ranges)
-            surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
-            lines.append(f"T{key}\t{label} {spelled}\t{surface}\n")
-            described[f"T{key}"] = {
-                "label": label,
-                "ranges": [list(each) for each in ranges],
-                "span": list(mention.span),
-                "entity": entity.id,
-                **({} if entity.type is None else {"type": entity.type}),
-                **describe_mention(mention),
-            }
-        if len(entity.mentions) > 1:
-            lines.append(f"*\tCoref {' '.join(f'T{key}' for key in range(first, len(described) + 1))}\n")
-    record = make_record(document.with_mentions(()))
+    members: dict[str, list[tuple[str, int]]] = {}  # keys and places of each entity's mentions
+
+    def add_text_bound(mention: Mention, label: str, **details: object) -> str:
+        key = f"T{len(described) + 1}"
+        ranges = _find_ranges(mention, text, offsets)
+        spelled = ";".join(f"{start} {end}" for start, end in ranges)
+        surface = " ".join(re.sub(r"\s", " ", text[start:end]) for start, end in ranges)
+        lines.append(f"{key}\t{label} {spelled}\t{surface}\n")
+        spans = {"ranges": [list(each) for each in ranges], "span": list(mention.span)}
+        described[key] = {"label": label, **spans, **details}
+        return key
+
+    for mention in document.mentions:
+        type = document.entity_types.get(mention.entity)
+        label = re.sub(r"[^A-Za-z0-9_-]", "_", dict(mention.attributes).get("label") or type or UNTYPED)
+        kept = {} if type is None else {"type": type}
+        key = add_text_bound(mention, label, entity=mention.entity, **kept, **describe_mention(mention))
+        members.setdefault(mention.entity, []).append((key, mention.start))
+    relations: list[str] = []
+    for quotation in document.quotations:
+        own = add_text_bound(Mention(*quotation.span, QUOTATION), QUOTATION)
+        for role, who in ((SPEAKER, quotation.speaker), (ADDRESSEE, quotation.addressee)):
+            if who is not None:
+                near = min((abs(start - quotation.end), key) for key, start in members[who])[1]
+                relations.append(f"{role} Arg1:{own} Arg2:{near}")
+    for number, entity in enumerate(document.entities, start=1):
+        keys = [key for key, _ in members[entity.id]]
+        first = keys[0]
+        described[first]["note"] = describe_entity(document, entity)
+        lines.append(f"#{number}\tAnnotatorNotes {first}\t{described[first]['note']}\n")
+        relations += [f"Coref Arg1:{later} Arg2:{earlier}" for earlier, later in pairwise(keys)]
+    lines += [f"R{number}\t{relation}\n" for number, relation in enumerate(relations, start=1)]
+    record = make_record(document.with_mentions(()).with_quotations(()))
     record[OURS] |= {
         "hash": hash_text(text),
         "places": [list(offset) for offset in offsets],
@@ -96,6 +114,14 @@ def _write_document(document: Document, base: Path) -> set[str]:
     _write(base.with_name(base.name + ".ann"), "".join(lines))
     _write(base.with_name(base.name + SIDECAR), json.dumps(record, ensure_ascii=False) + "\n")
     return {each["label"] for each in described.values()}
+
+
+def describe_entity(document: Document, entity: Entity) -> str:
+    """The note at an entity's first mention: its id and, in brackets, what it is called most often."""
+    words = Counter(" ".join(document.words(*mention.span).split()) for mention in entity.mentions)
+    named = {word: count for word, count in words.items() if word.lower() not in PRONOUNS} or words
+    shown = re.sub(r"[\s()]+", " ", max(named, key=named.__getitem__))[:LONGEST_NAME]
+    return f"{NOTE}{' '.join(entity.id.split())} ({shown})"
 
 
 def _choose_text(document: Document) -> tuple[str, tuple[Span, ...]]:

@@ -1,0 +1,105 @@
+"""Chapters of a book: the headings that a reader sees as such, and the text up to the next one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from entitynlm.characters.paragraphs import find_paragraphs
+from entitynlm.text.document import Document, Span
+
+LONGEST_HEADING = 90
+"""Characters of a heading's line."""
+ROMAN = r"[IVXLCDM]+"
+NUMBER = (
+    rf"(?:\d+|{ROMAN}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|"
+    r"seven|eight|nine))?|the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)|"
+    r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)"
+)
+NAMED = re.compile(rf"(?:chapter|letter|stave|scene|canto|phase)\s+(?:the\s+)?{NUMBER}\b", re.IGNORECASE)
+ALONE = re.compile(
+    r"(?:prologue|epilogue|preface|introduction|conclusion|postscript|finale)\W*", re.IGNORECASE
+)
+NUMBERED = re.compile(rf"(?:{ROMAN}|\d{{1,3}})(?:\.|\s*$)(?:\s+\S.*)?")
+BARE = re.compile(rf"{ROMAN}\.?|\d{{1,3}}\.?")
+FEWEST = 3
+"""Headings that are a number alone must be this many, in order, to be taken for chapters."""
+SHORTEST = 40
+"""Tokens of a chapter; headings that follow each other more closely are a table of contents."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A stretch of tokens, its heading included; ``number`` counts from 1."""
+
+    number: int
+    title: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return (self.start, self.end)
+
+
+def find_chapters(document: Document) -> list[Chapter]:
+    """The chapters of a text with headings; one chapter where there are none. What stands before the first is left out."""
+    if not len(document):
+        return []
+    lines = list(_list_lines(document))
+    headings = [(start, title) for start, title in lines if NAMED.match(title) or ALONE.fullmatch(title)]
+    if sum(bool(NAMED.match(title)) for _, title in headings) < 2:
+        numbered = _find_counted(lines)
+        headings = numbered if len(numbered) >= FEWEST else headings
+    ends = [*(start for start, _ in headings[1:]), len(document)][: len(headings)]
+    kept = [
+        (start, end, title)
+        for (start, title), end in zip(headings, ends, strict=True)
+        if end - start >= SHORTEST
+    ]
+    if len(kept) < 2:
+        return [Chapter(1, document.meta.get("title", ""), 0, len(document))]
+    return [Chapter(number, title, start, end) for number, (start, end, title) in enumerate(kept, start=1)]
+
+
+def _list_lines(document: Document) -> Iterator[tuple[int, str]]:
+    """Short paragraphs, each with its first token; by sentences where the text is not known."""
+    borders = find_paragraphs(document)
+    if document.text is None or len(borders) <= 1:
+        for start, _ in document.sentences:
+            words = " ".join(document.tokens[start : start + 2])
+            if NAMED.match(words) and words[0].isupper():
+                yield start, words
+        return
+    for start, end in pairwise((*borders, len(document))):
+        title = " ".join(document.words(start, min(end, start + 40)).split())
+        if len(title) <= LONGEST_HEADING:
+            yield start, title
+        elif title.split(" ")[0].isupper() and NAMED.match(title):  # the heading runs into the text
+            yield start, " ".join(title.split(" ")[:2])
+
+
+def _find_counted(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Headings such as "I.", "II. The Mill" that count from one upwards."""
+    found: list[tuple[int, str]] = []
+    for start, title in lines:
+        if NUMBERED.fullmatch(title) and _read_number(title) == len(found) + 1:
+            found.append((start, title))
+    return found
+
+
+def _read_number(title: str) -> int:
+    match = BARE.match(title)
+    word = match[0].rstrip(".") if match else ""
+    if word.isdigit():
+        return int(word)
+    values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}[letter] for letter in word]
+    return sum(-value if value < following else value for value, following in pairwise((*values, 0)))
+
+
+def find_chapter(chapters: list[Chapter], token: int) -> int | None:
+    """The number of the chapter that a token stands in; None before the first."""
+    return next((chapter.number for chapter in chapters if chapter.start <= token < chapter.end), None)

@@ -1,0 +1,116 @@
+"""How well quotations and their speakers are found: against annotated ones, and beside a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from entitynlm.characters.quotations import find_quotations, strip_marks
+from entitynlm.characters.speaker_features import Dialogue
+from entitynlm.characters.speakers import find_speakers
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import PRONOUNS
+
+
+@dataclass(frozen=True)
+class QuotationScores:
+    """Counts over documents; a quotation is found if its words are, marks aside."""
+
+    annotated: int = 0
+    found: int = 0
+    right: int = 0
+    speakers: int = 0
+    """Quotations that are found and whose speaker is right."""
+    baseline: int = 0
+    """Those whose speaker is the nearest name outside of the quotation."""
+    speakers_given: int = 0
+    """Right speakers where the annotated quotations are given."""
+
+    def __add__(self, other: QuotationScores) -> QuotationScores:
+        mine, theirs = vars(self), vars(other)
+        return QuotationScores(**{name: mine[name] + theirs[name] for name in mine})
+
+    @property
+    def recall(self) -> float:
+        return self.right / max(1, self.annotated)
+
+    @property
+    def precision(self) -> float:
+        return self.right / max(1, self.found)
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.right / max(1, self.annotated + self.found)
+
+    @property
+    def speaker_accuracy(self) -> float:
+        return self.speakers / max(1, self.right)
+
+    @property
+    def baseline_accuracy(self) -> float:
+        return self.baseline / max(1, self.right)
+
+    @property
+    def speaker_accuracy_given(self) -> float:
+        return self.speakers_given / max(1, self.annotated)
+
+
+def score_document(document: Document, entities: Document | None = None) -> QuotationScores:
+    """Scores of one annotated document; speakers are chosen among its own entities, or those of ``entities``.
+
+    Where entities are a system's, its speaker is right if most of its mentions that are annotated are the annotated speaker's.
+    """
+    known = entities or document
+    gold = {strip_marks(document, q.span): q.speaker for q in document.quotations}
+    spans = find_quotations(document)
+    found = {strip_marks(document, span): number for number, span in enumerate(spans)}
+    given = [quotation.span for quotation in document.quotations]
+    same = _map_entities(known, document)
+    speakers, nearest = find_speakers(known, spans), find_nearest_names(known, spans)
+    pairs = [(gold[span], number) for span, number in found.items() if span in gold]
+    told = zip(find_speakers(known, given), (q.speaker for q in document.quotations), strict=True)
+    return QuotationScores(
+        annotated=len(gold),
+        found=len(found),
+        right=len(pairs),
+        speakers=sum(same.get(speakers[number]) == speaker for speaker, number in pairs),
+        baseline=sum(same.get(nearest[number]) == speaker for speaker, number in pairs),
+        speakers_given=sum(same.get(who) == speaker for who, speaker in told),
+    )
+
+
+def score_documents(documents: Iterable[Document]) -> QuotationScores:
+    return sum(map(score_document, documents), QuotationScores())
+
+
+def find_nearest_names(document: Document, spans: Sequence[Span]) -> list[str | None]:
+    """The baseline: whoever's name stands nearest to each quotation, outside of all."""
+    tokens = document.tokens
+    named = [
+        mention
+        for mention in Dialogue(document, spans).outside
+        if " ".join(tokens[mention.start : mention.end]).lower() not in PRONOUNS
+        and any(word[0].isupper() for word in tokens[mention.start : mention.end])
+    ]
+    return [
+        min(
+            named,
+            key=lambda mention: mention.start - end if mention.start >= end else start - mention.end,
+        ).entity
+        if named
+        else None
+        for start, end in spans
+    ]
+
+
+def _map_entities(system: Document, key: Document) -> dict[str | None, str]:
+    """For each entity of a system the annotated one that most of its mentions belong to."""
+    if system is key:
+        return {entity.id: entity.id for entity in key.entities}
+    owners = {mention.span: mention.entity for mention in key.mentions}
+    found: dict[str | None, str] = {}
+    for entity in system.entities:
+        votes = [owners[mention.span] for mention in entity.mentions if mention.span in owners]
+        if votes:
+            found[entity.id] = max(sorted(set(votes)), key=votes.count)
+    return found

@@ -1,0 +1,132 @@
+"""Entities of one name that are one person: over the length of a book a linker loses people and finds them as new ones.
+
+Two entities are joined where nothing speaks against it and their names say the same: the same full name, or a first name or
+surname alone that only one person of the text has in full.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from entitynlm.characters.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.characters.speaker_features import may_speak
+from entitynlm.text.document import Document
+from entitynlm.text.english import FEMALE, MALE, PRONOUNS
+
+CLEAR = 0.75
+"""The share of an entity's pronouns from which its gender is taken as known."""
+MUCH = 4.0
+"""A bare name is that of the person who has it this many times as often as all others together."""
+
+
+@dataclass
+class _Person:
+    """An entity that is named."""
+
+    id: str
+    names: Counter[PersonName]
+    genders: Counter[str]
+    size: int
+
+    @property
+    def gender(self) -> str | None:
+        titled = {name.gender for name in self.names if name.gender}
+        if len(titled) == 1:
+            return titled.pop()
+        gender, count = max(self.genders.items(), key=lambda pair: pair[1], default=(None, 0))
+        return gender if count >= 2 and count >= CLEAR * self.genders.total() else None
+
+    def fits(self, other: _Person) -> bool:
+        """Whether nothing speaks against their being one."""
+        if None not in (self.gender, other.gender) and self.gender != other.gender:
+            return False
+        return not any(conflict(one, two) for one in self.names for two in other.names)
+
+    def absorb(self, other: _Person) -> None:
+        self.names.update(other.names)
+        self.genders.update(other.genders)
+        self.size += other.size
+
+
+def join_names(document: Document) -> Document:
+    """The same mentions with entities of one name joined; an entity keeps the id that the most mentions had."""
+    people = _list_people(document)
+    renamed: dict[str, str] = {}
+
+    def join(one: _Person, other: _Person) -> None:
+        large, small = (one, other) if one.size >= other.size else (other, one)
+        large.absorb(small)
+        renamed[small.id] = large.id
+        del people[small.id]
+
+    _join_alike(people, join)
+    _join_bare(people, join)
+    if not renamed:
+        return document
+
+    def find(entity: str) -> str:
+        while entity in renamed:
+            entity = renamed[entity]
+        return entity
+
+    mentions = [dataclasses.replace(m, entity=find(m.entity)) for m in document.mentions]
+    return document.with_mentions(mentions)
+
+
+def _list_people(document: Document) -> dict[str, _Person]:
+    common = frozenset(token for token in document.tokens if token[0].islower())
+    people: dict[str, _Person] = {}
+    for entity in document.entities:
+        if not may_speak(entity.type):
+            continue
+        person = _Person(entity.id, Counter(), Counter(), len(entity.mentions))
+        for mention in entity.mentions:
+            words = document.tokens[mention.start : mention.end]
+            name = parse_name(words, common)
+            if name is not None:
+                person.names[name] += 1
+            form = PRONOUNS.get(" ".join(words).lower())
+            if form in ("he", "she"):
+                person.genders[MALE if form == "he" else FEMALE] += 1
+        if person.names:
+            people[entity.id] = person
+    return people
+
+
+def _join_alike(people: dict[str, _Person], join: Callable[[_Person, _Person], None]) -> None:
+    """Join entities that have a name in common, the commonest first."""
+    owners: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for person in sorted(people.values(), key=lambda person: -person.size):
+        for name in person.names:
+            if person.id not in owners[name.words]:
+                owners[name.words].append(person.id)
+    for ids in owners.values():
+        living = [people[id] for id in ids if id in people]
+        for place, one in enumerate(living):
+            for other in living[place + 1 :]:
+                if one.id in people and other.id in people and one.fits(other):
+                    join(one, other)
+
+
+def _join_bare(people: dict[str, _Person], join: Callable[[_Person, _Person], None]) -> None:
+    """Join whoever has only a first name or a surname to the one person who has it in full."""
+    for person in sorted(people.values(), key=lambda person: -person.size):
+        if person.id not in people or any(name.full for name in person.names):
+            continue
+        full = [other for other in people.values() if other is not person and _has_in_full(other, person)]
+        fitting = sorted((other for other in full if other.fits(person)), key=lambda other: -other.size)
+        if fitting and fitting[0].size >= MUCH * sum(other.size for other in fitting[1:]):
+            join(fitting[0], person)
+
+
+def _has_in_full(full: _Person, bare: _Person) -> bool:
+    names = [name for name in full.names if name.full]
+    return any(
+        word in name.words or is_same_first_name(word, name.words[0])
+        for own in bare.names
+        for word in own.words
+        for name in names
+    )

@@ -1,0 +1,115 @@
+"""People's names: titles, first names, surnames, nicknames, and whether two names can be those of one person."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from entitynlm.config import load_toml
+from entitynlm.text.english import DETERMINERS, FEMALE, FUNCTION_WORDS, MALE, PRONOUNS
+
+_LISTS: Mapping[str, Mapping[str, str]] = load_toml(
+    Path(__file__).parents[1] / "resources" / "characters" / "names.toml"
+)
+SAME_TITLE = _LISTS["same_title"]
+TITLES: Mapping[str, str | None] = {
+    word: {"male": MALE, "female": FEMALE}.get(gender)
+    for gender, words in _LISTS["titles"].items()
+    for word in words.split()
+}
+KIN: Mapping[str, str | None] = {
+    word: {"male": MALE, "female": FEMALE}.get(gender)
+    for gender, words in _LISTS["kin"].items()
+    for word in words.split()
+}
+FIRST_NAME_AFTER = frozenset(_LISTS["first_name_after"]["words"].split())
+PARTICLES = frozenset("de la le van von der den du d' di da".split())
+SUFFIXES = frozenset(("jr", "sr", "esq", "junior", "senior", "ii", "iii", "m.d", "m.r.c.s"))
+SHORTEST_STEM = 3
+_NICKNAMES: dict[str, set[str]] = {}
+for _formal, _short in _LISTS["nicknames"].items():
+    for _name in (_formal, *_short.split()):
+        _NICKNAMES.setdefault(_name, set()).add(_formal)
+
+
+@dataclass(frozen=True)
+class PersonName:
+    """A name taken apart; ``words`` are its first name and surname in lower case, or the one of them that is given."""
+
+    words: tuple[str, ...]
+    title: str | None = None
+    gender: str | None = None
+    is_first: bool = False
+
+    @property
+    def full(self) -> bool:
+        return len(self.words) > 1
+
+
+def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
+    """The name that a mention is; None for a description, a pronoun, a group, or somebody's belongings.
+
+    :param common: words that the text also has in lower case, whose capitals tell nothing.
+    """
+    words = [token.rstrip(".").lower() for token in tokens]
+    if (
+        not words
+        or " ".join(words) in PRONOUNS
+        or any(word in ("and", "&", "or", "'s", "’s") for word in words[:-1])
+    ):
+        return None
+    if words[0] in ("the", "these", "those", "both", "two") and words[-1].endswith("s"):
+        return None  # the Bennets
+    title, gender, first_follows = None, None, False
+    found: list[str] = []
+    for token, word in zip(tokens, words, strict=True):
+        if word in TITLES and not found and (token[0].isupper() or title is None):
+            title, gender = SAME_TITLE.get(word, word), gender or TITLES[word]
+            first_follows = word in FIRST_NAME_AFTER
+        elif word in KIN and not found and token[0].isupper():
+            gender, first_follows = gender or KIN[word], True
+        elif word in SUFFIXES or (word in PARTICLES and found):
+            continue
+        elif token[0].isupper() and word not in FUNCTION_WORDS and (title or word not in common):
+            found.append(word)
+        elif found:
+            break
+        elif word not in DETERMINERS and word not in ADJECTIVES:
+            return None
+    return PersonName(tuple(found), title, gender, first_follows and len(found) == 1) if found else None
+
+
+ADJECTIVES = frozenset("poor old young dear little good honest sweet late great big my your our".split())
+
+
+def is_same_first_name(one: str, other: str) -> bool:
+    """Whether two first names may be the same: spelt alike, initials, nicknames, short forms."""
+    if one == other or _NICKNAMES.get(one, set()) & _NICKNAMES.get(other, set()):
+        return True
+    short, long = sorted((one, other), key=len)
+    if len(short) == 1:
+        return long.startswith(short)
+    if len(short) < SHORTEST_STEM or not long.startswith(short):
+        return False
+    rest = long[len(short) :].lstrip(short[-1])
+    return rest in ("y", "ie", "ey") or len(long) - len(short) >= SHORTEST_STEM
+
+
+def conflict(one: PersonName, other: PersonName) -> bool:
+    """Whether two names can't be those of one person: other titles, other genders, other first names, other surnames."""
+    if one.title and other.title and one.title != other.title:
+        return True
+    if one.gender and other.gender and one.gender != other.gender:
+        return True
+    if one.full and other.full:
+        if set(one.words) <= set(other.words) or set(other.words) <= set(one.words):
+            return False
+        return one.words[-1] != other.words[-1] or not is_same_first_name(one.words[0], other.words[0])
+    single, rest = sorted((one, other), key=lambda name: len(name.words))
+    name = single.words[0]
+    if not rest.full:
+        return not is_same_first_name(name, rest.words[0])
+    if single.is_first:
+        return not is_same_first_name(name, rest.words[0])
+    return name not in rest.words and not (single.title is None and is_same_first_name(name, rest.words[0]))

@@ -1,0 +1,201 @@
+"""Which marks of a text open a quotation and which close one.
+
+A dynamic programme over the marks: at each one a quotation opens, closes, or nothing happens, and the reading with the smallest
+sum of costs is taken. One forgotten mark then costs a little, and does not turn the rest of a book inside out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import QUOTATION_VERBS
+
+DOUBLE, SINGLE = "double", "single"
+OPENING = {"“": DOUBLE, "„": DOUBLE, "``": DOUBLE, "«": DOUBLE, "‘": SINGLE, "`": SINGLE, "‹": SINGLE}
+CLOSING = {"”": DOUBLE, "''": DOUBLE, "»": DOUBLE, "’": SINGLE, "›": SINGLE, "’”": DOUBLE, "'\"": DOUBLE}
+STRAIGHT = {'"': DOUBLE, "'": SINGLE}
+KINDS = {**OPENING, **CLOSING, **STRAIGHT}
+MARKS = frozenset(KINDS)
+DASHES = frozenset(("—", "--", "–", "―", "-", "----", "---"))
+ENDS = frozenset((".", "!", "?", "...", "…", "....", ". . ."))
+STOPS = frozenset((",", ";", ":", *ENDS, *DASHES))
+"""What stands before a closing mark where somebody speaks."""
+MINOR = 10
+"""Tokens of an expression in marks inside of what is said."""
+NEVER = 100.0
+HYPOTHESES = 6
+"""Open quotations that are followed at a time."""
+
+
+def ends_clause(token: str) -> bool:
+    """Whether a closing mark after this token is one after speech: ".", ",", "?!", "--" and the like."""
+    return token in STOPS or not any(character not in ".,;:!?…" for character in token)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The pairs so far, as a linked list, what they cost, and where a quotation is open (-1: none is)."""
+
+    cost: float
+    opened: int
+    pairs: tuple[Span, object] | None
+
+
+class _Costs:
+    """What each role of a mark costs."""
+
+    def __init__(self, document: Document, borders: Sequence[int]) -> None:
+        self.document, self.tokens = document, document.tokens
+        self.paragraphs = frozenset(borders)
+        self.sentences = frozenset(start for start, _ in document.sentences)
+        self.minor = frozenset(self._find_minor())
+
+    def _find_minor(self) -> Iterator[int]:
+        """Marks that can't be straight around a few words in the middle of a sentence."""
+        for place, token in enumerate(self.tokens):
+            if token in OPENING and place not in self.sentences and self._before(place)[0].isalpha():
+                for end in range(place + 2, min(place + MINOR, len(self.tokens))):
+                    if CLOSING.get(self.tokens[end]) == OPENING[token]:
+                        yield from (place, end)
+                        break
+
+    def _before(self, place: int) -> str:
+        return self.tokens[place - 1] if place else "."
+
+    def _touches(self, place: int) -> tuple[bool, bool] | None:
+        """Whether a word stands right before and right after a mark; None where the raw text is not known."""
+        text, offsets = self.document.text, self.document.offsets
+        if text is None or offsets is None:
+            return None
+        start, end = offsets[place]
+        before, after = text[start - 1 : start], text[end : end + 1]
+        return bool(before.strip("-–—([ \t\r\n\u00a0")), after.isalnum() or after in "'‘“\"_*…"
+
+    def _follows_tag(self, place: int) -> bool:
+        """Whether "said" or "he said" stands after a mark, which then can't open a quotation."""
+        words = [token.lower() for token in self.tokens[place + 1 : place + 3]] or [""]
+        return words[0] in QUOTATION_VERBS or (
+            words[0] in ("he", "she", "they") and words[-1] in QUOTATION_VERBS
+        )
+
+    def open(self, place: int) -> float:
+        token, before = self.tokens[place], self._before(place)
+        if token in CLOSING:
+            return NEVER
+        after = self.tokens[place + 1] if place + 1 < len(self.tokens) else "."
+        begins = place in self.paragraphs or place in self.sentences
+        cost = 0.0 if begins else 0.3 if ends_clause(before) or before in MARKS else 1.0
+        touching = self._touches(place)
+        if token in OPENING:
+            return 0.2 * cost
+        if touching is not None:
+            cost = 0.2 * cost + 5.0 * touching[0] + 2.0 * (not touching[1])
+        else:
+            cost += 2.0 * ends_clause(after) + 1.5 * (begins and after[0].islower())
+            cost += 1.5 * self._follows_tag(place)
+        if STRAIGHT[token] == SINGLE and cost >= 1.0:
+            cost += 3.0
+        return cost
+
+    def close(self, opened: int, place: int) -> float:
+        token, before = self.tokens[place], self._before(place)
+        if token in OPENING or place == opened + 1:
+            return NEVER
+        stopped = ends_clause(before) or before in MARKS
+        cost = 0.0 if stopped else 0.4 + (place - opened) / 8  # titles and the like are short
+        single = KINDS[token] == SINGLE
+        if token in STRAIGHT:
+            touching = self._touches(place)
+            if touching is not None:
+                cost += 5.0 * touching[1]
+            else:
+                last = place + 1 in self.sentences or place + 1 == len(self.tokens)
+                cost += 2.0 * (place in self.sentences and not last)
+        if single and not stopped:
+            cost += 1.0
+        return cost
+
+    def ignore(self, place: int) -> float:
+        token = self.tokens[place]
+        if place in self.minor:
+            return 0.4
+        if KINDS[token] == DOUBLE:
+            return 3.0
+        if token in OPENING:
+            return 2.0
+        return 1.0 if ends_clause(self._before(place)) else 0.0
+
+    def leave_open(self, opened: int, border: int) -> float:
+        """A paragraph ends inside of a quotation, which is usual where the next begins with a mark of the kind."""
+        kind = KINDS[self.tokens[opened]]
+        continued = border < len(self.tokens) and KINDS.get(self.tokens[border]) == kind
+        return 0.5 if continued and self.tokens[border] not in CLOSING else 3.0 if kind == DOUBLE else 4.0
+
+
+def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
+    """The spans between marks, those inside of others left out."""
+    costs = _Costs(document, borders)
+    double, single = (_list_marks(document, kind) for kind in (DOUBLE, SINGLE))
+    speaking = sum(ends_clause(document.tokens[place - 1]) for place in single if place) // 2
+    order = (double, single) if len(double) // 2 >= speaking else (single, double)
+    found: list[Span] = []
+    for marks in order:
+        covered = {place for start, end in found for place in range(start, end)}
+        found += _pair(
+            [place for place in marks if place not in covered], costs, borders, len(document), covered
+        )
+    return found
+
+
+def _list_marks(document: Document, kind: str) -> list[int]:
+    return [place for place, token in enumerate(document.tokens) if KINDS.get(token) == kind]
+
+
+def _pair(
+    marks: Sequence[int], costs: _Costs, borders: Sequence[int], length: int, covered: set[int]
+) -> list[Span]:
+    readings = [_Reading(0.0, -1, None)]
+    ends = iter((*borders[1:], length)) if len(borders) > 1 else iter((length,))
+    end = next(ends)
+    for place in marks:
+        while place >= end:
+            readings = _end_paragraph(readings, costs, end)
+            end = next(ends)
+        readings = _step(readings, costs, place)
+    best = min(_end_paragraph(readings, costs, end), key=lambda reading: reading.cost)
+    found: list[Span] = []
+    pairs: object = best.pairs
+    while isinstance(pairs, tuple):
+        found.append(pairs[0])
+        pairs = pairs[1]
+    return [span for span in reversed(found) if not (span[0] in covered or span[1] - 1 in covered)]
+
+
+def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Reading]:
+    following = []
+    for reading in readings:
+        cost, opened, pairs = reading.cost, reading.opened, reading.pairs
+        following.append(_Reading(cost + costs.ignore(place), opened, pairs))
+        if opened < 0:
+            following.append(_Reading(cost + costs.open(place), place, pairs))
+        else:
+            closing = cost + costs.close(opened, place)
+            following.append(_Reading(closing, -1, ((opened, place + 1), pairs)))
+            reopened = cost + costs.open(place) + 1.5  # the one before was never closed: it ends here
+            following.append(_Reading(reopened, place, ((opened, place), pairs)))
+    best: dict[int, _Reading] = {}
+    for reading in sorted(following, key=lambda reading: reading.cost):
+        best.setdefault(reading.opened, reading)
+    return list(best.values())[:HYPOTHESES]
+
+
+def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:
+    """All readings are outside of quotations after a paragraph's end."""
+    closed = []
+    for reading in readings:
+        if reading.opened < 0:
+            closed.append(reading)
+        else:
+            cost = reading.cost + costs.leave_open(reading.opened, border)
+            closed.append(_Reading(cost, -1, ((reading.opened, border), reading.pairs)))
+    return [min(closed, key=lambda reading: reading.cost)]

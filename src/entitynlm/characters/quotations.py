@@ -1,0 +1,77 @@
+"""Quotations: where somebody speaks, between quotation marks or after a dash.
+
+Marks differ from book to book, and one mark may open, close or be an apostrophe. All marks of a text are therefore read together:
+each role costs something by what stands around the mark, and the cheapest reading wins. Words in marks that nobody says (a title,
+an expression held at arm's length, a thought) are not quotations.
+"""
+
+from collections.abc import Sequence
+
+from entitynlm.characters.dash_dialogue import find_dash_dialogue
+from entitynlm.characters.paragraphs import find_paragraphs
+from entitynlm.characters.quotation_marks import ENDS, MARKS, STOPS, ends_clause, pair_marks
+from entitynlm.text.document import Document, Span
+from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
+
+SHORT = 5
+"""Fewer words after a comma may be an expression in the middle of a sentence."""
+NAMING_VERBS = frozenset(("called", "calls", "call"))
+BREAKS = frozenset(("(", "[", "and", "but", ";"))
+TAG = 4
+"""Tokens beside a quotation in which its verb of speech or thought stands."""
+
+
+def find_quotations(document: Document) -> list[Span]:
+    """The spans of what is said, marks included, in text order; a speech of several paragraphs has one for each."""
+    borders = find_paragraphs(document)
+    spans = sorted(pair_marks(document, borders))
+    found: list[Span] = []
+    for span in spans:
+        if _is_speech(document, span, found[-1] if found else None):
+            found.append(span)
+    return found or list(find_dash_dialogue(document, borders))
+
+
+def strip_marks(document: Document, span: Span) -> Span:
+    """The words of a quotation without the marks around them."""
+    start, end = span
+    while start < end - 1 and document.tokens[start] in MARKS:
+        start += 1
+    while end > start + 1 and document.tokens[end - 1] in MARKS:
+        end -= 1
+    return start, end
+
+
+def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
+    tokens = document.tokens
+    start, end = strip_marks(document, span)
+    before = tokens[span[0] - 1] if span[0] else "."
+    opens_sentence = span[0] == document.sentences[document.sentence_of[span[0]]][0]
+    verb_before = _find_verb(tokens, range(span[0] - 1, max(-1, span[0] - 1 - TAG), -1))
+    verb_after = _find_verb(tokens, range(span[1], min(len(tokens), span[1] + TAG)))
+    if verb_after in THOUGHT_VERBS or verb_before in THOUGHT_VERBS:
+        return False
+    if verb_before in NAMING_VERBS and before not in STOPS:
+        return False
+    if not ends_clause(tokens[end - 1]):
+        unclosed = opens_sentence and tokens[span[1] - 1] not in MARKS
+        return unclosed or verb_before is not None or (verb_after is not None and end - start > 1)
+    if opens_sentence or before in MARKS or before[-1] in ".!?…)":
+        return True
+    if not ends_clause(before):
+        return before.lower() == verb_before or (verb_after is not None and tokens[start][0].isupper())
+    if tokens[start][0].isupper() or verb_before is not None or verb_after is not None:
+        return True
+    goes_on = last is not None and not ENDS & set(tokens[last[1] : span[0]])
+    return goes_on and end - start >= SHORT
+
+
+def _find_verb(tokens: Sequence[str], places: range) -> str | None:
+    """The verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause."""
+    for distance, place in enumerate(places):
+        word = tokens[place].lower()
+        if word in QUOTATION_VERBS or (word in THOUGHT_VERBS and distance <= 2):
+            return word
+        if word in ENDS or word in MARKS or word in BREAKS:
+            return None
+    return None
