@@ -27,7 +27,8 @@ demo: setup ## a tour of the package, without any download
 
 test: setup ## the whole test suite (tests of the real corpora run where ../shared/data is)
 	@echo "── test: the whole suite; tests marked 'corpora' need $(DATA) and say so when it is missing"
-	$(BIN)/python -m pytest -n 2
+	@command -v chromium > /dev/null || echo "── no Chromium: the browser tests of the explorer are skipped (apt-get install chromium chromium-driver)"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs
 
 test-slow: setup ## also the tests marked slow
 	$(BIN)/python -m pytest -n 2 -m ''

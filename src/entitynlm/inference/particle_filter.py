@@ -12,8 +12,9 @@ copied, light ones dropped, and all weights start again at one. Importance sampl
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
 """Words per segment where nobody looks at the weights in between: enough for matrix products to pay off."""
+
+FilterType = TypeVar("FilterType", bound="ParticleFilter")
 
 _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
@@ -146,10 +149,13 @@ class ParticleFilter:
             parents = self._resample() if self.position < end else None
             if self.keep:
                 self.records.append(SegmentRecord(*choices[:3], parents))
-            kept = self._population.compact()
-            if kept is not None and self._words is not None:
-                self._words.keep(kept)
+            self._compact()
         return log_evidence
+
+    def _compact(self, *, always: bool = False) -> None:
+        kept = self.population.compact(always=always)
+        if kept is not None and self._words is not None:
+            self._words.keep(kept)
 
     def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
         if self._words is None:
@@ -185,11 +191,34 @@ class ParticleFilter:
         self.resamplings += 1
         return parents
 
+    def fork(self: FilterType) -> FilterType:
+        """A filter that goes on from here by itself, with the same random numbers to come; this one is not changed by it."""
+        other = copy.copy(self)
+        other._for_choices, other._for_new_entities, other._for_parents = (
+            copy.deepcopy(stream) for stream in (self._for_choices, self._for_new_entities, self._for_parents)
+        )
+        if self._population is not None:
+            self._compact(always=True)
+            other._population = self._population.fork()
+        other._words = None if self._words is None else self._words.fork()
+        other._cache = copy.deepcopy(self._cache)
+        for name in ("log_weights", "parts", "log_q"):
+            setattr(other, name, getattr(self, name).copy())
+        other.sample_sizes, other.records = list(self.sample_sizes), list(self.records)
+        return other
+
     @property
     def log_p(self) -> FloatArray:
         """(N,) log P(R, E, L, X) of each particle's whole path."""
         total: FloatArray = self.parts.sum(0)
         return total
+
+    @property
+    def population(self) -> Population:
+        """What the particles know; there must have been a word."""
+        if self._population is None:
+            raise InferenceError("a particle filter that has read nothing has no particles to look at")
+        return self._population
 
     @property
     def total(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -109,9 +110,20 @@ class Population:
         memory[:, :room] = memory[parents, :room]
         self.particles = Particles(memory, *(column[parents] for column in self.particles[1:]))
 
-    def compact(self) -> np.ndarray | None:
+    def fork(self) -> Population:
+        """The same particles, which may go another way than these."""
+        other = copy.copy(self)
+        other.model_states = self.model_states.fork()
+        alone = self.proposal_states is self.model_states
+        other.proposal_states = other.model_states if alone else self.proposal_states.fork()
+        room = int(self.particles.entities.max()) + 2
+        memory = self.particles.memory[:, :room].copy()
+        other.particles = Particles(memory, *(column.copy() for column in self.particles[1:]))
+        return other
+
+    def compact(self, *, always: bool = False) -> np.ndarray | None:
         """Drop rows that no particle refers to, if there are many; returns P's rows that stay (None: all of them)."""
-        if max(self.model_states.used, self.proposal_states.used) <= self._compact_above:
+        if not always and max(self.model_states.used, self.proposal_states.used) <= self._compact_above:
             return None
         memory = self.particles.memory[:, : int(self.particles.entities.max()) + 1]
         current = self.particles.current

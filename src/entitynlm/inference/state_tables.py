@@ -11,6 +11,7 @@ size depends on how many entities are alive and not on how long the text is.
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -95,10 +96,17 @@ class StateTable:
         size = max(2 * len(old.vectors), self.used + extra)
         room = self._allocate(size, old.vectors.shape[1], old.vectors.dtype, old.copy_words.shape[1])
         self.rows = room._replace(lengths=old.lengths)
-        pairs = zip(get_copy_memory(self.rows), get_copy_memory(old), strict=True)
-        for new, before in ((self.rows.vectors, old.vectors), *pairs):
-            new[: old.used[0]] = before[: old.used[0]]
-        self.rows.used[0] = old.used[0]
+        self._copy_rows(old, self.rows)
+
+    def fork(self) -> StateTable:
+        """The same rows in memory of their own; what was remembered about them for a word is left behind."""
+        other = copy.copy(self)
+        old, used = self.rows, self.used
+        width, kept = old.vectors.shape[1], old.copy_words.shape[1]
+        other.rows = self._allocate(used + self.fixed, width, old.vectors.dtype, kept)
+        other.rows = other.rows._replace(lengths=np.zeros_like(old.lengths))
+        self._copy_rows(old, other.rows)
+        return other
 
     def compact(self, live: np.ndarray) -> np.ndarray:
         """Keep only the rows in ``live`` (sorted, distinct, with the fixed rows); returns the new number of each old row.
@@ -114,6 +122,13 @@ class StateTable:
             stamps[:used] = 0  # nothing that was remembered about a row is true of its successor
         rows.used[0] = len(live)
         return numbers
+
+    @staticmethod
+    def _copy_rows(old: Rows, new: Rows) -> None:
+        pairs = zip(get_copy_memory(new), get_copy_memory(old), strict=True)
+        for after, before in ((new.vectors, old.vectors), *pairs):
+            after[: old.used[0]] = before[: old.used[0]]
+        new.used[0] = old.used[0]
 
     @staticmethod
     def _allocate(size: int, width: int, dtype: np.dtype, kept: int) -> Rows:

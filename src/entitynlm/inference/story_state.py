@@ -39,6 +39,13 @@ class EntityStates(StateTable):
     def __init__(self, network: EntityNetwork, tables: WordTables) -> None:
         super().__init__(tables, 0, copying=network.config.copying)
 
+    @classmethod
+    def view(cls, table: StateTable) -> EntityStates:
+        """The rows of another's table, to be looked at and not added to."""
+        states = cls.__new__(cls)
+        states.fixed, states.rows = table.fixed, table.rows
+        return states
+
     def append(self, vector: np.ndarray) -> int:
         """The row of a new entity with this vector."""
         row = self._take_row()
@@ -132,18 +139,16 @@ class StoryState:
     @torch.no_grad()
     def log_prob_pieces(self, h: Tensor, place: int = 0) -> Tensor:
         """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, S) is before it."""
-        network, device = self.network, self.network.W_r.device
-        mention = self.open_type, max(1, self.history.remaining), self.starts
-        position = find_mention_positions(network.config, *(np.array([value]) for value in mention))
-        We = network.project_entity(torch.from_numpy(self.e_current[None]).to(device))
-        h = network.backbone.output_states(h)
-        return network.log_prob_words(h, We, torch.from_numpy(position).to(device), place)[0]
+        return log_prob_pieces([self], h, place)[0]
 
-    @torch.no_grad()
     def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
         """(V,) equation 6 for every word of a vocabulary; a mention may copy its entity's words."""
         h = torch.from_numpy(tables.contexts[at : at + 1]).to(self.network.W_r.device)
-        log_probs = self.log_prob_pieces(h)
+        return self.mix_copies(self.log_prob_pieces(h), h)
+
+    @torch.no_grad()
+    def mix_copies(self, log_probs: Tensor, h: Tensor) -> Tensor:
+        """(V,) the same distribution after the words were mixed in that the open mention may copy; h (1, D) is before them."""
         share, candidates = self.expect_copy(h)
         if not candidates:
             return log_probs
@@ -355,3 +360,19 @@ def create_entities(network: EntityNetwork, noise: Tensor) -> np.ndarray:
     created = network.create_entity(types, noise.repeat_interleave(count, 0).to(network.W_r.device))
     vectors: np.ndarray = created.reshape(len(noise), count, created.shape[-1]).cpu().numpy()
     return vectors
+
+
+@torch.no_grad()
+def log_prob_pieces(states: Sequence[StoryState], h: Tensor, place: int = 0) -> Tensor:
+    """(n, V) equation 6 for every piece at a place of the next word, given the open mention (or none) of each of n states of one
+    network; h (1, S) is before the word.
+    """
+    network, device = states[0].network, states[0].network.W_r.device
+    mentions = [(state.open_type, max(1, state.history.remaining), state.starts) for state in states]
+    positions = find_mention_positions(
+        network.config, *(np.array(values) for values in zip(*mentions, strict=True))
+    )
+    vectors = np.stack([state.e_current for state in states])
+    We = network.project_entity(torch.from_numpy(vectors).to(device))
+    h = network.backbone.output_states(h)
+    return network.log_prob_words(h, We, torch.from_numpy(positions).to(device), place)

@@ -12,6 +12,7 @@ row. What is left per pair is the softmax within the word's class, which is a ma
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numba
@@ -138,6 +139,10 @@ class WordScorer:
     def keep(self, rows: np.ndarray) -> None:
         """Follow a state table that dropped all other rows."""
 
+    def fork(self) -> WordScorer:
+        """A scorer of the same network for another state table."""
+        return copy.copy(self)
+
 
 class ClassWordScorer(WordScorer):
     """The same numbers for the class-factored softmax on a CPU, with less work per pair."""
@@ -185,9 +190,17 @@ class ClassWordScorer(WordScorer):
         return scores
 
     def keep(self, rows: np.ndarray) -> None:
+        if not self._known:
+            return
         for table in (self._rows, self._exponentials):
             table[: len(rows)] = table[torch.from_numpy(rows)]
         self._known = len(rows)
+
+    def fork(self) -> WordScorer:
+        other = copy.copy(self)
+        other._rows, other._exponentials, other._known = self._rows[:0], self._exponentials[:0], 0
+        other._bits = self._bits.copy()
+        return other
 
     def _project(self, states: StateTable) -> None:
         """What depends on rows alone, for those that are new."""

@@ -126,6 +126,7 @@ def measure_surprisal(
     base: float = 2.0,
     sentence_ends: bool = False,
     spelling: SpellingModel | None = None,
+    annotated: Document | None = None,
     progress: Progress = SILENT,
 ) -> Surprisal:
     """Surprisal of all tokens and referents of a document.
@@ -135,6 +136,7 @@ def measure_surprisal(
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
     :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
     :param spelling: p(word | unknown); made from the vocabulary if needed and not given.
+    :param annotated: the document with the mentions that ``annotate_document`` finds, where that was done before.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
@@ -143,8 +145,9 @@ def measure_surprisal(
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     text = ReadText(pretrained.encoder, document)
     if not given:  # an untrained model's guesses at mentions would help nobody
-        untrained = document.with_mentions(()) if pretrained.untrained else None
-        text = text.with_mentions(untrained or annotate_document(pretrained, document, text=text))
+        if pretrained.untrained:
+            annotated = document.with_mentions(())
+        text = text.with_mentions(annotated or annotate_document(pretrained, document, text=text))
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     trace = trace_referents(model, encoded, with_words=given, readings=readings)

@@ -1,0 +1,110 @@
+"""``entitynlm explore``: a page on this machine on which a person watches a model read."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from entitynlm.errors import ConfigError
+from entitynlm.extras import require
+from entitynlm.interfaces import options
+from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.inputs import name_of, pick_document, read_inputs
+
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.document import Document
+
+
+def explore(
+    *,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", callback=options.check_exists)] = None,
+    model: options.ModelOptions,
+    beside: Annotated[str | None, typer.Option(metavar="MODEL", callback=options.check_model)] = None,
+    document: options.DocumentId = None,
+    format: options.Format = None,
+    host: str = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser")] = True,
+    terminal: Terminal,
+) -> None:
+    """Open a page in the browser: read a text with the model, step by step, correct its analysis, and write with it.
+
+    :param file: The text to open; default: the page asks for one.
+    :param beside: A second model, whose analysis of FILE is shown beside the first one's.
+    :param host: The address to listen at. Whoever can reach it and knows the printed address can use the explorer.
+    :param port: The port to listen at; 0: any that is free.
+    :param browser: Open the page in the browser at once; otherwise its address is only printed.
+    """
+    for module in ("fastapi", "uvicorn"):
+        require(module, extra="web", purpose="entitynlm explore")
+    opened: Document | None = None
+    if file is not None:
+        found = (one for _, one in read_inputs([file], terminal, format=format))
+        opened = pick_document(found, file, document)
+    elif document is not None or beside is not None:
+        raise ConfigError("--document and --beside belong to a FILE")
+    listener = listen(host, port)
+    serve(listener, host, model, beside, opened, name_of(file) if file else "", terminal, browser=browser)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at the address, or an error that says what is wrong with it."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigError(
+            f"can't listen at {host}, port {port} ({error.strerror or error}); try another --port"
+        ) from error
+
+
+def serve(
+    listener: socket.socket, host: str, model: options.ModelOptions, beside: str | None,
+    opened: Document | None, name: str, terminal: Terminal, *, browser: bool,
+) -> None:  # fmt: skip
+    """Answer until Ctrl-C. The page is there at once; models are loaded while it is looked at."""
+    import uvicorn
+
+    from entitynlm.interfaces.explorer.application import make_app
+    from entitynlm.interfaces.explorer.models import ModelShelf
+    from entitynlm.interfaces.explorer.security import list_hosts, make_token
+    from entitynlm.interfaces.explorer.texts import TextShelf, Version
+
+    def measure(*arguments: Any) -> None:
+        from entitynlm.interfaces.explorer.measuring import (
+            measure_analysis,  # with torch, while the page is looked at
+        )
+
+        measure_analysis(*arguments)
+
+    def load(name: str) -> Pretrained:
+        return options.ModelOptions(name, model.device, model.threads).load(terminal)
+
+    port, token = listener.getsockname()[1], make_token()
+    names = [model.model, *([beside] if beside else [])]
+    shelf = TextShelf(ModelShelf(names, load), measure)
+    app = make_app(shelf, token=token, hosts=list_hosts(host, port))
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/#token={token}"
+    if opened is not None:
+        text = app.routes.open_document(opened, name, model.model)
+        address += f"&text={text.id}"
+        if beside is not None:
+            other = text.add(beside, Version(opened.with_mentions(())))
+            shelf.analyse(text, other)
+            address += f"&beside={other.number}"
+    else:
+        shelf.prepare(model.model)
+    terminal.print(f"the explorer is at {address}", markup=False)
+    terminal.remark("Ctrl-C ends it", markup=False)
+    if browser:
+        threading.Timer(0.3, webbrowser.open, [address]).start()
+    config: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    server = uvicorn.Server(uvicorn.Config(app, limit_concurrency=256, timeout_keep_alive=30, **config))
+    server.run(sockets=[listener])
+    shelf.shut()

@@ -1,0 +1,80 @@
+"""What the explorer measures of an analysis in the background: mentions first, then surprisal, then log P."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from entitynlm.coref.annotation import annotate_document
+from entitynlm.inference.readings import CHUNK, Chunk, Readings, ReadText
+from entitynlm.inference.scoring import score_document
+from entitynlm.interfaces.explorer.jobs import Job
+from entitynlm.interfaces.explorer.models import ModelShelf
+from entitynlm.interfaces.explorer.texts import Analysis, Measured, Text
+from entitynlm.interfaces.report.contents import make_report
+from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.entitynlm import EntityNetwork
+
+WATCHED_WORDS = 2_048
+
+SAMPLES, REPEATS = 40, 2
+"""Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
+
+
+class WatchedReadings(Readings):
+    """Readings of a text that tell how far they are, so that finding entities can be cancelled."""
+
+    def __init__(self, document: EncodedDocument, job: Job) -> None:
+        super().__init__(document, keep=CHUNK)
+        self.job = job
+
+    def read_both(
+        self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = WATCHED_WORDS
+    ) -> Iterator[Chunk]:
+        for chunk in super().read_both(model, proposal, size=size):
+            self.job.check()
+            yield chunk
+
+
+def measure_analysis(models: ModelShelf, text: Text, analysis: Analysis, job: Job) -> None:
+    """Find the mentions where there are none yet, then measure the version that is shown; nobody asks for an older one."""
+    job.enter("loading the model")
+    pretrained = models.get(analysis.model)
+    job.check()
+    stamp, version = analysis.stamp, analysis.version
+    with models.use(analysis.model, wait=3600.0):
+        document = version.document
+        if not version.found and not document.mentions and version.what == "":
+            job.enter("finding entities")
+            if not pretrained.untrained:
+                read = ReadText(pretrained.encoder, document)
+                read.readings = WatchedReadings(read.encoded, job)
+                document = annotate_document(pretrained, document, text=read)
+            with analysis.lock:
+                if analysis.stamp == stamp:
+                    analysis.annotated(document)
+                    version = analysis.version
+        job.enter("measuring surprisal", len(document))
+        if version.found:  # words are measured without the mentions, which are summed over
+            bare = document.with_mentions(())
+            tables = measure_surprisal(
+                pretrained,
+                bare,
+                mentions="sampled",
+                annotated=document,
+                progress=job,
+                samples=SAMPLES,
+                repeats=REPEATS,
+            )
+        else:
+            tables = measure_surprisal(pretrained, document, mentions="given", progress=job)
+        job.enter("telling entities apart")
+        report = make_report(pretrained, tables)
+        job.enter("log P")
+        score = None
+        if len(tables.encoded) and not pretrained.untrained:
+            words = pretrained.encoder.show_words(document)
+            score = score_document(pretrained.get("generative"), tables.encoded, words)
+    with analysis.lock:
+        if analysis.stamp == stamp:
+            analysis.store(Measured(stamp, report, score))

@@ -1,0 +1,99 @@
+"""The models that the explorer may use: those of the package and those named at its start, each loaded when first asked for.
+
+A page may only name models that are in this list, so no request makes the explorer look at another folder.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from entitynlm.errors import EntityNLMError, ModelError
+from entitynlm.model.language_models import PREFIX, SMOLLM2, find_smollm2, list_missing
+from entitynlm.model.packaged import list_models
+
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+
+WAIT = 60.0  # seconds that a request waits for a model that is being loaded or used
+
+
+class Busy(EntityNLMError):
+    """Somebody else is using what was asked for."""
+
+
+class ModelShelf:
+    """The models by name.
+
+    :param load: how one is loaded.
+    """
+
+    def __init__(self, names: Sequence[str], load: Callable[[str], Pretrained]) -> None:
+        self.names = tuple(dict.fromkeys([*names, *list_packaged()]))
+        self._load = load
+        self._loaded: dict[str, Pretrained] = {}
+        self._locks = {name: threading.RLock() for name in self.names}
+        self.failures: dict[str, str] = {}
+
+    def check(self, name: str | None) -> str:
+        """The name itself if there is such a model here; None is the first one."""
+        if name is None:
+            return self.names[0]
+        if name not in self.names:
+            raise ModelError(f"there is no model {name!r} here; there are {', '.join(self.names)}")
+        return name
+
+    def get(self, name: str) -> Pretrained:
+        """A model, loaded if need be; whoever asks at the same time waits."""
+        lock = self._locks[self.check(name)]
+        if name not in self._loaded:
+            if not lock.acquire(timeout=WAIT):
+                raise Busy(f"the model {name} is still being loaded; try again soon")
+            try:
+                if name not in self._loaded:
+                    self._loaded[name] = self._load(name)
+            except EntityNLMError as error:
+                self.failures[name] = str(error)
+                raise
+            finally:
+                lock.release()
+        return self._loaded[name]
+
+    def is_loaded(self, name: str) -> bool:
+        return name in self._loaded
+
+    def use(self, name: str, wait: float = WAIT) -> AbstractContextManager[object]:
+        """Hold a model while computing with it. A pretrained language model remembers what it read, so one at a time uses it."""
+        network = next(iter(self.get(name).networks.values()), None)
+        if network is None or not network.backbone.pretrained:
+            return nullcontext()
+        return Held(self._locks[name], wait, f"the model {name} is busy with another text; try again soon")
+
+
+class Held(AbstractContextManager[object]):
+    """A lock that is held, or :class:`Busy` after some seconds."""
+
+    def __init__(self, lock: threading.RLock, wait: float, message: str) -> None:
+        self.lock, self.wait, self.message = lock, wait, message
+
+    def __enter__(self) -> object:
+        if not self.lock.acquire(timeout=self.wait):
+            raise Busy(self.message)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
+def list_packaged() -> list[str]:
+    """The models that the package carries, and the language model that may be installed beside it."""
+    names = list_models()
+    if not list_missing():
+        try:
+            find_smollm2()
+            names.append(f"{PREFIX}{SMOLLM2}")
+        except ModelError:
+            pass
+    return names
