@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_document
 from entitynlm.characters.quotations import find_quotations
 from entitynlm.characters.speaker_features import Dialogue, may_speak
 from entitynlm.characters.speakers import find_speakers
 from entitynlm.characters.speech import add_quotations, find_narrator, name_narrator, resolve_participants
-from entitynlm.interfaces.api import as_document
-from entitynlm.text.document import Document, Mention
-
-MARKED = re.compile(r"\[([^]|]+)\|(\w+)\]")
-
-
-def read(text: str) -> Document:
-    """A document from a text with mentions written as [words|entity]."""
-    plain = MARKED.sub(lambda match: match[1], text)
-    document = as_document(plain)
-    assert document.offsets is not None
-    starts = {start: number for number, (start, _) in enumerate(document.offsets)}
-    ends = {end: number + 1 for number, (_, end) in enumerate(document.offsets)}
-    mentions, moved = [], 0
-    for match in MARKED.finditer(text):
-        start = match.start() - moved
-        mentions.append(Mention(starts[start], ends[start + len(match[1])], match[2]))
-        moved += len(match[0]) - len(match[1])
-    return document.with_mentions(mentions)
+from support.marked_text import read_marked
 
 
 def speakers(text: str) -> list[str | None]:
-    document = read(text)
+    document = read_marked(text)
     return find_speakers(document, find_quotations(document))
 
 
@@ -57,7 +37,7 @@ def test_whoever_is_called_by_name_does_not_speak() -> None:
 
 
 def test_places_do_not_speak() -> None:
-    document = read("“Stay,” said [Nora|n] in [Paris|p].")
+    document = read_marked("“Stay,” said [Nora|n] in [Paris|p].")
     typed = document.with_mentions(document.mentions, {"p": "GPE", "n": "PER"})
     assert find_speakers(typed, find_quotations(typed)) == ["n"]
     assert may_speak("person") and may_speak(None) and may_speak("PER") and not may_speak("organization")
@@ -69,7 +49,7 @@ def test_i_and_you_are_speaker_and_addressee() -> None:
         "“[I|1] miss [you|2],” said [Nora|n] to [Ida|i].\n\n“And [I|3] miss [you|4],” said [Ida|i].\n\n"
         "“[You|5] never wrote to [me|6], [Ida|i].”"
     )
-    resolved = resolve_participants(add_quotations(read(text)))
+    resolved = resolve_participants(add_quotations(read_marked(text)))
     words = [(resolved.words(*m.span), m.entity) for m in resolved.mentions]
     assert [who for word, who in words if word in ("I", "you", "You", "me")] == ["n", "i", "i", "n", "i", "n"]
     assert [(q.speaker, q.addressee) for q in resolved.quotations] == [("n", "i"), ("i", "n"), ("n", "i")]
@@ -84,7 +64,7 @@ def test_the_narrator_is_called_what_others_call_them() -> None:
         "[I|s] met [Nora|n] at the gate.\n\n“You are late, [Mr. Pell|p],” said [Nora|n].\n\n“[I|s] ran,” [I|s] said.\n\n"
         "“Then sit down, [Mr. Pell|p],” said [Nora|n]."
     )
-    document = add_quotations(read(text))
+    document = add_quotations(read_marked(text))
     assert find_narrator(document) == "s"
     named = name_narrator(document)
     assert {m.entity for m in named.mentions} == {"s", "n"}
@@ -93,17 +73,17 @@ def test_the_narrator_is_called_what_others_call_them() -> None:
 
 def test_a_name_that_is_told_is_not_the_narrator_s() -> None:
     text = "[Mr. Pell|p] sat by. [I|s] met [Nora|n].\n\n“Good day, [Mr. Pell|p],” said [Nora|n].\n\n“Hello,” [I|s] said."
-    assert "p" in {m.entity for m in name_narrator(add_quotations(read(text))).mentions}
+    assert "p" in {m.entity for m in name_narrator(add_quotations(read_marked(text))).mentions}
 
 
 def test_vocatives() -> None:
-    document = read("“Come, [Ida|i], and bring [Nora|n] along.”")
+    document = read_marked("“Come, [Ida|i], and bring [Nora|n] along.”")
     dialogue = Dialogue(document, find_quotations(document))
     assert dialogue.called == [{"i": True, "n": False}]
 
 
 def test_scores_count_found_quotations_and_right_speakers() -> None:
-    key = add_quotations(read("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
+    key = add_quotations(read_marked("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
     found = score_document(key)
     assert found == QuotationScores(2, 2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
     other = key.with_mentions(m for m in key.mentions if m.entity == "n")

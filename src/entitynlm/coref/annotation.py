@@ -29,6 +29,7 @@ from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sa
 from entitynlm.inference.readings import ReadText
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document, Mention, Span
 
 Links = Literal["weighed", "network"]
@@ -60,6 +61,7 @@ def annotate_document(
     options: Options | None = None,
     *,
     text: ReadText | None = None,
+    progress: Progress = SILENT,
 ) -> Document:
     """The document with mentions and entities; ``text`` is the document as it was encoded (and perhaps read) before."""
     options = options or Options()
@@ -89,7 +91,9 @@ def annotate_document(
         if options.possessives and not options.keep_mentions:
             mentions = add_possessives(document, mentions)
         unlinked = prepare_mentions(pretrained, document, encoded, mentions, linker.gender_prior, readings)
-        entities = link_mentions(linker, unlinked, IdentityRules(document, unlinked.spans, quotations))
+        entities = link_mentions(
+            linker, unlinked, IdentityRules(document, unlinked.spans, quotations), progress
+        )
         by_rules = True
         mentions = [dataclasses.replace(m, entity=e) for m, e in zip(mentions, entities, strict=True)]
     elif options.keep_mentions:

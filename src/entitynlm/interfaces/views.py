@@ -101,6 +101,24 @@ def list_entities(document: Document, *, limit: int = 30) -> Table:
     return draw_table(("", "mentions", "type", "first called"), rows, right=("mentions",))
 
 
+def list_quotations(document: Document, *, limit: int = 30) -> Table:
+    """The quotations with the numbers of their speakers and addressees, as in the text."""
+    numbers = number_entities(document)
+
+    def show(who: str | None) -> Text:
+        if who is None:
+            return Text("?", style="dim")
+        return Text(str(numbers[who]).translate(_SUBSCRIPTS), style=f"bold {colour_of(numbers[who])}")
+
+    rows: list[Sequence[str | Text]] = [
+        (show(q.speaker), show(q.addressee), Text(" ".join(document.words(*q.span).split())))
+        for q in document.quotations[:limit]
+    ]
+    if len(document.quotations) > limit:
+        rows.append(("", "", Text(f"… {len(document.quotations) - limit} more", style="dim")))
+    return draw_table(("speaks", "to", "quotation"), rows)
+
+
 def show_document(
     terminal: Terminal,
     document: Document,
@@ -115,6 +133,9 @@ def show_document(
     if document.entities:
         terminal.print()
         terminal.print(list_entities(document, limit=entities))
+    if document.quotations:
+        terminal.print()
+        terminal.print(list_quotations(document, limit=entities))
     for table in tabulate_sequences(document) if sequences else ():
         terminal.print()
         terminal.print(table)

@@ -27,6 +27,7 @@ from entitynlm.inference.story_state import EntityStates, StoryState
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document, Span
 
 WordSpan = tuple[int, int, int]  # first word, end and mention type of a mention, in the model's words
@@ -168,7 +169,10 @@ class Linker(nn.Module):
 
 
 def link_mentions(
-    linker: Linker, mentions: UnlinkedMentions, rules: IdentityRules | None = None
+    linker: Linker,
+    mentions: UnlinkedMentions,
+    rules: IdentityRules | None = None,
+    progress: Progress = SILENT,
 ) -> list[int]:
     """The entity of each mention, numbered from 0 in order of first mention; what ``rules`` exclude is no candidate."""
 
@@ -180,11 +184,14 @@ def link_mentions(
                 return entity
         return NEW_ENTITY
 
-    return follow_mentions(mentions, choose, rules)
+    return follow_mentions(mentions, choose, rules, progress)
 
 
 def follow_mentions(
-    given: UnlinkedMentions, choose: Chooser, rules: IdentityRules | None = None
+    given: UnlinkedMentions,
+    choose: Chooser,
+    rules: IdentityRules | None = None,
+    progress: Progress = SILENT,
 ) -> list[int]:
     """Visit the mentions from left to right and let ``choose`` decide; before a quotation, find its speaker."""
     memory, proposal = EntityMemory(given.document, given.lexicon), given.proposal
@@ -192,7 +199,7 @@ def follow_mentions(
     speakers = find_speakers(given.document, mentions)
     types = given.types or [None] * len(mentions)
     entities: list[int] = []
-    for number, mention in enumerate(mentions):
+    for number, mention in enumerate(track(progress, "linking mentions", mentions)):
         if mention.quote in speakers and mention.quote not in memory.speakers:
             speaker = speakers[mention.quote]
             memory.speakers[mention.quote] = (

@@ -134,4 +134,14 @@ def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:
             {"id": entity.id, "type": entity.type, "mentions": [describe(m) for m in entity.mentions]}
             for entity in document.entities
         ],
+        "quotations": [
+            {
+                "start": quotation.start,
+                "end": quotation.end,
+                "speaker": quotation.speaker,
+                "addressee": quotation.addressee,
+                "text": document.words(*quotation.span),
+            }
+            for quotation in document.quotations
+        ],
     }

@@ -7,6 +7,9 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from entitynlm.characters.character import list_characters
+from entitynlm.characters.speech import add_quotations
+from entitynlm.characters.tables import name_companions, show_counts
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Report
 from entitynlm.interfaces.report.drawings import lay_out_movement, lay_out_network, lay_out_timeline
 from entitynlm.interfaces.templates import render_page
@@ -44,10 +47,21 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         timeline=lay_out_timeline(report, SURPRISING * factor),
         network=lay_out_network(report.characters, report.cooccurrences),
         data={"unit": report.unit, "rows": list_mentions(report)},
+        **describe_characters(report.document),
         lay_out_movement=lay_out_movement,
         find_level=find_level,
         list_figures=list_figures,
     )
+
+
+def describe_characters(document: Document) -> dict[str, Any]:
+    """The values of the section about characters."""
+    quoted = document if document.quotations else add_quotations(document)
+    return {
+        "cast": list_characters(quoted),
+        "attributed": sum(quotation.speaker is not None for quotation in quoted.quotations),
+        "companions": lambda cast, who, most: show_counts(name_companions(cast, who), most),
+    }
 
 
 def find_gaps(document: Document) -> list[str]:

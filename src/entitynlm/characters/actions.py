@@ -1,0 +1,95 @@
+"""What somebody does: the verbs that a mention is subject of.
+
+With a syntactic analysis in the document, by it. Without one, by the words beside the mention: the verb after a subject ("Ida
+slowly opened …"), or a verb of speech before it ("…," said Ida).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from entitynlm.characters.quotation_marks import MARKS
+from entitynlm.config import load_toml
+from entitynlm.text.document import Document, Mention
+from entitynlm.text.english import OBJECTIVE_PRONOUNS, POSSESSIVE_PRONOUNS, PREPOSITIONS, QUOTATION_VERBS
+
+_LISTS = load_toml(Path(__file__).parents[1] / "resources" / "characters" / "verbs.toml")
+BETWEEN = frozenset(_LISTS["between"].split())
+NOT_VERBS = frozenset(_LISTS["not_verbs"].split())
+PAST: Mapping[str, str] = {form: verb for verb, forms in _LISTS["past"].items() for form in forms.split()}
+REACH = 4
+"""Tokens after a mention in which its verb stands."""
+SUBJECTS = frozenset(("nsubj", "SBJ", "nsubj:outer"))
+SILENT_E = ("c", "v", "z", "u", "s", "g", "at", "ir", "or", "in", "ok", "id", "ak", "ik", "ar", "os")
+
+
+class ActionReader:
+    """Reads the verbs of one document's mentions, in their base form."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._words = frozenset(document.tokens)
+        self._lemmas, self._relations = document.column("lemma"), document.column("deprel")
+        self._tags = document.columns.get("upos") or document.columns.get("pos")
+
+    def read(self, mention: Mention) -> str | None:
+        """The verb that a mention is subject of; None if it is no subject or no verb is found."""
+        document = self.document
+        if document.heads is not None and "deprel" in document.columns:
+            return self._read_tree(mention)
+        start, end = mention.span
+        first = document.tokens[start].lower()
+        alone = end - start == 1
+        if alone and (first in OBJECTIVE_PRONOUNS or first in POSSESSIVE_PRONOUNS):
+            return None
+        before = document.tokens[start - 1].lower() if start else ""
+        if before in PREPOSITIONS and before != "before":
+            return None
+        if start > 1 and before in QUOTATION_VERBS and document.tokens[start - 2] in MARKS:
+            return self.find_base(before)
+        return self._read_after(end)
+
+    def _read_after(self, end: int) -> str | None:
+        tokens = self.document.tokens
+        for place in range(end, min(end + REACH, len(tokens))):
+            word = tokens[place].lower()
+            if word in PAST or self._is_regular(word):
+                return self.find_base(word)
+            if not (word in BETWEEN or (word.endswith("ly") and len(word) > 4)):
+                return None
+        return None
+
+    def _is_regular(self, word: str) -> bool:
+        return word.isalpha() and word.endswith("ed") and len(word) > 3 and word not in NOT_VERBS
+
+    def _read_tree(self, mention: Mention) -> str | None:
+        heads = self.document.heads or ()
+        for token in range(mention.start, mention.end):
+            head = heads[token]
+            if self._relations[token] in SUBJECTS and not mention.start <= head < mention.end:
+                verbal = self._tags is None or (self._tags[head] or "").startswith("V")
+                word = self._lemmas[head] or self.find_base(self.document.tokens[head].lower())
+                return word.lower() if verbal else None
+        return None
+
+    def find_base(self, word: str) -> str:
+        """The base form of a verb in the past, as the text's own words and the rules of spelling suggest."""
+        if word in PAST:
+            return PAST[word]
+        if not self._is_regular(word):
+            return word
+        if word.endswith("ied") and len(word) > 4:
+            return f"{word[:-3]}y"
+        stem = word[:-2]
+        doubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else None
+        for base in (stem, f"{stem}e", doubled):
+            if base is not None and base in self._words:
+                return base
+        if doubled is not None and stem[-1] not in "lsfz":
+            return doubled
+        long = (
+            not stem[-3:-1].strip("aeiou") and len(stem) > 3 and stem[-1] not in "csvzgu"
+        )  # look, but raise
+        silent = stem.endswith(SILENT_E) and not stem.endswith(("ss", "ng", "us")) and not long
+        return f"{stem}e" if silent else stem

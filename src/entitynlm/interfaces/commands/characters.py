@@ -1,0 +1,185 @@
+"""``entitynlm characters``: who is in a book, what they say and do, and with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from entitynlm.characters.character import Cast, list_characters
+from entitynlm.characters.speech import add_quotations
+from entitynlm.characters.tables import (
+    CharacterRow,
+    QuotationRow,
+    describe_cast,
+    list_quotations,
+    list_rows,
+    name_companions,
+    show_counts,
+)
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import STANDARD, announce_writing
+from entitynlm.interfaces import options
+from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
+from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
+from entitynlm.text.document import Document
+
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+
+Table = Literal["characters", "quotations"]
+SHOWN = 25
+"""Characters that are shown in a terminal."""
+
+
+def characters(
+    *,
+    files: Files = None,
+    model: options.ModelOptions,
+    out: options.Output = STANDARD,
+    kind: Annotated[Kind | None, typer.Option("--as")] = None,
+    rows: Table = "characters",
+    least: Annotated[int, typer.Option(min=1)] = 2,
+    mentions: Literal["auto", "given", "found"] = "auto",
+    format: options.Format = None,
+    terminal: Terminal,
+) -> None:
+    """List the characters of texts: names, gender, chapters, what they say and do, and whom they appear with.
+
+    :param out: A folder (two tables per text), a file (its quotations go beside it), or '-' (the terminal).
+    :param kind: Kind of table; default: by the ending of --out, or tsv; on the terminal a summary for people.
+    :param rows: Which table goes to standard output.
+    :param least: Leave out persons who are mentioned fewer times; they are counted.
+    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are any.
+    """
+    assert files is not None
+    if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
+        raise ConfigError("--json - and --as both want standard output; give one of them a file")
+    table_kind = choose_kind(kind, out)
+    announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
+    documents = read_inputs(files, terminal, format=format)
+    load = _load_once(model, terminal)
+    summary: list[dict[str, Any]] = []
+
+    def work() -> Iterator[tuple[str, Cast]]:
+        for path, document in documents:
+            annotated, gender_of = _annotate(path, document, mentions, load, terminal)
+            cast = list_characters(annotated, least=least, gender_of=gender_of)
+            if terminal.json_path is not None:
+                summary.append({"file": path, **describe_cast(cast)})
+            yield path, cast
+
+    if out == STANDARD and kind is None:
+        for _, cast in work():
+            show(cast, terminal)
+    else:
+        write_tables(work(), files, out, table_kind, rows, terminal)
+    terminal.write_json({"task": "characters", "model": model.model, "documents": summary})
+
+
+def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], Pretrained]:
+    """The model when it is first needed: annotated texts need none."""
+    loaded: list[Pretrained] = []
+
+    def load() -> Pretrained:
+        if not loaded:
+            loaded.append(model.load(terminal))
+        return loaded[0]
+
+    return load
+
+
+def _annotate(
+    path: str, document: Document, mentions: str, load: Callable[[], Pretrained], terminal: Terminal
+) -> tuple[Document, Callable[[str], float] | None]:
+    """The document with mentions and quotations, and what the model knows of the gender of names."""
+    if mentions == "given" and not document.mentions:
+        hint = "Annotate it first, or leave --mentions given out"
+        raise DataError("this text has no mentions to use", path=path, hint=hint)
+    if document.mentions and mentions != "found":
+        return (document if document.quotations else add_quotations(document)), None
+    pretrained = load()
+    from entitynlm.coref.annotation import annotate_document
+    from entitynlm.coref.linking.linker import Linker
+
+    linker = pretrained.get_component(Linker)
+    annotated = annotate_document(pretrained, document, progress=terminal)
+    return annotated, linker.gender_prior.find if linker is not None else None
+
+
+def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
+    """The tables of characters and of quotations of each text (of all texts in one file, the same ones)."""
+    if out == STANDARD:
+        return {}
+    if is_folder(out):
+        starts = {path: Path(out) / name for path, name in name_outputs(paths).items()}
+        return {
+            path: (Path(f"{start}.characters.{kind}"), Path(f"{start}.quotations.{kind}"))
+            for path, start in starts.items()
+        }
+    return dict.fromkeys(paths, (Path(out), Path(out).with_suffix(f".quotations{Path(out).suffix}")))
+
+
+def write_tables(
+    casts: Iterator[tuple[str, Cast]], paths: list[str], out: str, kind: Kind, rows: Table, terminal: Terminal
+) -> None:
+    """One table to standard output, or both as files."""
+    if out == STANDARD and rows == "characters":
+        write_rows((row for _, cast in casts for row in list_rows(cast)), CharacterRow, out, kind)
+        return
+    if out == STANDARD:
+        write_rows((row for _, cast in casts for row in list_quotations(cast)), QuotationRow, out, kind)
+        return
+    targets = name_tables(paths, out, kind)
+    found: dict[tuple[Path, Path], tuple[list[CharacterRow], list[QuotationRow]]] = {
+        pair: ([], []) for pair in targets.values()
+    }
+    for path, cast in casts:
+        people, said = found[targets[path]]
+        people += list_rows(cast)
+        said += list_quotations(cast)
+    for (first, second), (people, said) in found.items():
+        write_rows(people, CharacterRow, first, kind)
+        write_rows(said, QuotationRow, second, kind)
+        terminal.remark(f"wrote {print_path(first)} and {print_path(second)}", markup=False)
+
+
+def show(cast: Cast, terminal: Terminal) -> None:
+    """The cast for people: the most often mentioned, with what they do most and whom they are with."""
+    from rich.text import Text
+
+    from entitynlm.interfaces.views import draw_table
+
+    document = cast.document
+    chapters = f", {len(cast.chapters)} chapters" if len(cast.chapters) > 1 else ""
+    heading = f"── {document.id}: {len(document):,} tokens{chapters}, {len(document.quotations):,} quotations"
+    terminal.print(heading, style="dim", markup=False)
+    lines = [
+        (
+            Text(character.name + (" (narrator)" if character.is_narrator else "")),
+            character.gender,
+            f"{character.mentions:,}",
+            f"{len(character.quotations):,}",
+            _show_chapters(cast, character.chapters),
+            Text(", ".join(list(character.actions)[:5])),
+            Text(show_counts(name_companions(cast, character), 3)),
+        )
+        for character in cast.characters[:SHOWN]
+    ]
+    headings = ("name", "gender", "mentions", "speaks", "chapters", "does", "together with")
+    terminal.print(draw_table(headings, lines, right=("mentions", "speaks")))
+    more = len(cast.characters) - len(lines)
+    if more or cast.others:
+        rest = f"… {more:,} more characters, {cast.others:,} persons who are mentioned less often"
+        terminal.print(rest, style="dim", markup=False)
+
+
+def _show_chapters(cast: Cast, counts: Any) -> str:
+    numbers = [number for number in counts if number is not None]
+    if len(cast.chapters) < 2 or not numbers:
+        return ""
+    first, last = min(numbers), max(numbers)
+    return str(first) if first == last else f"{first}–{last} ({len(numbers)})"

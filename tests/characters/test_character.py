@@ -1,0 +1,115 @@
+"""What a cast says of its people: names, gender, chapters, speech, actions, company; and the same as tables."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from entitynlm.characters.actions import ActionReader
+from entitynlm.characters.character import Cast, list_characters
+from entitynlm.characters.speech import add_quotations
+from entitynlm.characters.tables import describe_cast, list_quotations, list_rows
+from entitynlm.text.document import Document, Mention
+from support.marked_text import read_marked
+
+CHAPTER = "The mill stood still, and the river went by it all day long, and no boat was on it. " * 3
+BOOK = f"""Chapter 1
+
+{CHAPTER}
+
+[Ida Vale|i] slowly opened the door. [She|i] saw [Mr. Moss|m] and [his|m] dog. “Good day, [Ida|i],” said [Mr. Moss|m].
+
+Chapter 2
+
+{CHAPTER}
+
+“[Mr. Moss|m] is ill,” said [Ida|i]. [The old man|m] slept. [I|n] watched [them|t]. [I|n] laughed.
+"""
+
+
+def make_cast(text: str = BOOK, **options: int) -> Cast:
+    return list_characters(add_quotations(read_marked(text)), **options)
+
+
+def test_who_is_in_a_book() -> None:
+    cast = make_cast()
+    moss, ida, narrator = cast.characters
+    assert (ida.name, moss.name, narrator.name) == ("Ida Vale", "Mr. Moss", "the narrator")
+    assert (ida.gender, moss.gender, narrator.gender) == ("female", "male", "unknown")
+    assert [c.is_narrator for c in cast.characters] == [False, False, True]
+    assert ida.aliases == {"Ida": 2, "Ida Vale": 1} and moss.aliases == {"Mr. Moss": 3, "The old man": 1}
+    assert moss.forms == {"name": 3, "description": 1, "pronoun": 1} and moss.mentions == 5
+    assert [chapter.title for chapter in cast.chapters] == ["Chapter 1", "Chapter 2"]
+    assert ida.chapters == {1: 3, 2: 1} and narrator.chapters == {2: 2}
+    assert cast.find_chapter(ida.first) == 1 and cast.find_chapter(ida.last) == 2
+
+
+def test_speech_actions_and_company() -> None:
+    cast = make_cast()
+    moss, ida, narrator = cast.characters
+    said = [cast.document.words(*quotation.span) for quotation in (*ida.quotations, *moss.quotations)]
+    assert said == ["“Mr. Moss is ill,”", "“Good day, Ida,”"]
+    assert [cast.document.words(*q.span) for q in ida.about] == ["“Good day, Ida,”"]
+    assert ida.actions == {"open": 1, "see": 1, "say": 1} and moss.actions == {"say": 1, "sleep": 1}
+    assert narrator.actions == {"watch": 1, "laugh": 1}
+    assert list(ida.together) == ["m"] and ida.together == {"m": moss.together["i"]} and not narrator.together
+
+
+def test_fewest_mentions_and_names_without_pronouns() -> None:
+    assert len(make_cast(least=1).characters) == 3 and len(make_cast(least=5).characters) == 1
+    document = read_marked("[Ida|i] met [Tom|t].")
+
+    def guess(name: str) -> float:
+        return -0.9 if name == "ida" else 0.0
+
+    genders = [c.gender for c in list_characters(document, least=1, gender_of=guess).characters]
+    assert genders == ["female", "unknown"]
+
+
+def test_nobody() -> None:
+    assert list_characters(Document("x", ())).characters == ()
+    typed = Document("x", ("Paris", "slept"), mentions=(Mention(0, 1, "p"),), entity_types={"p": "place"})
+    assert list_characters(typed, least=1).characters == ()
+
+
+def test_tables_and_json_have_the_same_figures() -> None:
+    cast = make_cast()
+    moss, ida, _ = list_rows(cast)
+    assert (ida.chapters, ida.first_chapter, ida.last_chapter) == ("1:3; 2:1", 1, 2)
+    assert (
+        ida.aliases == "Ida 2; Ida Vale 1" and ida.together.startswith("Mr. Moss ") and moss.words_spoken == 3
+    )
+    first, second = list_quotations(cast)
+    assert (first.speaker_name, first.addressee_name, first.chapter) == ("Mr. Moss", "Ida Vale", 1)
+    assert second.text == "“Mr. Moss is ill,”"
+    found = json.loads(json.dumps(describe_cast(cast)))
+    assert [c["mentions"] for c in found["characters"]] == [moss.mentions, ida.mentions, 2]
+    assert found["quotations"][0]["speaker"] == "m" and len(found["chapters"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("past", "base"),
+    [
+        ("looked", "look"), ("stopped", "stop"), ("cried", "cry"), ("raised", "raise"), ("said", "say"), ("called", "call"),
+        ("passed", "pass"), ("smiled", "smile"), ("moved", "move"), ("walked", "walk"), ("leaned", "lean"),
+    ],
+)  # fmt: skip
+def test_base_forms(past: str, base: str) -> None:
+    assert ActionReader(Document("x", ("smile", "call"))).find_base(past) == base
+
+
+def test_actions_by_syntax_where_there_is_one() -> None:
+    document = Document(
+        "x",
+        ("Ida", ",", "who", "sang", ",", "left", "him"),
+        heads=(5, 0, 3, 0, 0, -1, 5),
+        columns={
+            "deprel": ("nsubj", "punct", "nsubj", "acl:relcl", "punct", "root", "obj"),
+            "lemma": ("Ida", ",", "who", "sing", ",", "leave", "he"),
+            "upos": ("PROPN", "PUNCT", "PRON", "VERB", "PUNCT", "VERB", "PRON"),
+        },
+    )
+    reader = ActionReader(document)
+    found = [reader.read(Mention(*span, "i")) for span in ((0, 1), (2, 3), (6, 7))]
+    assert found == ["leave", "sing", None]
