@@ -224,9 +224,13 @@ TOKEN_COLUMNS = {
     "without_entities": "without_entities",
     "mention_before": "mention_expected",
     "mention_after": "mention_found",
+    "mention_starts": "mention_starts",
     "entity": "entity",
+    "entity_probability": "entity_probability",
+    "referent_surprisal": "referent_surprisal",
+    "referent_entropy": "referent_entropy",
     "unknown": "oov",
-    "spelled": "spelled",
+    "spelling": "spelling",
     "word": "word",
     "start": "start",
     "end": "end",
@@ -240,6 +244,7 @@ MENTION_COLUMNS = {
     "type": "type",
     "new": "is_new",
     "form": "form",
+    "probability": "probability",
     "referent_surprisal": "referent_surprisal",
     "entropy": "entropy",
     "candidates": "candidates",
@@ -265,6 +270,7 @@ def measure_surprisal(
     seed: int = 1,
     base: float = 2.0,
     ends: bool = False,
+    hindsight: bool = False,
 ) -> Any:
     from entitynlm.lm.surprisal import measure_surprisal as measure
 
@@ -277,6 +283,7 @@ def measure_surprisal(
         seed=seed,
         base=base,
         sentence_ends=ends,
+        hindsight=hindsight,
     )
 
 
@@ -298,7 +305,9 @@ def dump_surprisal(found: Any) -> Json:
 def make_report(model: str, document: Any, *, mentions: str) -> Json:
     from entitynlm.interfaces.report.contents import make_report as make
 
-    found = make(load_model(model).pretrained, measure_surprisal(model, document, mentions=mentions))
+    found = make(
+        load_model(model).pretrained, measure_surprisal(model, document, mentions=mentions, hindsight=True)
+    )
     return {
         "entities": [[c.number, c.entity, c.name, c.type, list(c.places)] for c in found.characters],
         "owners": list(found.owner),
@@ -315,7 +324,7 @@ def make_report(model: str, document: Any, *, mentions: str) -> Json:
             for m in found.movements
         ],
         "surprises": [
-            [s.row.mention, s.row.referent_surprisal, s.number, s.expected, s.before, s.after]
+            [s.row.mention, s.row.known_surprisal, s.number, s.expected, s.before, s.after]
             for s in found.surprises
         ],
         "unit": found.unit,

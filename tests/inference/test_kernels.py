@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
-from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, make_word_scorer
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.word_scorer import (
-    ClassWordScorer,
     WordScorer,
     _score_classes,
     shift_and_exponentiate,
@@ -85,7 +84,7 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
     model = make_network("generative", std=1.0, **options).to(dtype)
     proposal, document = make_network("causal", seed=1).to(dtype), make_words(200)
     found = []
-    for scorer in (WordScorer(model), ClassWordScorer(model)):
+    for scorer in (WordScorer(model), make_word_scorer(model)):
         seed = np.random.SeedSequence(3)
         particle_filter = ParticleFilter(
             model, proposal, particles=20, seed=seed, filter_config=FilterConfig(16, threshold=0.5)

@@ -90,7 +90,7 @@ def test_surprisal_has_a_row_per_token_and_no_unknown_word(model: Path, story: P
         csv.DictReader(io.StringIO(run("surprisal", story, "--model", model, *QUICK)), delimiter="\t")
     )
     assert [STORY[int(row["start"]) : int(row["end"])] for row in rows] == [row["token"] for row in rows]
-    assert {row["oov"] for row in rows} == {""} and {row["spelled"] for row in rows} == {""}
+    assert {row["oov"] for row in rows} == {""} and {row["spelling"] for row in rows} == {""}
     assert all(float(row["surprisal"]) > 0 and float(row["without_entities"]) > 0 for row in rows)
     mentions = run("surprisal", story, "--model", model, *QUICK, "--rows", "mentions")
     assert "referent_surprisal" in mentions.splitlines()[0]

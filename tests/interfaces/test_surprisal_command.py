@@ -42,7 +42,7 @@ def test_the_table_starts_with_the_columns_of_lm_zoo(model: Path, tmp_path: Path
     assert [row["token"] for row in rows] == "Ann saw Bo . She ran . It ran , and Bo saw Zoe .".split()
     assert all(STORY[int(row["start"]) : int(row["end"])] == row["token"] for row in rows)
     assert rows[3]["surprisal"] == "" and float(rows[0]["surprisal"]) > 0 and float(rows[0]["error"]) >= 0
-    assert rows[-2]["oov"] == "1" and float(rows[-2]["spelled"]) > float(rows[-2]["surprisal"])
+    assert rows[-2]["oov"] == "1" and 0 < float(rows[-2]["spelling"]) < float(rows[-2]["surprisal"])
 
 
 def test_standard_input_and_mentions(model: Path) -> None:

@@ -114,7 +114,7 @@ def test_given_mentions_leave_the_words_as_they_are_until_entities_are_trained(
 def test_the_vocabulary_is_open(tiny: entitynlm.EntityNLM) -> None:
     found = tiny.surprisal("Zyxgorff met 1,234 Ångströms — naïvely – and ☃ .")
     assert all(row.surprisal is not None and np.isfinite(row.surprisal) for row in found.tokens)
-    assert {row.oov for row in found.tokens} == {row.spelled for row in found.tokens} == {None}
+    assert {row.oov for row in found.tokens} == {row.spelling for row in found.tokens} == {None}
     assert found.mentions == () and {row.mention_expected for row in found.tokens} == {None}
 
 

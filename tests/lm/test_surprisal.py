@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.lm.spelling import SpellingModel
+from entitynlm.lm.spelling import CONCENTRATION, DISCOUNT, SpellingModel, spell_unknown_words
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words, score_with_zero_entities
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -74,10 +74,11 @@ def test_sampled_surprisal_approaches_the_sum_over_all_analyses() -> None:
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
     exact = [0.0, *(enumerate_log_prob(model, cut_document(document, n)) for n in range(1, 5))]
     found = estimate_words(model, proposal, cut_document(document, 4), particles=800, repeats=6)
+    assert found.reader is not None
     for t, (before, after) in enumerate(itertools.pairwise(exact)):
         assert found.log_probs[t] == pytest.approx(after - before, abs=0.02 + 5 * found.errors[t])
-    assert ((found.mention_found >= 0) & (found.mention_found <= 1)).all()
-    assert found.mention_expected[0] == pytest.approx(
+    assert ((found.reader.mention_found >= 0) & (found.reader.mention_found <= 1)).all()
+    assert found.reader.mention_expected[0] == pytest.approx(
         measure_surprisal(pretrained, make_documents()[0]).tokens[0].mention_expected
     )
 
@@ -122,10 +123,25 @@ def test_unknown_words_have_a_spelling() -> None:
     document = Document("d", ("Ann", "saw", "Zebedee", "."))
     found = measure_surprisal(pretrained, document, samples=5)
     row = found.tokens[2]
-    assert row.oov and row.word == "zebedee" and row.surprisal is not None and row.spelled is not None
-    assert row.spelled > row.surprisal
+    assert row.oov and row.word == "zebedee" and row.surprisal is not None and row.spelling is not None
+    assert row.surprisal > row.spelling > 0
     assert [other.oov for other in found.tokens] == [False, False, True, None]
-    assert all(other.spelled is None for other in found.tokens if not other.oov)
+    assert all(other.spelling is None for other in found.tokens if not other.oov)
+    other = measure_surprisal(pretrained, Document("d", ("Ann", "saw", "Zz", ".")), samples=5).tokens[2]
+    assert other.surprisal is not None and other.spelling is not None  # the same p(unknown), another spelling
+    assert other.surprisal - other.spelling == pytest.approx(row.surprisal - row.spelling)
+
+
+def test_unknown_words_that_come_again_are_less_surprising_and_still_a_distribution() -> None:
+    vocabulary = Vocabulary(["<s>", "<unk>", "</s>", "ann", "saw"])
+    spelled = spell_unknown_words(vocabulary, ["ann", "zeb", "saw", "zeb", "quux", "zeb"])
+    assert np.isnan(spelled[[0, 2]]).all() and np.isfinite(spelled[[1, 3, 4, 5]]).all()
+    assert spelled[1] < spelled[3] < spelled[5]
+    assert spelled[1] == pytest.approx(SpellingModel.of_vocabulary(vocabulary).log_prob("zeb"))
+    # after "zeb" the shares of "zeb" and of all other spellings are one
+    base = math.exp(spelled[1])
+    rest = (CONCENTRATION + DISCOUNT) * (1 - base) / (1 + CONCENTRATION)
+    assert math.exp(spelled[3]) + rest == pytest.approx(1.0)
 
 
 def test_a_text_of_nothing_but_dropped_tokens() -> None:

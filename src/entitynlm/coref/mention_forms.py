@@ -19,11 +19,15 @@ POSSESSIVES = frozenset({"'s", "’s", "'", "’"})
 
 
 class FormReader:
-    """Reads off the forms of one document's mentions."""
+    """Reads off the forms of one document's mentions.
 
-    def __init__(self, document: Document) -> None:
+    :param known: whether all of the document's words may be looked at; or, where nothing after a mention is to matter, none but
+        its own.
+    """
+
+    def __init__(self, document: Document, *, known: bool = True) -> None:
         self.document = document
-        self._seen = frozenset(document.tokens)
+        self._seen = frozenset(document.tokens) if known else FUNCTION_WORDS
         self._tags = document.columns.get("pos") or document.columns.get("upos")
 
     def describe(self, mention: Mention) -> Form:

@@ -20,8 +20,8 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
-def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, new_entities):  # type: ignore[no-untyped-def]
-    """Eq. 7: the row of a new entity of type k."""
+def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, noise, new_entities):  # type: ignore[no-untyped-def]
+    """Eq. 7: the row of a new entity of type k, with the noise that is given (D,) or else drawn."""
     if sigma == 0:
         return k
     row = used[0]
@@ -30,7 +30,7 @@ def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, 
     seen[row], compared_at[row] = 0, 0
     square = 0.0
     for d in range(means.shape[1]):
-        u = means[k, d] + sigma * new_entities.standard_normal()
+        u = means[k, d] + sigma * (noise[d] if len(noise) > 0 else new_entities.standard_normal())
         vectors[row, d] = u
         square += u * u
     shrink(vectors, row, square)

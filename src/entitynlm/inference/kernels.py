@@ -1,7 +1,11 @@
-"""Small compiled kernels for the sampler's inner loops: a matrix times a vector, exponentials of a row of scores.
+"""Small compiled kernels for the sampler's inner loops: a matrix times a vector, exponentials of a row of scores, draws.
 
 A library call costs more time than the arithmetic where there are millions of small products and sums, so these are
 loops that the compiler can unroll and vectorise.
+
+A particle may stand for M equal ones. They draw with M points (j + u) / M from one uniform number u. Each of them still draws
+from the same distribution, so that an estimate has no bias, and a choice of probability p is taken by M·p of them, rounded up or
+down: they spread evenly, and those that choose alike stay one particle. With M = 1 it is the usual draw.
 """
 
 from __future__ import annotations
@@ -110,3 +114,99 @@ def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
     powers = bits.view(np.float32)
     for j in range(len(values)):
         out[j] *= powers[j]
+
+
+# -- draws --------------------------------------------------------------------------------------------------------------
+
+
+@numba.njit(cache=True, nogil=True)
+def mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
+    """log((1 - share) · Q + share · P)."""
+    if share == 0:
+        return log_q
+    if share == 1:
+        return log_p
+    log_p, log_q = np.log(share) + log_p, np.log(1 - share) + log_q
+    return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
+
+
+@numba.njit(cache=True, nogil=True)
+def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untyped-def]
+    """Put into ``counts`` how many of the equal particles take each of ``size`` choices; the last one takes what is left."""
+    for c in range(size):
+        counts[c] = 0
+    c, height = 0, probs[0]
+    for j in range(copies):
+        point = (j + uniform) / copies
+        while c < size - 1 and not point < height:
+            c += 1
+            height += probs[c]
+        counts[c] += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
+    """The same where nothing is drawn: all of them take one choice."""
+    for c in range(size):
+        counts[c] = 0
+    counts[chosen] = copies
+
+
+@numba.njit(cache=True, nogil=True)
+def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
+    """Make a particle of its own from ``copies`` of those that particle i stands for; returns its row.
+
+    It gets what particle i chose in this segment so far, so that its weight is computed like all others.
+    """
+    if copies == particles.copies[i]:
+        return i
+    new = particles.used[0]
+    particles.used[0] += 1
+    particles.copies[i] -= copies
+    particles.copies[new] = copies
+    memory = particles.memory
+    for n in range(particles.entities[i] + 1):
+        for column in range(memory.shape[2]):
+            memory[new, n, column] = memory[i, n, column]
+    particles.entities[new], particles.mentions[new] = particles.entities[i], particles.mentions[i]
+    particles.remaining[new], particles.mention_type[new] = particles.remaining[i], particles.mention_type[i]
+    particles.entity[new], particles.current[new] = particles.entity[i], particles.current[i]
+    particles.origin[new], particles.island[new] = particles.origin[i], particles.island[i]
+    for t in range(s + 1):
+        choices.mention_type[t, new], choices.entity[t, new] = (
+            choices.mention_type[t, i],
+            choices.entity[t, i],
+        )
+        choices.remaining[t, new], choices.free[t, new] = choices.remaining[t, i], choices.free[t, i]
+        choices.log_q[t, new], choices.pair[t, new] = choices.log_q[t, i], choices.pair[t, i]
+        for part in range(3):
+            choices.log_p[part, t, new] = choices.log_p[part, t, i]
+        if choices.entropy.size > 0:
+            choices.entropy[t, new] = choices.entropy[t, i]
+            choices.log_referent[t, new] = choices.log_referent[t, i]
+    return new
+
+
+@numba.njit(cache=True, nogil=True)
+def log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
+    """log Σ exp of a part of a row."""
+    highest = table[row, start]
+    for c in range(start + 1, stop):
+        highest = max(highest, table[row, c])
+    total = 0.0
+    for c in range(start, stop):
+        total += np.exp(table[row, c] - highest)
+    return highest + np.log(total)
+
+
+@numba.njit(cache=True, nogil=True)
+def exponentiate_scores(scratch, row, count):  # type: ignore[no-untyped-def]
+    """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
+    highest = scratch[row, 0]
+    for c in range(1, count):
+        highest = max(highest, scratch[row, c])
+    total = 0.0
+    for c in range(count):
+        scratch[2 + row, c] = np.exp(scratch[row, c] - highest)
+        total += scratch[2 + row, c]
+    return highest, total

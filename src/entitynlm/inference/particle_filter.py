@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -73,6 +73,12 @@ class ParticleFilter:
     :param keep: keep all choices, so that the particles' paths can be followed back.
     :param greedy: take Q's best choice everywhere instead of drawing.
     :param cache_share: share of a word cache in P's words (``word_cache``).
+    :param islands: independent populations of ``particles`` each that go through the text together, which takes less time than
+        one after the other. They share nothing but the words.
+    :param collapse: particles with the same analysis so far are one that carries their number: its work is done once, and they
+        spread evenly over its next choices (``kernels``). For that, entities that are new at the same word share their noise.
+        Random numbers then depend on the seed and on the place in the text alone. Paths can't be followed back.
+    :param referents: also note what P expects of referents where mentions start.
     """
 
     def __init__(
@@ -86,7 +92,12 @@ class ParticleFilter:
         keep: bool = False,
         greedy: bool = False,
         cache_share: float = 0.0,
+        islands: int = 1,
+        collapse: bool = False,
+        referents: bool = False,
     ) -> None:
+        assert not (collapse and (keep or greedy)) and (collapse or islands == 1)
+        self.islands, self.collapse, self.referents = islands, collapse, referents
         self.model, self.proposal = model, proposal
         self.count = particles
         self.filter_config = filter_config
@@ -98,16 +109,19 @@ class ParticleFilter:
         self.position = 0
         self._last_word = OPENING
         self._cache = WordCache(cache_share) if cache_share else None
-        self.log_evidence = 0.0  # of the words until the last resampling
-        self.log_weights = np.zeros(particles)  # since then
-        self.parts = np.zeros((4, particles))  # log P of R, E, L and X of each particle's whole path
-        self.log_q = np.zeros(particles)
+        self.log_evidence = np.zeros(islands)  # of the words until the last resampling
+        different = islands if collapse else particles
+        self.copies = np.full(different, islands * particles // different)  # of each different particle
+        self.island = np.arange(different) if collapse else np.zeros(different, dtype=np.int64)
+        self.log_weights = np.zeros(different)  # since then
+        self.parts = np.zeros((4, different))  # log P of R, E, L and X of each particle's whole path
+        self.log_q = np.zeros(different)
         self.sample_sizes: list[float] = []  # effective sample size after each segment
         self.resamplings = 0
         self.records: list[SegmentRecord] = []
 
     def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
-        """Go through a chunk; returns (T,) log of the estimate of P(x_1 … x_t) after each of its words.
+        """Go through a chunk; returns (islands, T) log of the estimates of P(x_1 … x_t) after each of its words.
 
         :param end: number of words of the whole text.
         :param forced: (T, N, 3) the R, E and L that each particle must choose.
@@ -116,19 +130,25 @@ class ParticleFilter:
         if self._population is None:
             copying = self.model.config.copying or self.proposal.config.copying
             proposal = None if alone else chunk.proposal
-            self._population = Population(chunk.model, proposal, self.count, copying=copying)
+            islands, count = self.islands, self.islands * self.count
+            options: dict[str, Any] = {"copying": copying, "islands": islands, "collapse": self.collapse}
+            self._population = Population(chunk.model, proposal, count, **options)
         P, Q = NetworkArrays.of_tables(chunk.model), NetworkArrays.of_tables(chunk.proposal)
         Q = Q._replace(sigma=0.0)  # Q need only be *a* distribution, the same whenever it is asked
         P = Q if alone else P
         words = chunk.model.words
-        log_evidence = np.empty(len(words))
+        log_evidence = np.empty((self.islands, len(words)))
+        count = self.islands * self.count
+        width = P.means.shape[1] if self.collapse and P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
         x = np.append(words.x, np.full(AHEAD, OPENING)).astype(np.int64)
         rarity = np.append(get_rarity(words), np.full(AHEAD, FREQUENT)).astype(np.int64)
         for start in range(0, len(words), self.filter_config.words):
             stop = min(start + self.filter_config.words, len(words))
-            choices = make_choices(stop - start, self.count)
+            choices = make_choices(stop - start, count, referents=self.referents)
             self._population.reserve(stop - start)
+            uniforms = self._for_choices.random((stop - start, count, 3))
+            noise = self._for_new_entities.standard_normal((stop - start, self.islands, width))
             seen = slice(start, stop + AHEAD)
             segment = Segment(
                 start, self.position, end, sentence[start:stop], self._last_word, x[seen], rarity[seen]
@@ -136,17 +156,17 @@ class ParticleFilter:
             advance(
                 self._population.particles,
                 P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.filter_config.share,
-                segment,
-                self._for_choices.random((stop - start, self.count, 3)),
+                segment, uniforms, noise,
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
                 self.greedy, self._for_new_entities, choices,
             )  # fmt: skip
+            if self.collapse:
+                choices = self._follow_splits(choices)
             log_words = self._score_words(chunk, segment, choices)
-            log_evidence[start:stop] = self._weigh(choices, log_words)
+            log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
             self._last_word = int(x[stop - 1])
-            self.sample_sizes.append(float(weights.effective_sample_size(self.log_weights)))
-            parents = self._resample() if self.position < end else None
+            parents = self._resample(resampling=self.position < end)
             if self.keep:
                 self.records.append(SegmentRecord(*choices[:3], parents))
             self._compact()
@@ -157,9 +177,19 @@ class ParticleFilter:
         if kept is not None and self._words is not None:
             self._words.keep(kept)
 
+    def _follow_splits(self, choices: Choices) -> Choices:
+        """What was known of particles, for those that split off from them too."""
+        assert self._population is not None
+        used = self._population.used
+        origin = self._population.particles.origin[:used]
+        self.copies = self._population.particles.copies[:used].copy()
+        self.log_weights, self.parts = self.log_weights[origin], self.parts[:, origin]
+        self.log_q, self.island = self.log_q[origin], self.island[origin]
+        return choices.narrow(used)
+
     def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
         if self._words is None:
-            return np.zeros((len(segment.sentence), self.count))
+            return np.zeros(choices.log_q.shape)
         assert self._population is not None
         log_words = self._words.score(self._population.model_states, chunk.model, segment, choices)
         return log_words if self._cache is None else self._cache.mix(log_words, segment.x[: len(log_words)])
@@ -170,26 +200,51 @@ class ParticleFilter:
         self.parts[3] += log_words.sum(0)
         self.log_q += choices.log_q.sum(0)
         log_p = choices.log_p.sum(0) + log_words
-        log_means: FloatArray = weights.accumulate_weights(self.log_weights, log_p - choices.log_q)
-        if not np.isfinite(log_means[-1]):
+        log_means: FloatArray = weights.accumulate_weights(
+            self.log_weights, log_p - choices.log_q, choices.copies, self.island, self.islands
+        )
+        if not np.isfinite(log_means[:, -1]).all():
             raise InferenceError(
                 f"all {self.count} particles have probability zero (or none that is a number) near word {self.position}; "
                 "the model's parameters are probably damaged"
             )
-        return self.log_evidence + log_means
+        return self.log_evidence[:, None] + log_means
 
-    def _resample(self) -> np.ndarray | None:
-        """Resample where too few particles carry the weight; returns the parents."""
-        if self.sample_sizes[-1] >= self.filter_config.threshold * self.count:
-            return None
+    def _resample(self, *, resampling: bool) -> np.ndarray | None:
+        """Resample the islands in which too few particles carry the weight; returns the parents."""
         assert self._population is not None
-        parents = weights.resample(weights.normalise(self.log_weights), self._for_parents)
-        self.log_evidence += float(weights.log_mean_exp(self.log_weights))
-        self._population.copy(parents)
-        self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
-        self.log_weights = np.zeros(self.count)
+        # As many numbers, whether they are needed or not, so that none depends on what was chosen.
+        points = self._for_parents.random(self.islands) if self.collapse else None
+        sizes = weights.measure_islands(self.log_weights, self.copies, self.island, self.islands)
+        self.sample_sizes.append(float(np.mean(sizes)))
+        low = sizes < self.filter_config.threshold * self.count
+        if not (resampling and low.any()):
+            return None
+        families = [np.flatnonzero(self.island == r) for r in range(self.islands)]
+        kept = [(family, self.copies[family], self.log_weights[family]) for family in families]
+        for r in np.flatnonzero(low).tolist():
+            family = families[r]
+            shares = weights.normalise(self.log_weights[family] + np.log(self.copies[family]))
+            self.log_evidence[r] += self._log_mean(r)
+            point = self._for_parents.random() if points is None else points[r]
+            parents, copies = (
+                family[weights.resample(shares, point, self.count)],
+                np.ones(self.count, dtype=int),
+            )
+            if self.collapse:
+                parents, copies = np.unique(parents, return_counts=True)
+            kept[r] = parents, copies, np.zeros(len(parents))
+        everybody, self.copies, self.log_weights = map(np.concatenate, zip(*kept, strict=True))
+        self._population.copy(everybody, self.copies)
+        self.parts, self.log_q = self.parts[:, everybody], self.log_q[everybody]
+        self.island = self.island[everybody]
         self.resamplings += 1
-        return parents
+        return everybody
+
+    def _log_mean(self, island: int = 0) -> float:
+        own = self.island == island
+        log_total = weights.log_sum_exp(self.log_weights[own] + np.log(self.copies[own]))
+        return float(log_total) - float(np.log(self.count))
 
     def fork(self: FilterType) -> FilterType:
         """A filter that goes on from here by itself, with the same random numbers to come; this one is not changed by it."""
@@ -202,7 +257,7 @@ class ParticleFilter:
             other._population = self._population.fork()
         other._words = None if self._words is None else self._words.fork()
         other._cache = copy.deepcopy(self._cache)
-        for name in ("log_weights", "parts", "log_q"):
+        for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
             setattr(other, name, getattr(self, name).copy())
         other.sample_sizes, other.records = list(self.sample_sizes), list(self.records)
         return other
@@ -222,8 +277,8 @@ class ParticleFilter:
 
     @property
     def total(self) -> float:
-        """The estimate of log P of all words so far."""
-        return self.log_evidence + float(weights.log_mean_exp(self.log_weights))
+        """The (first island's) estimate of log P of all words so far."""
+        return float(self.log_evidence[0]) + self._log_mean()
 
 
 def make_word_scorer(network: EntityNetwork) -> WordScorer:
@@ -231,6 +286,6 @@ def make_word_scorer(network: EntityNetwork) -> WordScorer:
     if network.W_e.device.type == "cpu":
         if network.backbone.output_layer() is not None:
             return SoftmaxWordScorer(network)
-        if network.backbone.class_factors() is not None:
-            return ClassWordScorer(network)
+        if (factors := network.backbone.class_factors()) is not None:
+            return ClassWordScorer(network, *factors)
     return WordScorer(network)

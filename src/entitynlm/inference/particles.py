@@ -13,13 +13,20 @@ from entitynlm.inference.word_tables import WordTables
 COMPACT_ABOVE = 4_096
 """Rows of a state table below which unused ones are kept; small tables stay in the processor's cache."""
 
+SPARE = 64
+"""Rows of a state table that are there beyond those in use, so that blocks of them can be worked on.
+"""
+
 # The columns of Particles.memory: what a particle knows about an entity.
-KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW = range(7)
-COLUMNS = 7
+KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW, FIRST_TOKEN = range(8)
+COLUMNS = 8
 
 
 class Particles(NamedTuple):
-    """What differs between particles, as integers. N particles, room for M entities each; entities count from 1."""
+    """What differs between particles, as integers. Room for N particles with M entities each; entities count from 1.
+
+    Particles with the same analysis so far may be one: ``copies`` says how many it stands for, ``used`` how many rows are taken.
+    """
 
     memory: np.ndarray  # (N, M + 1, COLUMNS)
     entities: np.ndarray  # (N,) how many there are
@@ -28,6 +35,10 @@ class Particles(NamedTuple):
     mention_type: np.ndarray  # (N,) of the open mention
     entity: np.ndarray  # (N,) of the open mention
     current: np.ndarray  # (N,) the row of e_current in P's table
+    copies: np.ndarray  # (N,) how many equal particles this one stands for
+    origin: np.ndarray  # (N,) which of the particles at the start of the segment it descends from
+    island: np.ndarray  # (N,) the independent population that it belongs to
+    used: np.ndarray  # (1,)
 
 
 class Segment(NamedTuple):
@@ -57,9 +68,22 @@ class Choices(NamedTuple):
     pair_words: np.ndarray  # (pairs,) word of each pair, counted within the segment
     pair_rows: np.ndarray  # (pairs,) row of e_current in P's table
     pairs: np.ndarray  # (1,) how many pairs there are
+    copies: np.ndarray  # (S, N) how many equal particles each one stands for; 0: it did not exist yet
+    log_referent: np.ndarray  # (S, N) at a mention's first word: log P of its referent, new ones being one, …
+    entropy: np.ndarray  # (S, N) … and the entropy over referents; (0, 0) where nobody asked
+
+    def narrow(self, particles: int) -> Choices:
+        """Those of the first few particles."""
+        shared = ("pair_words", "pair_rows", "pairs")
+        return Choices(
+            *(
+                values if name in shared else values[..., :particles]
+                for name, values in zip(self._fields, self, strict=True)
+            )
+        )
 
 
-def make_choices(words: int, particles: int) -> Choices:
+def make_choices(words: int, particles: int, *, referents: bool = False) -> Choices:
     """Room for the choices of a segment."""
     shape = (words, particles)
     return Choices(
@@ -73,29 +97,47 @@ def make_choices(words: int, particles: int) -> Choices:
         pair_words=np.zeros(words * particles, dtype=np.int32),
         pair_rows=np.zeros(words * particles, dtype=np.int32),
         pairs=np.zeros(1, dtype=np.int64),
+        copies=np.zeros(shape, dtype=np.int32),
+        log_referent=np.zeros(shape if referents else (0, 0)),
+        entropy=np.zeros(shape if referents else (0, 0)),
     )
 
 
 class Population:
-    """N particles between two words, and the state tables of P and Q; one table where P proposes for itself."""
+    """N particles between two words, and the state tables of P and Q; one table where P proposes for itself.
+
+    :param islands: independent populations among them, of the same size.
+    :param collapse: start with one particle per island that stands for all, since they are equal.
+    """
 
     def __init__(
-        self, model: WordTables, proposal: WordTables | None, count: int, *, copying: bool = False
+        self,
+        model: WordTables,
+        proposal: WordTables | None,
+        count: int,
+        *,
+        copying: bool = False,
+        islands: int = 1,
+        collapse: bool = False,
     ) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)
 
-        self.count = count
+        self.count, self.islands = count, islands
         self.model_states = StateTable(model, count, copying=copying)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
         memory = np.zeros((count, 64, COLUMNS), dtype=np.int32)
-        self.particles = Particles(memory, zeros(), zeros(), zeros(), zeros(), zeros(), zeros())
+        used = islands if collapse else count
+        self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([used])])
+        self.particles.copies[:used] = count // used
+        self.particles.island[:used] = np.arange(used) * islands // used
         self._compact_above = COMPACT_ABOVE
 
     def reserve(self, words: int) -> None:
         """Make room for what the particles could possibly do over so many words."""
-        self.proposal_states.reserve(words * self.count + 1)  # one update per word and particle …
-        self.model_states.reserve(2 * words * self.count + 1)  # … and, in P, one new entity
+        self.proposal_states.reserve(words * self.count + SPARE)  # one update per word and particle …
+        new = max(self.count, self.islands * self.model_states.fixed)
+        self.model_states.reserve(words * (self.count + new) + SPARE)  # … and, in P, one new entity
         memory = self.particles.memory
         needed = int(self.particles.entities.max()) + words + 2
         if needed > memory.shape[1]:
@@ -103,12 +145,20 @@ class Population:
             grown[:, : memory.shape[1]] = memory
             self.particles = self.particles._replace(memory=grown)
 
-    def copy(self, parents: np.ndarray) -> None:
-        """Particle i becomes a copy of particle ``parents[i]``."""
-        memory = self.particles.memory
-        room = int(self.particles.entities.max()) + 1
-        memory[:, :room] = memory[parents, :room]
-        self.particles = Particles(memory, *(column[parents] for column in self.particles[1:]))
+    @property
+    def used(self) -> int:
+        """How many different particles there are."""
+        return int(self.particles.used[0])
+
+    def copy(self, parents: np.ndarray, copies: np.ndarray | int = 1) -> None:
+        """Particle i becomes a copy of particle ``parents[i]``, or ``copies[i]`` of them that are one."""
+        room, size = int(self.particles.entities.max()) + 1, len(parents)
+        self.particles.memory[:size, :room] = self.particles.memory[parents, :room]
+        for column in (*self.particles[1:7], self.particles.island):
+            column[:size] = column[parents]
+            column[size:] = 0
+        self.particles.copies[:size], self.particles.copies[size:] = copies, 0
+        self.particles.used[0] = size
 
     def fork(self) -> Population:
         """The same particles, which may go another way than these."""

@@ -51,8 +51,8 @@ class FollowedFilter(ParticleFilter):
             self.first_spans[places[0][new], places[1][new]] = spans[new]
         return super()._weigh(choices, log_words)
 
-    def _resample(self) -> np.ndarray | None:
-        parents = super()._resample()
+    def _resample(self, *, resampling: bool) -> np.ndarray | None:
+        parents = super()._resample(resampling=resampling)
         if parents is not None:
             self.first_spans = self.first_spans[parents]
         return parents

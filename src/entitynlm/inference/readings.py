@@ -27,6 +27,7 @@ from entitynlm.text.document import Document
 
 CHUNK = 8_192
 MARGIN = 512
+SHORTEST, LONGEST = 32, 512  # chunks of a steady reading
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,43 @@ class Readings:
             self._kept[network] = reader.read(self._words, 0, len(self._words))
         tables = self._kept[network]
         return lambda words, start, stop: slice_tables(tables, start, stop)
+
+
+class SteadyReadings(Readings):
+    """Readings in which no word to come changes a number, not even its last digit.
+
+    The last digits of a matrix product depend on its size. So the borders of chunks are fixed, whatever the length of the text,
+    and the last chunk is filled up with words that nobody looks at. (A pretrained language model reads pieces, of which a chunk
+    may have any number: there the last digits of single precision may differ.)
+    """
+
+    def read_both(
+        self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = CHUNK
+    ) -> Iterator[Chunk]:
+        if model.config.restart_sentences or proposal.config.restart_sentences:
+            yield from super().read_both(model, proposal, size=size)
+            return
+        readers = [ChunkReader(network) for network in dict.fromkeys((model, proposal))]
+        for start, stop, full in cut_steadily(len(self._words)):
+            words = fill_up(self._words[start:stop], full - start)
+            tables = [slice_tables(reader.read(words, 0, len(words)), 0, stop - start) for reader in readers]
+            yield Chunk(start, stop, tables[0], tables[-1])
+
+
+def cut_steadily(length: int) -> Iterator[tuple[int, int, int]]:
+    """Chunks as (start, stop, where it would stop in a longer text): short ones first, so that a sentence is read quickly."""
+    start, full = 0, SHORTEST
+    while start < length:
+        yield start, min(full, length), full
+        start, full = full, full + min(full, LONGEST)
+
+
+def fill_up(words: EncodedWords, size: int) -> EncodedWords:
+    """The words, and others until there are ``size`` of them; pieces of a pretrained language model are as they are."""
+    missing = size - len(words)
+    if not missing or words.pieces is not None:
+        return words
+    return EncodedWords(np.pad(words.x, (0, missing)), np.pad(words.sentence, (0, missing), mode="edge"))
 
 
 class ReadText:

@@ -19,9 +19,19 @@ import numba
 import numpy as np
 
 from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row_once
-from entitynlm.inference.kernels import FAST, multiply_rows
+from entitynlm.inference.kernels import (
+    FAST,
+    count_draws,
+    exponentiate_scores,
+    log_sum_exp,
+    mix,
+    multiply_rows,
+    split,
+    take_one,
+)
 from entitynlm.inference.particles import (
     COUNT,
+    FIRST_TOKEN,
     KIND,
     LAST_MENTION,
     LAST_SENTENCE,
@@ -39,7 +49,7 @@ from entitynlm.model.encoding.copying import compare_words
 @numba.njit(cache=True, nogil=True)
 def advance(  # type: ignore[no-untyped-def]
     particles: Particles, P: NetworkArrays, P_rows: Rows, Q: NetworkArrays, Q_rows: Rows, share, segment: Segment,
-    uniforms, forced, greedy, new_entities, choices: Choices,
+    uniforms, noise, forced, greedy, new_entities, choices: Choices,
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
 
@@ -48,71 +58,77 @@ def advance(  # type: ignore[no-untyped-def]
 
     :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
     :param uniforms: (S, N, 3) for R, E and L.
+    :param noise: (S, islands, D) of the entities that are new at each word, which the particles of an island share; or (S,
+        islands, 0), and each new entity gets noise of its own from the generator :param new_entities:.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero; :param greedy: take the best instead.
-    :param new_entities: generator of the noise of P's new entities.
     """
-    count = len(particles.entities)
-    starters = np.empty(count, dtype=np.int64)  # particles that start a mention at the present word
-    scratch = np.empty((4, particles.memory.shape[1]))
-    candidates = np.zeros((6, particles.memory.shape[1]), dtype=np.int64)
+    starters = np.empty(
+        len(particles.entities), dtype=np.int64
+    )  # particles that start a mention at the present word
+    most = max(particles.memory.shape[1], P.log_types.shape[1], P_rows.lengths.shape[1])
+    scratch, counts = np.empty((6, most)), np.zeros(most, dtype=np.int64)
+    candidates = np.zeros((6, most), dtype=np.int64)
+    new_rows = np.empty(
+        (noise.shape[1], P.log_types.shape[1]), dtype=np.int64
+    )  # of entities that are new at the word
+    particles.origin[:] = np.arange(len(particles.origin))
     choices.pairs[0] = 0
     for s in range(len(segment.sentence)):
+        new_rows[:] = -1
         starting = _choose_types(
-            particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters
+            particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts
         )
         if starting > 0:
-            _choose_entities(
-                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, new_entities, choices,
-                starters[:starting], scratch, candidates,
+            starting = _choose_entities(
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, new_entities,
+                choices, starters, starting, scratch, candidates, counts, new_rows,
             )  # fmt: skip
             _choose_lengths(
                 particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices,
-                starters[:starting],
+                starters[:starting], scratch, counts,
             )  # fmt: skip
+        choices.copies[s] = particles.copies
         _pair_words(particles, P_rows, segment, s, choices)
         _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices)
-
-
-@numba.njit(cache=True, nogil=True)
-def _mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
-    """log((1 - share) · Q + share · P)."""
-    if share == 0:
-        return log_q
-    if share == 1:
-        return log_p
-    log_p, log_q = np.log(share) + log_p, np.log(1 - share) + log_q
-    return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
 
 
 # -- R -------------------------------------------------------------------------------------------------------------------
 
 
 @numba.njit(cache=True, nogil=True)
-def _choose_types(particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters):  # type: ignore[no-untyped-def]
+def _choose_types(  # type: ignore[no-untyped-def]
+    particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts
+):
     """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
     t = segment.first + s
     remaining, mention_type, free = particles.remaining, particles.mention_type, choices.free
     log_p, log_q = choices.log_p, choices.log_q
-    p_types, log_mixed = P.log_types, np.empty(P.log_types.shape[1])
-    for k in range(len(log_mixed)):
-        log_mixed[k] = _mix(p_types[t, k], Q.log_types[t, k], share)
-    heights, best = np.cumsum(np.exp(log_mixed))[:-1], int(np.argmax(log_mixed))
+    p_types, size = P.log_types, P.log_types.shape[1]
+    log_mixed, probs = scratch[0], scratch[1]
+    for k in range(size):
+        log_mixed[k] = mix(p_types[t, k], Q.log_types[t, k], share)
+        probs[k] = np.exp(log_mixed[k])
+    best = int(np.argmax(log_mixed[:size]))
     starting = 0
-    for i in range(len(remaining)):
+    for i in range(particles.used[0]):  # those that split off on the way are done already
         free[s, i] = remaining[i] == 0
         if not free[s, i]:
             log_q[s, i] = 0.0
             continue
-        k = best
         if forced.size > 0:
-            k = forced[s, i, 0]
-        elif not greedy:
-            k = int(np.searchsorted(heights, uniforms[s, i, 0], side="right"))
-        mention_type[i] = k
-        log_p[0, s, i], log_q[s, i] = p_types[t, k], log_mixed[k]
-        if k > 0:
-            starters[starting] = i
-            starting += 1
+            take_one(size, forced[s, i, 0], particles.copies[i], counts)
+        elif greedy:
+            take_one(size, best, particles.copies[i], counts)
+        else:
+            count_draws(probs, size, uniforms[s, i, 0], particles.copies[i], counts)
+        for k in range(size):
+            if counts[k] > 0:
+                new = split(particles, choices, s, i, counts[k])
+                mention_type[new] = k
+                log_p[0, s, new], log_q[s, new] = p_types[t, k], log_mixed[k]
+                if k > 0:
+                    starters[starting] = new
+                    starting += 1
     return starting
 
 
@@ -121,46 +137,123 @@ def _choose_types(particles, P, Q, share, segment, s, uniforms, forced, greedy, 
 
 @numba.njit(cache=True, nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, new_entities, choices, starters,
-    scratch, candidates,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, new_entities, choices, starters,
+    starting, scratch, candidates, counts, new_rows,
 ):  # fmt: skip
-    """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it."""
-    t, stamp = segment.first + s, segment.position + s + 1
+    """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it.
+
+    Returns how many starters there are after those that split off.
+    """
+    t, position = segment.first + s, segment.position + s
     memory = particles.memory
-    p_scores, q_scores = scratch[0], scratch[1]
-    for i in starters:
+    found = starting
+    for i in starters[:starting]:
         mention_type, mention = particles.mention_type[i], particles.mentions[i] + 1
-        count = _list_candidates(
-            memory, i, mention_type, particles.entities[i], mention, segment, s, candidates
-        )
-        if len(Q.string_match_weights) > 0:
-            _list_string_matches(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
-        _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, p_scores)
-        if share < 1:
-            _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, q_scores)
-        new_entity_row = create_entity(
-            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.copy_seen, P_rows.compared_at, P_rows.used,
-            mention_type, new_entities,
+        own, rows = noise[s, particles.island[i]], new_rows[particles.island[i]]
+        log_new = 0.0
+        if choices.entropy.size > 0 and len(rows) > 2:
+            for k in range(1, len(rows)):
+                _create_once(P, P_rows, own, new_entities, k, rows)
+            log_new = _expect_referents(
+                particles, P, P_rows, segment, s, i, mention, rows, scratch, candidates, choices
+            )
+        if noise.size == 0:
+            rows[mention_type] = -1  # to each its own
+        new_row = _create_once(P, P_rows, own, new_entities, mention_type, rows)
+        count = _score_candidates(
+            particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
         )  # fmt: skip
-        p_scores[count] = multiply(P.queries, t, P_rows.vectors, new_entity_row)
-        q_scores[count] = multiply(Q.queries, t, Q_rows.vectors, mention_type)
-        candidates[0, count] = particles.entities[i] + 1
-        wanted = forced[s, i, 1] if forced.size > 0 else -1
-        chosen, log_p, log_q = _draw(scratch, candidates, count + 1, share, uniforms[s, i, 1], wanted, greedy)
-        choices.log_p[1, s, i] = log_p
-        choices.log_q[s, i] += _mix(log_p, log_q, share)
-        n = candidates[0, chosen]
-        if chosen == count:
-            particles.entities[i] = n
-            memory[i, n, KIND], memory[i, n, COUNT] = mention_type, 0
-            memory[i, n, MODEL_ROW], memory[i, n, PROPOSAL_ROW] = new_entity_row, mention_type
-        elif P.sigma > 0:
+        p_total, q_total = _draw_entities(
+            scratch, candidates, count, share, uniforms[s, i, 1], forced[s, i, 1] if forced.size > 0 else -1, greedy,
+            particles.copies[i], counts,
+        )  # fmt: skip
+        if choices.entropy.size > 0 and len(rows) == 2:  # one type: its candidates are all referents
+            log_new = scratch[0, count - 1] - p_total
+            choices.entropy[s, i] = 0.0
+            for c in range(count):
+                log_p = scratch[0, c] - p_total
+                choices.entropy[s, i] -= np.exp(log_p) * log_p
+        if counts[count - 1] == 0 and P.sigma > 0 and noise.size == 0:
             P_rows.used[0] -= 1  # the new entity was not chosen
-        memory[i, n, LAST_MENTION] = mention
-        memory[i, n, COUNT] += 1
-        particles.mentions[i] = mention
-        particles.entity[i] = n
-        particles.current[i] = memory[i, n, MODEL_ROW]
+        for chosen in range(count):
+            if counts[chosen] == 0:
+                continue
+            new = split(particles, choices, s, i, counts[chosen])
+            if new != i:
+                starters[found] = new
+                found += 1
+            log_p, n = scratch[0, chosen] - p_total, candidates[0, chosen]
+            choices.log_p[1, s, new] = log_p
+            choices.log_q[s, new] += mix(log_p, scratch[1 if share < 1 else 0, chosen] - q_total, share)
+            if choices.entropy.size > 0:
+                log_type = P.log_types[t, mention_type] - np.log1p(-np.exp(np.float64(P.log_types[t, 0])))
+                choices.log_referent[s, new] = log_new if chosen == count - 1 else log_type + log_p
+            if chosen == count - 1:
+                particles.entities[new] = n
+                memory[new, n, KIND], memory[new, n, COUNT], memory[new, n, FIRST_TOKEN] = (
+                    mention_type,
+                    0,
+                    position,
+                )
+                memory[new, n, MODEL_ROW], memory[new, n, PROPOSAL_ROW] = new_row, mention_type
+            memory[new, n, LAST_MENTION] = mention
+            memory[new, n, COUNT] += 1
+            particles.mentions[new] = mention
+            particles.entity[new] = n
+            particles.current[new] = memory[new, n, MODEL_ROW]
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
+def _create_once(P, P_rows, noise, new_entities, k, new_rows):  # type: ignore[no-untyped-def]
+    """The row of an entity of type k that is new at this word."""
+    if new_rows[k] < 0:
+        new_rows[k] = create_entity(
+            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.copy_seen, P_rows.compared_at, P_rows.used,
+            k, noise, new_entities,
+        )  # fmt: skip
+    return new_rows[k]
+
+
+@numba.njit(cache=True, nogil=True)
+def _score_candidates(  # type: ignore[no-untyped-def]
+    particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
+):
+    """The candidates of a particle and their scores under P and Q, in rows 0 and 1; the last one is new. Returns their number."""
+    t, stamp, memory = segment.first + s, segment.position + s + 1, particles.memory
+    count = _list_candidates(memory, i, mention_type, particles.entities[i], mention, segment, s, candidates)
+    if len(Q.string_match_weights) > 0:
+        _list_string_matches(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
+    _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, scratch[0])
+    if share < 1:
+        _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, scratch[1])
+    scratch[0, count] = multiply(P.queries, t, P_rows.vectors, new_row)
+    scratch[1, count] = multiply(Q.queries, t, Q_rows.vectors, mention_type)
+    candidates[0, count] = particles.entities[i] + 1
+    return count + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _expect_referents(  # type: ignore[no-untyped-def]
+    particles, P, P_rows, segment, s, i, mention, new_rows, scratch, candidates, choices
+):
+    """The entropy of P over a particle's referents, given that a mention starts, new ones being one; returns log P of these."""
+    t, stamp = segment.first + s, segment.position + s + 1
+    log_start = np.log1p(-np.exp(np.float64(P.log_types[t, 0])))
+    entropy, new = 0.0, 0.0
+    for k in range(1, len(new_rows)):
+        count = _list_candidates(
+            particles.memory, i, k, particles.entities[i], mention, segment, s, candidates
+        )
+        _score_known(P, P_rows, particles.memory, i, MODEL_ROW, t, stamp, candidates, count, scratch[0])
+        scratch[0, count] = multiply(P.queries, t, P_rows.vectors, new_rows[k])
+        total = log_sum_exp(scratch, 0, 0, count + 1) - P.log_types[t, k] + log_start
+        for c in range(count):
+            log_p = scratch[0, c] - total
+            entropy -= np.exp(log_p) * log_p
+        new += np.exp(scratch[0, count] - total)
+    choices.entropy[s, i] = entropy - new * np.log(max(new, 1e-300))
+    return np.log(max(new, 1e-300))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -220,54 +313,27 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
 
 
 @numba.njit(cache=True, nogil=True)
-def _log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
-    highest = table[row, start]
-    for c in range(start + 1, stop):
-        highest = max(highest, table[row, c])
-    total = 0.0
-    for c in range(start, stop):
-        total += np.exp(table[row, c] - highest)
-    return highest + np.log(total)
-
-
-@numba.njit(cache=True, nogil=True)
-def _draw(scratch, candidates, count, share, uniform, wanted, greedy):  # type: ignore[no-untyped-def]
-    """One of the candidates, drawn unless it is forced: its place, its log P and its log Q.
+def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, copies, counts):  # type: ignore[no-untyped-def]
+    """How many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
 
     scratch[0] and scratch[1] are the candidates' scores under P and Q.
     """
-    p_highest, p_total = _exponentiate(scratch, 0, count)
-    q_highest, q_total = _exponentiate(scratch, 1, count) if share < 1 else (p_highest, p_total)
+    p_highest, p_total = exponentiate_scores(scratch, 0, count)
+    q_highest, q_total = exponentiate_scores(scratch, 1, count) if share < 1 else (p_highest, p_total)
     q = 3 if share < 1 else 2
-    chosen = count - 1
     if wanted >= 0:
+        chosen = count - 1
         for c in range(count):
             if candidates[0, c] == wanted:
                 chosen = c
+        take_one(count, chosen, copies, counts)
     elif greedy:
-        chosen = int(np.argmax(scratch[1, :count]))
+        take_one(count, int(np.argmax(scratch[1, :count])), copies, counts)
     else:
-        height = 0.0
         for c in range(count):
-            height += (1 - share) * scratch[q, c] / q_total + share * scratch[2, c] / p_total
-            if uniform < height:
-                chosen = c
-                break
-    log_p = scratch[0, chosen] - p_highest - np.log(p_total)
-    return chosen, log_p, scratch[q - 2, chosen] - q_highest - np.log(q_total)
-
-
-@numba.njit(cache=True, nogil=True)
-def _exponentiate(scratch, row, count):  # type: ignore[no-untyped-def]
-    """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
-    highest = scratch[row, 0]
-    for c in range(1, count):
-        highest = max(highest, scratch[row, c])
-    total = 0.0
-    for c in range(count):
-        scratch[2 + row, c] = np.exp(scratch[row, c] - highest)
-        total += scratch[2 + row, c]
-    return highest, total
+            scratch[4, c] = (1 - share) * scratch[q, c] / q_total + share * scratch[2, c] / p_total
+        count_draws(scratch[4], count, uniform, copies, counts)
+    return p_highest + np.log(p_total), q_highest + np.log(q_total)
 
 
 # -- L -------------------------------------------------------------------------------------------------------------------
@@ -275,7 +341,21 @@ def _exponentiate(scratch, row, count):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices, starters
+    particles,
+    P,
+    P_rows,
+    Q,
+    Q_rows,
+    share,
+    segment,
+    s,
+    uniforms,
+    forced,
+    greedy,
+    choices,
+    starters,
+    scratch,
+    counts,
 ):
     """Eq. 5: each starter draws the length of its mention.
 
@@ -292,25 +372,27 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
         row = particles.memory[i, particles.entity[i], PROPOSAL_ROW]
         q_filled = _measure(Q, Q_rows, row, segment, s, q_filled)
         q = Q_rows.measured_to[row]
-        chosen = last
         if forced.size > 0:
-            chosen = forced[s, i, 2]
+            take_one(last, forced[s, i, 2] - 1, particles.copies[i], counts)
         elif greedy:
+            chosen = last
             for l in range(last - 1, 0, -1):
                 if _log_prob_length(q_lengths, q, l, left) >= _log_prob_length(q_lengths, q, chosen, left):
                     chosen = l
+            take_one(last, chosen - 1, particles.copies[i], counts)
         else:
-            height = 0.0
+            probs = scratch[0]
             for l in range(1, last):
-                height += (1 - share) * np.exp(q_lengths[q, l - 1]) + share * np.exp(p_lengths[p, l - 1])
-                if uniforms[s, i, 2] < height:
-                    chosen = l
-                    break
-        log_p = _log_prob_length(p_lengths, p, chosen, left)
-        log_q = _log_prob_length(q_lengths, q, chosen, left)
-        choices.log_p[2, s, i] = log_p
-        choices.log_q[s, i] += _mix(log_p, log_q, share)
-        particles.remaining[i] = chosen
+                probs[l - 1] = (1 - share) * np.exp(q_lengths[q, l - 1]) + share * np.exp(p_lengths[p, l - 1])
+            probs[last - 1] = 1.0
+            count_draws(probs, last, uniforms[s, i, 2], particles.copies[i], counts)
+        for l in range(1, last + 1):
+            if counts[l - 1] > 0:
+                new = split(particles, choices, s, i, counts[l - 1])
+                log_p = _log_prob_length(p_lengths, p, l, left)
+                choices.log_p[2, s, new] = log_p
+                choices.log_q[s, new] += mix(log_p, _log_prob_length(q_lengths, q, l, left), share)
+                particles.remaining[new] = l
 
 
 @numba.njit(cache=True, nogil=True)
@@ -325,7 +407,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
     multiply_rows(arrays.length_weights, rows.vectors[row], lengths[filled])
     for l in range(lengths.shape[1]):
         lengths[filled, l] += scores[segment.first + s, l]
-    normaliser = _log_sum_exp(lengths, filled, 0, lengths.shape[1])
+    normaliser = log_sum_exp(lengths, filled, 0, lengths.shape[1])
     for l in range(lengths.shape[1]):
         lengths[filled, l] -= normaliser
     return filled + 1
@@ -333,7 +415,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
 
 @numba.njit(cache=True, nogil=True)
 def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
-    return lengths[row, l - 1] if l < left else _log_sum_exp(lengths, row, l - 1, lengths.shape[1])
+    return lengths[row, l - 1] if l < left else log_sum_exp(lengths, row, l - 1, lengths.shape[1])
 
 
 # -- the word ------------------------------------------------------------------------------------------------------------
@@ -345,7 +427,7 @@ def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untype
     stamp = segment.position + s + 1
     current, paired_at, paired_to = particles.current, rows.paired_at, rows.paired_to
     pair, pair_words, pair_rows, pairs = choices.pair, choices.pair_words, choices.pair_rows, choices.pairs
-    for i in range(len(current)):
+    for i in range(particles.used[0]):
         row = current[i]
         if paired_at[row] != stamp:
             paired_at[row], paired_to[row] = stamp, pairs[0]
@@ -367,7 +449,7 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
     q_gates, q_states, q_vectors, q_used = Q.gates, Q.states, Q_rows.vectors, Q_rows.used
     p_scored, p_updated, p_to = P_rows.scored_at, P_rows.updated_at, P_rows.updated_to
     q_scored, q_updated, q_to = Q_rows.scored_at, Q_rows.updated_at, Q_rows.updated_to
-    for i in range(len(remaining)):
+    for i in range(particles.used[0]):
         if remaining[i] == 0:
             mention_types[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
             continue

@@ -42,33 +42,50 @@ def effective_sample_size(log_weights: npt.ArrayLike, axis: int = -1) -> FloatAr
 
 
 @numba.njit(cache=True, nogil=True)
-def accumulate_weights(log_weights, log_factors):  # type: ignore[no-untyped-def]
-    """Multiply weights (N,), in place, with the factors (S, N) of S words; returns (S,) the log-mean-exp after each.
+def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-untyped-def]
+    """(islands,) the effective sample size of each island's particles, of which each stands for so many ``copies``."""
+    highest, totals, squares = np.full(islands, -np.inf), np.zeros(islands), np.zeros(islands)
+    for i in range(len(log_weights)):
+        highest[island[i]] = max(highest[island[i]], log_weights[i])
+    for i in range(len(log_weights)):
+        weight = np.exp(log_weights[i] - highest[island[i]])
+        totals[island[i]] += copies[i] * weight
+        squares[island[i]] += copies[i] * weight * weight
+    return totals**2 / squares
 
-    The same as ``log_mean_exp(log_weights + np.cumsum(log_factors, axis=0))``, for the many short segments of a
-    particle filter.
+
+@numba.njit(cache=True, nogil=True)
+def accumulate_weights(log_weights, log_factors, copies, island, islands):  # type: ignore[no-untyped-def]
+    """Multiply weights (N,), in place, with the factors (S, N) of S words; returns (islands, S) the log-mean-exp after each.
+
+    The same as ``log_mean_exp(log_weights + np.cumsum(log_factors, axis=0))`` of each island's particles, for the many short
+    segments of a particle filter. Particle i counts ``copies[s, i]`` times at word s: a sum has exactly the terms of that word,
+    so that not even its rounding depends on the words to come.
     """
-    means = np.empty(len(log_factors))
+    means = np.empty((islands, len(log_factors)))
+    highest, totals, counts = np.empty(islands), np.empty(islands), np.empty(islands)
     for s in range(len(log_factors)):
-        highest = -np.inf
+        highest[:], totals[:], counts[:] = -np.inf, 0.0, 0.0
         for i in range(len(log_weights)):
             log_weights[i] += log_factors[s, i]
-            if not log_weights[i] <= highest:  # true for nan too, which must not get lost
-                highest = log_weights[i]
-        total = 0.0
+            if copies[s, i] > 0 and not log_weights[i] <= highest[island[i]]:
+                highest[island[i]] = log_weights[i]  # nan too, which must not get lost
         for i in range(len(log_weights)):
-            total += np.exp(log_weights[i] - highest)
-        means[s] = highest + np.log(total / len(log_weights))
+            if copies[s, i] > 0:
+                totals[island[i]] += copies[s, i] * np.exp(log_weights[i] - highest[island[i]])
+                counts[island[i]] += copies[s, i]
+        for r in range(islands):
+            means[r, s] = highest[r] + np.log(totals[r] / counts[r])
     return means
 
 
-def resample(weights: FloatArray, generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """(N,) the parent of each new particle, in ascending order, by systematic resampling of weights that sum to one.
+def resample(weights: FloatArray, uniform: float, count: int) -> npt.NDArray[np.int64]:
+    """(count,) the parent of each new particle, in ascending order, by systematic resampling of weights that sum to one.
 
-    Particle i has N·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known schemes this one uses the
-    fewest random numbers (one) and strays least from that average.
+    Particle i has count·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known schemes this one uses
+    the fewest random numbers (one, which is uniform) and strays least from that average.
     """
-    points = (np.arange(len(weights)) + generator.random()) / len(weights)
+    points = (np.arange(count) + uniform) / count
     heights = np.cumsum(weights)
     # Dividing by the last height puts it at exactly one, so that rounding can't push a point beyond it.
     parents = np.searchsorted(heights / heights[-1], points, side="right")

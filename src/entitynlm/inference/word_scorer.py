@@ -27,15 +27,20 @@ from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.word_tables import WordTables
+from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import count_mention_positions, find_mention_positions
+from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
 
 BLOCK = 24
 """Pairs whose products are made together."""
+
+PROJECTED = 32
+"""Rows of a state table that are projected together."""
 
 SMALLEST_SUM = 1e-25
 """A sum of products below this may have lost terms to underflow, and is done again with care."""
@@ -63,13 +68,71 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
         every = np.arange(len(choices.pair))
         return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
     places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)
-    several = count_mention_positions(config)
-    contexts = np.arange(len(places))[:, None] * several + places
-    keys, pair = np.unique(contexts * used + choices.pair, return_inverse=True)
-    found, context = np.unique(keys // used, return_inverse=True)
-    return WordPairs(
-        found // several, found % several, context, rows[keys % used], pair.reshape(places.shape)
+    several, most = count_mention_positions(config), places.size
+    words_of, places_of, contexts, rows_of = (np.empty(most, dtype=np.int64) for _ in range(4))
+    pair = np.empty(places.shape, dtype=np.int64)
+    given = choices.pair, places, choices.copies, words, rows, several
+    count, pairs = _number_pairs(*given, words_of, places_of, contexts, rows_of, pair)
+    return WordPairs(words_of[:count], places_of[:count], contexts[:pairs], rows_of[:pairs], pair)
+
+
+@numba.njit(cache=True, nogil=True)
+def _number_pairs(  # type: ignore[no-untyped-def]
+    pair, places, copies, pair_words, pair_rows, several, words, context_places, contexts, rows, out
+):
+    """Number the contexts of each word by their place, and the pairs of each context; returns how many there are.
+
+    A word's numbers depend on it and on the words before it alone.
+    """
+    context, number, first = 0, 0, 0
+    for s in range(len(pair)):
+        stop = first
+        while stop < len(pair_words) and pair_words[stop] == s:
+            stop += 1
+        seen = np.full((several, stop - first), -1, dtype=np.int64)
+        for i in range(pair.shape[1]):
+            if copies[s, i] > 0:
+                seen[places[s, i], pair[s, i] - first] = 0
+        for place in range(several):
+            there = False
+            for k in range(stop - first):
+                if seen[place, k] == 0:
+                    seen[place, k] = number
+                    contexts[number], rows[number] = context, pair_rows[first + k]
+                    number += 1
+                    there = True
+            if there:
+                words[context], context_places[context] = s, place
+                context += 1
+        for i in range(pair.shape[1]):
+            # One that did not exist yet has the choices of the one that it split off from, under its number.
+            out[s, i] = seen[places[s, i], pair[s, i] - first]
+        first = stop
+    return context, number
+
+
+@torch.no_grad()
+def score_states(backbone: Backbone, states: Tensor, x: np.ndarray) -> FloatArray:
+    """(T,) log-probabilities of words in states (T, D) without an entity; a word's last digit does not depend on the others."""
+    factors = backbone.class_factors()
+    if factors is None or states.device.type != "cpu":
+        return backbone.log_prob(states, torch.from_numpy(x).to(states.device)).double().cpu().numpy()
+    softmax, weight = factors
+    of_words = torch.addmm(softmax.class_bias, states, softmax.class_weight.t()).numpy()
+    exponentials, scores = np.empty_like(of_words), np.empty(len(x))
+    bits = np.empty(max(of_words.shape[1], int(np.diff(softmax.offsets).max())), dtype=np.int32)
+    shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, bits)
+    nothing = np.zeros((1, states.shape[1] + of_words.shape[1]), dtype=of_words.dtype)  # what an entity adds
+    ones = np.ones((1, of_words.shape[1]), dtype=of_words.dtype)
+    every, row = np.arange(len(x)), np.zeros(len(x), dtype=np.int64)
+    classes = softmax.class_of_np[x]
+    slots = softmax.slot_of.numpy()[x]
+    _score_classes(of_words, exponentials, nothing, ones, classes, every, row, scores)
+    arrays = weight.detach().numpy(), softmax.word_bias.detach().numpy()
+    _add_words(
+        states.numpy(), nothing, *arrays, softmax.offsets, slots, classes, every, every, row, scores, bits
     )
+    return scores
 
 
 @torch.no_grad()
@@ -147,11 +210,8 @@ class WordScorer:
 class ClassWordScorer(WordScorer):
     """The same numbers for the class-factored softmax on a CPU, with less work per pair."""
 
-    def __init__(self, network: EntityNetwork) -> None:
+    def __init__(self, network: EntityNetwork, softmax: ClassSoftmax, weight: Tensor) -> None:
         super().__init__(network)
-        factors = network.backbone.class_factors()
-        assert factors is not None
-        softmax, weight = factors
 
         def array(tensor: Tensor) -> np.ndarray:
             return np.ascontiguousarray(tensor.detach().numpy())
@@ -159,6 +219,7 @@ class ClassWordScorer(WordScorer):
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
         self.weight, self.bias = array(weight), array(softmax.word_bias)
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
+        self._place_vectors = np.zeros((1, self.weight.shape[1]), dtype=self.weight.dtype)
         if network.config.mention_positions:
             self._place_vectors = array(network.position_embeddings)
         projection = network.project_entity(torch.eye(network.config.entity_dim).to(network.W_e)).detach()
@@ -172,10 +233,9 @@ class ClassWordScorer(WordScorer):
         self, states: StateTable, tables: WordTables, segment: Segment, pairs: WordPairs
     ) -> FloatArray:
         self._project(states)
-        contexts, x = tables.contexts[segment.first + pairs.words], segment.x[pairs.words]
-        if self.network.config.mention_positions:
-            contexts = contexts + self._place_vectors[pairs.places]
-        of_words = torch.addmm(self.class_bias, torch.from_numpy(contexts), self.class_weight.t()).numpy()
+        x = segment.x[pairs.words]
+        there = pairs.words * len(self._place_vectors) + pairs.places
+        contexts, of_words = (values[there] for values in self._score_places(tables, segment))
         exponentials = np.empty_like(of_words)
         shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, self._bits)
         scores = np.empty(len(pairs.rows))
@@ -184,10 +244,23 @@ class ClassWordScorer(WordScorer):
             of_words, exponentials, of_rows, self._exponentials.numpy(), classes, pairs.contexts, pairs.rows, scores,
         )  # fmt: skip
         _add_words(
-            contexts, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes,
+            contexts, of_rows, self.weight, self.bias, self.offsets, self.slots[x], classes, pairs.words,
             pairs.contexts, pairs.rows, scores, self._bits,
         )  # fmt: skip
         return scores
+
+    def _score_places(self, tables: WordTables, segment: Segment) -> tuple[np.ndarray, np.ndarray]:
+        """(words · places, D) the states that a segment's words are predicted from, at every place that they may be in, and
+        (words · places, C) their class scores; word by word, so that no last digit depends on the words to come.
+        """
+        places, size = self._place_vectors.shape
+        last = segment.first + len(segment.sentence)
+        states = (tables.contexts[segment.first : last, None] + self._place_vectors).reshape(-1, size)
+        scores = torch.empty(len(states), len(self.class_weight), dtype=self.class_weight.dtype)
+        for start in range(0, len(states), places):
+            own = torch.from_numpy(states[start : start + places])
+            torch.addmm(self.class_bias, own, self.class_weight.t(), out=scores[start : start + places])
+        return states, scores.numpy()
 
     def keep(self, rows: np.ndarray) -> None:
         if not self._known:
@@ -205,13 +278,19 @@ class ClassWordScorer(WordScorer):
     def _project(self, states: StateTable) -> None:
         """What depends on rows alone, for those that are new."""
         known, used = self._known, states.used
-        if used > len(self._rows):
-            more = max(len(self._rows), used - len(self._rows))
+        if used + PROJECTED > len(self._rows):
+            more = max(len(self._rows), used + PROJECTED - len(self._rows))
             self._rows, self._exponentials = (
                 torch.cat([table, table.new_empty(more, table.shape[1])])
                 for table in (self._rows, self._exponentials)
             )
-        torch.mm(torch.from_numpy(states.vectors[known:]), self._projection, out=self._rows[known:used])
+        vectors = torch.from_numpy(states.rows.vectors)
+        for start in range(known, used, PROJECTED):  # always of the same size, for the sake of the last digit
+            torch.mm(
+                vectors[start : start + PROJECTED],
+                self._projection,
+                out=self._rows[start : start + PROJECTED],
+            )
         size = self.network.W_e.shape[0]
         shift_and_exponentiate(self._rows.numpy(), known, used, size, self._exponentials.numpy(), self._bits)
         self._known = used
@@ -259,9 +338,9 @@ def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, fastmath=FAST)
 def _add_words(  # type: ignore[no-untyped-def]
-    h, of_rows, weight, bias, offsets, slots, classes, contexts, rows, scores, bits
+    h, of_rows, weight, bias, offsets, slots, classes, words, contexts, rows, scores, bits
 ):
-    """Add log p(word | its class). Pairs of one context are neighbours; they are done in blocks."""
+    """Add log p(word | its class). Pairs of one word are neighbours; they are done in blocks."""
     size = h.shape[1]
     vectors = np.empty((BLOCK, size), dtype=weight.dtype)
     logits = np.empty((BLOCK, len(bits)), dtype=weight.dtype)
@@ -270,9 +349,9 @@ def _add_words(  # type: ignore[no-untyped-def]
     while start < len(rows):
         t = contexts[start]
         low, high = offsets[classes[t]], offsets[classes[t] + 1]
-        count = 0
-        while count < BLOCK and start + count < len(rows) and contexts[start + count] == t:
-            row = rows[start + count]
+        slot, word, count = slots[t] - low, words[t], 0
+        while count < BLOCK and start + count < len(rows) and words[contexts[start + count]] == word:
+            row, t = rows[start + count], contexts[start + count]
             for d in range(size):
                 vectors[count, d] = h[t, d] + of_rows[row, d]
             count += 1
@@ -288,7 +367,7 @@ def _add_words(  # type: ignore[no-untyped-def]
             total = exponentials[0]
             for j in range(1, high - low):
                 total += exponentials[j]
-            scores[start + i] += logits[i, slots[t] - low] - np.log(total)
+            scores[start + i] += logits[i, slot] - np.log(total)
         start += count
 
 

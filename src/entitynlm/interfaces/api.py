@@ -108,9 +108,10 @@ class EntityNLM:
         text: str | Document,
         *,
         mentions: Literal["auto", "given", "sampled"] = "auto",
-        samples: int = 50,
+        samples: int = 32,
         repeats: int = 4,
         base: float = 2.0,
+        hindsight: bool = False,
         word_boundaries: bool | None = None,
         seed: int = 0,
     ) -> Surprisal:
@@ -119,12 +120,18 @@ class EntityNLM:
         :param mentions: condition on the document's own (``given``) or sum over possible ones (``sampled``).
         :param samples: particles per repeat; the spread between ``repeats`` is the error.
         :param base: of the logarithm; 2 gives bits.
+        :param hindsight: also find the mentions of the text as a whole; everything else depends on no word to come.
         :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
             the model was trained, which is with them.
         """
         from entitynlm.lm.surprisal import measure_surprisal
 
-        settings: dict[str, Any] = {"samples": samples, "repeats": repeats, "seed": seed}
+        settings: dict[str, Any] = {
+            "samples": samples,
+            "repeats": repeats,
+            "seed": seed,
+            "hindsight": hindsight,
+        }
         pretrained = self.pretrained
         if word_boundaries is not None:
             pretrained = choose_boundaries(pretrained, word_boundaries)

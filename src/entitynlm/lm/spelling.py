@@ -1,8 +1,11 @@
-"""p(word | unknown): how a word that the vocabulary lacks is spelled, so that it has a surprisal of its own (docs/decisions/081).
+"""p(word | unknown): which word it is that the vocabulary lacks, so that it has a surprisal of its own (docs/decisions/081).
 
-A character n-gram model with Witten–Bell smoothing, learnt from the vocabulary's rarer half: the words that just made it into the
-vocabulary are most like those that did not. Its shares of words that *are* in the vocabulary are taken out. Below the shortest
-context every character of Unicode is equally likely, so no word has probability zero.
+How it is spelled is a character n-gram model's to say, with Witten–Bell smoothing, learnt from the words of the vocabulary, each
+counting once. Its shares of words that *are* in the vocabulary are taken out. Below the shortest context every character of
+Unicode is equally likely, so no word has probability zero.
+
+And a text that has used an unknown word once uses it again: a Pitman–Yor process over the unknown words of the text so far has
+the spelling as its base. Nothing of it depends on the words to come.
 """
 
 from __future__ import annotations
@@ -11,13 +14,21 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from weakref import WeakKeyDictionary
 
+import numpy as np
+
+from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape
-from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
 ORDER = 5
 START, END = "\x02", "\x03"
+
+DISCOUNT, CONCENTRATION = (
+    0.8,
+    5.0,
+)  # of the process; chosen on LitBank's development texts (docs/decisions/081)
 
 
 class SpellingModel:
@@ -31,6 +42,7 @@ class SpellingModel:
             for character, context in self._list_characters(word):
                 for length in range(order):
                     self._counts.setdefault(context[order - 1 - length :], Counter())[character] += 1
+        self._totals = {context: (seen.total(), len(seen)) for context, seen in self._counts.items()}
         self._log_unknown = 0.0
         self._spelled: dict[str, float] = {}  # names come again and again
         taken = math.fsum(math.exp(self.log_prob(word)) for word in known)
@@ -38,13 +50,11 @@ class SpellingModel:
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
-        ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
-        return cls(ordinary[len(ordinary) // 2 :], known=ordinary)
-
-    @classmethod
-    def of_tokenizer(cls, tokenizer: Tokenizer) -> SpellingModel | None:
-        """The same for a vocabulary; None where words are open, and every one has a spelling of its own."""
-        return cls.of_vocabulary(tokenizer) if isinstance(tokenizer, Vocabulary) else None
+        """The one for the words that a vocabulary lacks; made once."""
+        if vocabulary not in _MODELS:
+            ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
+            _MODELS[vocabulary] = cls(ordinary, known=ordinary)
+        return _MODELS[vocabulary]
 
     def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
         padded = START * (self.order - 1) + word + END
@@ -63,9 +73,27 @@ class SpellingModel:
         """Witten–Bell: as much is left to shorter contexts as there were different characters after this one."""
         prob = 1 / (sys.maxunicode + 1)
         for length in range(len(context) + 1):
-            seen = self._counts.get(context[len(context) - length :])
+            suffix = context[len(context) - length :]
+            seen = self._counts.get(suffix)
             if seen is None:
                 break
-            total, kinds = seen.total(), len(seen)
-            prob = (seen[character] + kinds * prob) / (total + kinds)
+            total, kinds = self._totals[suffix]
+            prob = (seen.get(character, 0) + kinds * prob) / (total + kinds)
         return prob
+
+
+_MODELS: WeakKeyDictionary[Vocabulary, SpellingModel] = WeakKeyDictionary()
+
+
+def spell_unknown_words(vocabulary: Vocabulary, words: Sequence[str]) -> FloatArray:
+    """(T,) log p(word | unknown, the unknown words before it) of a text's words, in nats; nan where a word is known."""
+    found = np.full(len(words), math.nan)
+    counts: Counter[str] = Counter()
+    for place, word in enumerate(words):
+        if not vocabulary.is_unknown(word):
+            continue
+        spelled = math.exp(SpellingModel.of_vocabulary(vocabulary).log_prob(unescape(word)))
+        again = max(counts[word] - DISCOUNT, 0.0) + (CONCENTRATION + DISCOUNT * len(+counts)) * spelled
+        found[place] = math.log(max(again, 1e-300)) - math.log(counts.total() + CONCENTRATION)
+        counts[word] += 1
+    return found

@@ -3,6 +3,9 @@
 A token's surprisal is -log p(x_t | what came before). What came before is the words alone, and mentions are sampled and summed
 out (``surprisal_words``); or, where the document's own mentions are to be used, the words and the mentions before
 (``referents``), which is exact. A mention's surprisal is that of its referent, given that somebody is mentioned.
+
+Where mentions are sampled, all figures are those of a reader who has got as far as that word (``filtering``): the table of a
+text's beginning is the beginning of its table. What an annotation that has read to the end makes of it is in columns of its own.
 """
 
 import math
@@ -17,7 +20,7 @@ from entitynlm.coref.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
-from entitynlm.lm.spelling import SpellingModel
+from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
@@ -29,16 +32,20 @@ from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
 
-SAMPLES = 50
+SAMPLES = 32
 REPEATS = 4
+
+
+ALIKE = 0.5
+"""Probability from which on a word counts as in a mention, and a mention as starting."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
     """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
 
-    ``docs/howto-psycholinguists.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of any unknown word, and
-    ``spelled`` that of this very word, with a spelling model for p(word | unknown). With an open vocabulary both are None.
+    ``docs/howto-psycholinguists.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of this very word too:
+    ``spelling`` is the part of it that is due to how the word is spelled. With an open vocabulary both are None.
     """
 
     sentence_id: int
@@ -49,9 +56,14 @@ class TokenRow:
     without_entities: float | None
     mention_expected: float | None
     mention_found: float | None
+    mention_starts: float | None
     entity: str | None
+    entity_probability: float | None
+    referent_surprisal: float | None
+    referent_entropy: float | None
+    entity_hindsight: str | None
     oov: bool | None
-    spelled: float | None
+    spelling: float | None
     word: str | None
     start: int | None
     end: int | None
@@ -60,38 +72,59 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class MentionRow:
-    """One mention; ``docs/howto-psycholinguists.md`` explains the columns."""
+    """One mention; ``docs/howto-psycholinguists.md`` explains the columns.
+
+    Mentions that are given, or found with hindsight, have an end; where one is found on the way, at its first word, it has not.
+    """
 
     sentence_id: int
     first_token_id: int
-    last_token_id: int
+    last_token_id: int | None
     mention: str
     entity: str
     type: str | None
     is_new: bool
     form: Form
-    referent_surprisal: float
-    entropy: float
-    candidates: int
+    probability: float | None
+    referent_surprisal: float | None
+    referent_surprisal_hindsight: float | None
+    entropy: float | None
+    entropy_hindsight: float | None
+    candidates: int | None
     start_surprisal: float
     words_surprisal: float | None
     since_words: int | None
     since_sentences: int | None
     since_mentions: int | None
-    expected: str
-    expected_probability: float
+    expected: str | None
+    expected_probability: float | None
     start: int | None
     end: int | None
     document: str
+
+    @property
+    def known_surprisal(self) -> float:
+        """The referent's surprisal along the mentions: as given, or as found with hindsight; else on the way."""
+        return _choose(self.referent_surprisal_hindsight, self.referent_surprisal)
+
+    @property
+    def known_entropy(self) -> float:
+        """The same of the entropy over referents."""
+        return _choose(self.entropy_hindsight, self.entropy)
+
+
+def _choose(*values: float | None) -> float:
+    return next((value for value in values if value is not None), 0.0)
 
 
 @dataclass(frozen=True)
 class Surprisal:
     """The tables of one document.
 
-    :param analysed: the document with its mentions (its own ones if ``given``), and :param encoded: the same as numbers.
-    :param originals: the document's mention behind each mention row.
+    :param analysed: the document with its mentions: its own ones if ``given``, those found with hindsight if asked, else none.
+    :param encoded: the same as numbers.  :param originals: the document's mention behind each of its spans.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
+    :param log_prob: log P(X) of this run in nats, with all sentence ends and the spelling of unknown words: the sum over words.
     :param source: what "without entities" was measured by.
     """
 
@@ -104,6 +137,7 @@ class Surprisal:
     given: bool
     source: Source
     base: float
+    log_prob: float
 
     @property
     def total(self) -> float:
@@ -125,7 +159,7 @@ def measure_surprisal(
     seed: int = 0,
     base: float = 2.0,
     sentence_ends: bool = False,
-    spelling: SpellingModel | None = None,
+    hindsight: bool = False,
     annotated: Document | None = None,
     progress: Progress = SILENT,
 ) -> Surprisal:
@@ -135,8 +169,9 @@ def measure_surprisal(
         ``given`` for a document that has any.
     :param samples: particles per repeat, and :param repeats: independent estimates, whose spread is the error.
     :param sentence_ends: also rows for the ends of sentences, where the model predicts these.
-    :param spelling: p(word | unknown); made from the vocabulary if needed and not given.
-    :param annotated: the document with the mentions that ``annotate_document`` finds, where that was done before.
+    :param hindsight: where mentions are sampled, also annotate the whole text: the rows of mentions are those of the annotation,
+        and columns that end in ``hindsight`` are filled.
+    :param annotated: the document with the mentions that ``annotate_document`` finds, where that was done before: with hindsight.
     """
     if mentions not in ("auto", "given", "sampled"):
         raise ConfigError(f"mentions are 'auto', 'given' or 'sampled', not {mentions!r}")
@@ -145,29 +180,36 @@ def measure_surprisal(
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     text = ReadText(pretrained.encoder, document)
     if not given:  # an untrained model's guesses at mentions would help nobody
-        if pretrained.untrained:
-            annotated = document.with_mentions(())
-        text = text.with_mentions(annotated or annotate_document(pretrained, document, text=text))
+        hindsight = (hindsight or annotated is not None) and not pretrained.untrained
+        if hindsight:
+            annotated = annotated or annotate_document(pretrained, document, text=text)
+        text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
-    trace = trace_referents(model, encoded, with_words=given, readings=readings)
+    traced = given or hindsight
+    trace = (
+        trace_referents(model, encoded, with_words=given, readings=readings)
+        if traced
+        else Trace.empty(encoded)
+    )
     without, source = score_without_entities(pretrained, encoded, readings)
     unknown = np.full(len(encoded), math.nan)
-    if given or not len(encoded):  # after a word, there is no doubt about mentions that are known
-        found_mentions = (~np.isnan(trace.gates)).astype(np.float64)
-        words = WordEstimates(trace.log_words, unknown, trace.mention_expected, found_mentions)
+    if given or not len(encoded):
+        words = WordEstimates(trace.log_words, unknown, None)
     elif pretrained.untrained:
-        words = WordEstimates(without, np.zeros(len(encoded)), unknown, unknown)
+        words = WordEstimates(without, np.zeros(len(encoded)), None)
     else:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
-        proposal = pretrained.get("causal")
-        words = estimate_words(model, proposal, encoded, readings=readings, progress=progress, **sampling)
+        words = estimate_words(model, pretrained.get("causal"), encoded, progress=progress, **sampling)
         if not model.words_see_entities:  # then there is nothing to estimate
             words = replace(words, log_probs=without, errors=np.zeros(len(encoded)))
-    writer = _RowWriter(text, words, without, 1 / math.log(base), spelling)
+    writer = _RowWriter(text, words, without, trace if given else None, 1 / math.log(base))
+    found = (
+        writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
+    )
     return Surprisal(
         tuple(writer.write_tokens(sentence_ends=sentence_ends)),
-        tuple(writer.write_mentions(trace.referents, text.originals)),
+        tuple(found),
         text.document,
         encoded,
         text.originals,
@@ -175,6 +217,7 @@ def measure_surprisal(
         given,
         source,
         base,
+        math.fsum(writer.log_probs.tolist()),
     )
 
 
@@ -183,12 +226,19 @@ class _RowWriter:
     text: ReadText
     estimates: WordEstimates
     without: FloatArray
+    given: Trace | None
     unit: float
-    spelling: SpellingModel | None
 
     def __post_init__(self) -> None:
         self.document = self.text.document
         self.shift = int(self.document.meta.get("text_start", 0))
+        self.closed = isinstance(self.text.encoder.tokenizer, Vocabulary)
+        self.spelling = np.full(len(self.text.encoded), math.nan)
+        if self.closed:
+            self.spelling = spell_unknown_words(self.text.encoder.vocabulary, self.text.words.words)
+        spelled = np.nan_to_num(self.spelling)
+        self.log_probs, self.without = self.estimates.log_probs + spelled, self.without + spelled
+        self.reader = self.estimates.reader
 
     def write_tokens(self, *, sentence_ends: bool) -> list[TokenRow]:
         """One row per token, those that the model drops included."""
@@ -209,36 +259,57 @@ class _RowWriter:
         return rows
 
     def _write_token(
-        self, sentence: int, number: int, index: int | None, place: int | None, entity: str | None
+        self, sentence: int, number: int, index: int | None, place: int | None, owner: str | None
     ) -> TokenRow:
-        encoder = self.text.encoder
         word = None if place is None else self.text.words.words[place]
-        closed = isinstance(encoder.tokenizer, Vocabulary)
-        oov = encoder.tokenizer.is_unknown(word) if closed and word is not None else None
-        surprisal = self._take(-self.unit, self.estimates.log_probs, place)
-        spelled = None
-        if oov and surprisal is not None and word is not None:
-            self.spelling = self.spelling or SpellingModel.of_tokenizer(encoder.tokenizer)
-            if self.spelling is not None:
-                spelled = surprisal - self.spelling.log_prob(word) * self.unit
+        known = self.closed and word is not None
         start, end = (None, None) if index is None else self._locate(index, index)
         return TokenRow(
             sentence_id=sentence + 1,
             token_id=number + 1,
             token=SENTENCE_END if index is None else self.document.tokens[index],
-            surprisal=surprisal,
+            surprisal=self._take(-self.unit, self.log_probs, place),
             error=self._take(self.unit, self.estimates.errors, place),
             without_entities=self._take(-self.unit, self.without, place),
-            mention_expected=self._take(1.0, self.estimates.mention_expected, place),
-            mention_found=self._take(1.0, self.estimates.mention_found, place),
-            entity=entity,
-            oov=oov,
-            spelled=spelled,
+            **self._describe_reader(place, owner),
+            entity_hindsight=None if self.given else owner,
+            oov=self.text.encoder.tokenizer.is_unknown(word) if known and word is not None else None,
+            spelling=self._take(-self.unit, self.spelling, place),
             word=word,
             start=start,
             end=end,
             document=self.document.id,
         )
+
+    def _describe_reader(self, place: int | None, owner: str | None) -> dict[str, Any]:
+        """The columns about mentions: as they are given, or as a reader sees them who has got so far."""
+        found: dict[str, Any] = dict.fromkeys(
+            ("mention_expected", "mention_found", "mention_starts", "entity_probability"), None
+        )
+        found |= {
+            "entity": owner if self.given else None,
+            "referent_surprisal": None,
+            "referent_entropy": None,
+        }
+        if place is None:
+            return found
+        if self.given is not None:  # after a word, there is no doubt about mentions that are known
+            found["mention_expected"] = self._take(1.0, self.given.mention_expected, place)
+            found["mention_found"] = float(not math.isnan(self.given.gates[place]))
+        elif self.reader is not None:
+            for name in ("mention_expected", "mention_found", "mention_starts"):
+                found[name] = self._take(1.0, getattr(self.reader, name), place)
+            if found["mention_starts"] >= ALIKE:
+                found["referent_surprisal"] = self._take(self.unit, self.reader.referent, place)
+                found["referent_entropy"] = self._take(self.unit, self.reader.entropy, place)
+            if (first := int(self.reader.entity[place])) >= 0:
+                found["entity"] = self._name(first)
+                found["entity_probability"] = float(self.reader.probability[place])
+        return found
+
+    def _name(self, first: int) -> str:
+        """The name of an entity that was first mentioned at a word: the word, and its number among the words of the text."""
+        return f"{self.text.words.words[first]}@{first + 1}"
 
     def _locate(self, first: int, last: int) -> tuple[int | None, int | None]:
         """The characters of the file from the first token to the last one."""
@@ -252,6 +323,71 @@ class _RowWriter:
         value = math.nan if place is None else float(values[place])
         return None if math.isnan(value) else 0.0 + factor * value
 
+    def write_found_mentions(self) -> list[MentionRow]:
+        """The mentions that a reader finds on the way: where one starts more probably than not, given the words so far."""
+        if self.reader is None:
+            return []
+        rows: list[MentionRow] = []
+        forms = FormReader(self.document, known=False)
+        latest: dict[
+            int, tuple[int, int, int]
+        ] = {}  # word, sentence and number of each entity's latest mention
+        sentences = self.text.encoded.sentence
+        for place in np.flatnonzero(self.reader.mention_starts >= ALIKE).tolist():
+            token, entity = int(self.text.encoded.origin[place]), int(self.reader.entity[place])
+            if token < 0 or entity < 0:
+                continue
+            mention = Mention(token, token + 1, self._name(entity))
+            now = place, int(sentences[place]), len(rows)
+            past = latest.get(entity)
+            since = (
+                (None, None, None) if past is None else tuple(n - p for n, p in zip(now, past, strict=True))
+            )
+            latest[entity] = now
+            rows.append(self._write_found(place, mention, entity == place, since, forms))
+        return rows
+
+    def _write_found(
+        self, place: int, mention: Mention, is_new: bool, since: tuple[int | None, ...], forms: FormReader
+    ) -> MentionRow:
+        assert self.reader is not None
+        expected = float(self.reader.mention_expected[place])
+        return MentionRow(
+            **self._place(mention, mention.start + 1),
+            last_token_id=None,
+            entity=mention.entity,
+            type=None,
+            is_new=is_new,
+            form=forms.describe(mention),
+            probability=float(self.reader.mention_starts[place]),
+            referent_surprisal=self._take(self.unit, self.reader.referent, place),
+            referent_surprisal_hindsight=None,
+            entropy=self._take(self.unit, self.reader.entropy, place),
+            entropy_hindsight=None,
+            candidates=None,
+            start_surprisal=max(0.0, -math.log(max(expected, 1e-300))) * self.unit,
+            words_surprisal=None,
+            since_words=since[0],
+            since_sentences=since[1],
+            since_mentions=since[2],
+            expected=None,
+            expected_probability=None,
+        )
+
+    def _place(self, mention: Mention, last: int) -> dict[str, Any]:
+        """The columns that say where a mention is, up to the token before ``last``."""
+        sentence = self.document.sentence_of[mention.start]
+        first, _ = self.document.sentences[sentence]
+        start, end = self._locate(mention.start, last - 1)
+        return {
+            "sentence_id": sentence + 1,
+            "first_token_id": mention.start - first + 1,
+            "mention": " ".join(self.document.words(mention.start, last).split()),
+            "start": start,
+            "end": end,
+            "document": self.document.id,
+        }
+
     def write_mentions(self, referents: Sequence[Referent], originals: Sequence[Mention]) -> list[MentionRow]:
         forms = FormReader(self.document)
         names = {found.entity: mention.entity for found, mention in zip(referents, originals, strict=True)}
@@ -263,32 +399,36 @@ class _RowWriter:
     def _write_mention(
         self, found: Referent, mention: Mention, names: dict[int, str], forms: FormReader
     ) -> MentionRow:
-        sentence = self.document.sentence_of[mention.start]
-        first, _ = self.document.sentences[sentence]
-        start, end = self._locate(mention.start, mention.end - 1)
+        first, _ = self.document.sentences[self.document.sentence_of[mention.start]]
         best, probability = found.ranked[0]
         since = found.since or (None, None, None)
-        words = self.estimates.log_probs[found.start : found.end]
+        surprisal, entropy = found.surprisal * self.unit, found.entropy * self.unit
+        online: tuple[float | None, ...] = (None, None, None)
+        if self.reader is not None:
+            figures = (self.reader.referent, self.unit), (self.reader.entropy, self.unit)
+            online = (
+                self._take(1.0, self.reader.mention_starts, found.start),
+                *(self._take(unit, values, found.start) for values, unit in figures),
+            )
+        given = self.given is not None
         return MentionRow(
-            sentence_id=sentence + 1,
-            first_token_id=mention.start - first + 1,
+            **self._place(mention, mention.end),
             last_token_id=mention.end - first,
-            mention=" ".join(self.document.words(*mention.span).split()),
             entity=mention.entity,
             type=self.document.entity_types.get(mention.entity),
             is_new=found.is_new,
             form=forms.describe(mention),
-            referent_surprisal=found.surprisal * self.unit,
-            entropy=found.entropy * self.unit,
+            probability=online[0],
+            referent_surprisal=surprisal if given else online[1],
+            referent_surprisal_hindsight=None if given else surprisal,
+            entropy=entropy if given else online[2],
+            entropy_hindsight=None if given else entropy,
             candidates=found.candidates,
             start_surprisal=max(0.0, -math.log(max(found.expected, 1e-300))) * self.unit,
-            words_surprisal=0.0 - float(words.sum()) * self.unit,
+            words_surprisal=0.0 - float(self.log_probs[found.start : found.end].sum()) * self.unit,
             since_words=since[0],
             since_sentences=since[1],
             since_mentions=since[2],
             expected=names[best] if best else "NEW",
             expected_probability=probability,
-            start=start,
-            end=end,
-            document=self.document.id,
         )

@@ -158,6 +158,12 @@ class Trace:
     after: np.ndarray  # (M, D) the vector of each mention's entity after the mention
     contexts: np.ndarray  # (C, D) the hidden states before some of the mentions, from all over the text
 
+    @classmethod
+    def empty(cls, document: EncodedDocument) -> "Trace":
+        """Of a text that was not read along any mentions."""
+        nothing, unknown = np.zeros((0, 0)), np.full(len(document), np.nan)
+        return cls((), unknown, unknown, unknown, unknown, nothing, nothing)
+
 
 def trace_referents(
     network: EntityNetwork,

@@ -111,8 +111,8 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
         where = Text(" ".join(["…", *found.before.split()[-5:], ""])).append(found.row.mention, style=style)
         where.append(" ".join(["", *found.after.split()[:4], "…"]))
         who = Text(report.characters[found.number - 1].name, style=style)
-        expected = Text(f"{found.expected} {100 * found.row.expected_probability:.0f} %", style="dim")
-        rows.append((f"{found.row.referent_surprisal:.1f}", who, where, expected))
+        expected = Text(f"{found.expected} {100 * (found.row.expected_probability or 0):.0f} %", style="dim")
+        rows.append((f"{found.row.known_surprisal:.1f}", who, where, expected))
     headings, title = (report.unit, "who", "where", "expected"), "The most surprising referents"
     return draw_table(headings, rows, right=(report.unit,), title=title, header_style="bold")
 

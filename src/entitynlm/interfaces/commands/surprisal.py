@@ -34,7 +34,7 @@ class SurprisalOptions:
     """How surprisal is measured."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Samples = 50
+    samples: options.Samples = 32
     repeats: options.Count = 4
     base: Literal["2", "bits", "e", "nats", "10"] = "2"
     seed: options.Seed = 0
@@ -52,7 +52,7 @@ class SurprisalOptions:
         """The tables, and all that is made from them."""
         from entitynlm.interfaces.report.contents import make_report
 
-        return make_report(pretrained, self.measure(pretrained, document, terminal))
+        return make_report(pretrained, self.measure(pretrained, document, terminal, hindsight=True))
 
 
 def surprisal(
@@ -64,6 +64,7 @@ def surprisal(
     rows: Table = "tokens",
     measuring: SurprisalOptions,
     sentence_ends: bool = False,
+    hindsight: bool = False,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
     terminal: Terminal,
@@ -74,6 +75,8 @@ def surprisal(
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param sentence_ends: Add rows for the ends of sentences (</s>).
+    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns that end
+        in _hindsight are filled. All other figures depend on no word to come.
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
         Default: as the model was trained, which is with them.
     """
@@ -84,13 +87,11 @@ def surprisal(
     announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
-    from entitynlm.lm.spelling import SpellingModel
     from entitynlm.training.untrained import choose_boundaries
 
     if word_boundaries is not None:
         pretrained = choose_boundaries(pretrained, word_boundaries)
-    spelling = SpellingModel.of_tokenizer(pretrained.encoder.tokenizer)
-    how: dict[str, Any] = {"sentence_ends": sentence_ends, "spelling": spelling}
+    how: dict[str, Any] = {"sentence_ends": sentence_ends, "hindsight": hindsight}
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
@@ -162,13 +163,14 @@ def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dic
     """Counts and means of one document, and the speed where that was measured."""
     mean = tables.total / tables.words if tables.words else None
     errors = [row.error for row in tables.tokens if row.error is not None]
-    referents = [row.referent_surprisal for row in tables.mentions]
+    referents = [row.referent_surprisal for row in tables.mentions if row.referent_surprisal is not None]
     figures = {
         "file": path,
         "id": tables.analysed.id,
         "tokens": len(tables.analysed),
         "words": tables.words,
         "oov": sum(bool(row.oov) for row in tables.tokens),
+        "log_prob": tables.log_prob,
         "surprisal": mean,
         "error": sum(errors) / len(errors) if errors else None,
         "perplexity": tables.base**mean if mean is not None and mean < 100 else None,

@@ -170,7 +170,7 @@ def _describe_mention(
     return {
         **found,
         "form": row.form,
-        "surprisal": _round(row.referent_surprisal),
+        "surprisal": _round(row.known_surprisal),
         "expected": names.get(row.expected),
         "expected_probability": _round(row.expected_probability),
         "new": row.is_new,

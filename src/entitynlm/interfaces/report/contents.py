@@ -168,7 +168,7 @@ def pick_surprises(
 ) -> tuple[Surprise, ...]:
     """The mentions with the least probable referents, the most surprising first."""
     by_entity = {character.entity: character for character in characters}
-    order = sorted(range(len(rows)), key=lambda place: -rows[place].referent_surprisal)[:SHOWN_REFERENTS]
+    order = sorted(range(len(rows)), key=lambda place: -rows[place].known_surprisal)[:SHOWN_REFERENTS]
     found = []
     for place in order:
         mention, row = mentions[place], rows[place]

@@ -37,7 +37,7 @@ def lay_out_timeline(report: Report, surprising: float) -> dict[str, Any]:
         marks: dict[int, Mark] = {}  # at most one per pixel, a surprising one before others
         for place in character.places:
             mention, row = report.mentions[place], report.rows[place]
-            x, hollow = LEFT + scale * mention.start, row.referent_surprisal > surprising
+            x, hollow = LEFT + scale * mention.start, row.known_surprisal > surprising
             if hollow or round(x) not in marks:
                 marks[round(x)] = Mark(x, max(3.5, min(scale * len(mention), 14.0)), hollow, row)
         rows.append((character, list(marks.values())))

@@ -79,7 +79,7 @@ def find_gaps(document: Document) -> list[str]:
 def list_figures(row: TokenRow) -> str:
     """What is shown about a token on pointing at it."""
     expected = None if row.mention_expected is None else 100 * row.mention_expected
-    figures = (row.surprisal, 2), (row.error, 2), (row.without_entities, 2), (expected, 0), (row.spelled, 1)
+    figures = (row.surprisal, 2), (row.error, 2), (row.without_entities, 2), (expected, 0), (row.spelling, 1)
     return ",".join("" if value is None else f"{value:.{digits}f}" for value, digits in figures)
 
 
@@ -99,8 +99,8 @@ def list_mentions(report: Report) -> list[dict[str, Any]]:
             "who": name,
             "form": row.form,
             "since": row.since_words,
-            "surprisal": f"{row.referent_surprisal:.2f}",
-            "entropy": f"{row.entropy:.2f}",
+            "surprisal": f"{row.known_surprisal:.2f}",
+            "entropy": f"{row.known_entropy:.2f}",
             "ranked": [(names[entity], round(100 * p)) for entity, p in found.ranked[:3]],
         }
         for row, found, name in list(zip(report.rows, referents, who, strict=True))[:shown]

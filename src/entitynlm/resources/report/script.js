@@ -44,7 +44,7 @@
     line("surprisal", values[0] + (values[1] ? " ± " + values[1] : "") + " " + unit);
     if (values[2]) { line("without entities", values[2] + " " + unit); }
     if (values[3]) { line("in a mention, expected", values[3] + " %"); }
-    if (values[4]) { line("not in the vocabulary; spelled", values[4] + " " + unit); }
+    if (values[4]) { line("not in the vocabulary; of this its spelling", values[4] + " " + unit); }
   }
   function describeMention(mention) {
     var row = rows[+mention.dataset.m];

@@ -1,0 +1,165 @@
+"""What a reader believes at each word, given the words up to it and none after: the filtered posterior over R, E and L.
+
+A particle filter's weights after word t are that posterior. Entities are numbered by each particle for itself; particles agree on
+the word at which an entity was first mentioned, so that is its name here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from entitynlm.inference.particle_filter import ParticleFilter
+from entitynlm.inference.particles import FIRST_TOKEN, Choices
+from entitynlm.inference.weights import FloatArray
+
+LIKELIEST = 4  # entities that are kept of each word, with their probabilities
+
+
+class Beliefs(NamedTuple):
+    """Of T words, by each of R independent populations.
+
+    What is about a mention is its mean over the particles in which one starts here (0: none does).
+    """
+
+    free: FloatArray  # (R, T) P(R_t is free | x_<t): no mention goes on
+    inside: FloatArray  # (R, T) P(R_t > 0 | x_1 … x_t)
+    starts: FloatArray  # (R, T) P(a mention starts at t | x_1 … x_t)
+    referent: FloatArray  # (R, T) -log P(its referent | a mention starts, x_<t and mentions before)
+    entropy: FloatArray  # (R, T) over its referents
+    length: FloatArray  # (R, T) of the mention, in words
+    entities: (
+        np.ndarray
+    )  # (R, T, LIKELIEST) the first word of the likeliest entities that the word is in a mention of; -1: none
+    masses: FloatArray  # (R, T, LIKELIEST) their probabilities
+
+
+def make_beliefs(repeats: int, words: int) -> Beliefs:
+    """Room for them."""
+    figures = (np.zeros((repeats, words)) for _ in range(6))
+    entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
+    return Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
+
+
+class BelievingFilter(ParticleFilter):
+    """A particle filter that notes what it believes at each word."""
+
+    def watch(self, words: int) -> Beliefs:
+        """Where the beliefs of the next ``words`` words will be."""
+        self.beliefs, self._noted = make_beliefs(self.islands, words), 0
+        return self.beliefs
+
+    def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
+        before = self.log_weights.copy()
+        log_evidence = super()._weigh(choices, log_words)
+        factors = choices.log_p.sum(0) + log_words - choices.log_q
+        assert self._population is not None
+        first = self._population.particles.memory[np.arange(len(before)), choices.entity, FIRST_TOKEN]
+        for r in range(self.islands):
+            _note_beliefs(
+                before.copy(), factors, first, choices, self.island == r, self.beliefs, r, self._noted
+            )
+        self._noted += len(factors)
+        return log_evidence
+
+
+@numba.njit(cache=True, nogil=True)
+def _note_beliefs(log_weights, factors, first, choices, own, beliefs, r, noted):  # type: ignore[no-untyped-def]
+    """Sums of exactly the particles that there were at each word, one after the other: no rounding depends on later words."""
+    count = len(log_weights)
+    entities, masses = np.empty(count, dtype=np.int64), np.empty(count)
+    for s in range(len(factors)):
+        copies, free, inside, t = (
+            choices.copies[s] * own,
+            choices.free[s],
+            choices.mention_type[s] > 0,
+            noted + s,
+        )
+        highest = -np.inf
+        for i in range(count):
+            if copies[i] > 0:
+                highest = max(highest, log_weights[i])
+        total, found = 0.0, 0.0
+        for i in range(count):
+            if copies[i] > 0:
+                weight = copies[i] * np.exp(log_weights[i] - highest)
+                total += weight
+                found += weight if free[i] else 0.0
+        beliefs.free[r, t] = found / total
+        highest = -np.inf
+        for i in range(count):
+            log_weights[i] += factors[s, i]
+            if copies[i] > 0:
+                highest = max(highest, log_weights[i])
+        total, within, starts, referent, entropy, length, known = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
+        for i in range(count):
+            if copies[i] == 0:
+                continue
+            weight = copies[i] * np.exp(log_weights[i] - highest)
+            total += weight
+            if not inside[i]:
+                continue
+            within += weight
+            if free[i]:
+                starts += weight
+                referent -= weight * choices.log_referent[s, i]
+                entropy += weight * choices.entropy[s, i]
+                length += weight * choices.remaining[s, i]
+            place = 0
+            while place < known and entities[place] != first[s, i]:
+                place += 1
+            if place == known:
+                entities[place], masses[place] = first[s, i], 0.0
+                known += 1
+            masses[place] += weight
+        beliefs.inside[r, t], beliefs.starts[r, t] = within / total, starts / total
+        if starts > 0:
+            beliefs.referent[r, t], beliefs.entropy[r, t] = referent / starts, entropy / starts
+            beliefs.length[r, t] = length / starts
+        for k in range(min(known, LIKELIEST)):
+            best = int(np.argmax(masses[:known]))
+            beliefs.entities[r, t, k], beliefs.masses[r, t, k] = entities[best], masses[best] / total
+            masses[best] = -1.0
+
+
+class Reader(NamedTuple):
+    """What the repeats believe on average, (T,) each."""
+
+    mention_expected: FloatArray  # P(R_t > 0 | x_<t)
+    mention_found: FloatArray  # P(R_t > 0 | x_1 … x_t)
+    mention_starts: FloatArray  # P(a mention starts at t | x_1 … x_t)
+    referent: FloatArray  # surprisal in nats; nan where no mention starts in any particle, as the next two
+    entropy: FloatArray
+    length: FloatArray
+    entity: np.ndarray  # the first word of the likeliest entity; -1: the word is probably in no mention
+    probability: FloatArray  # of that entity, given the words so far
+
+
+def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
+    """:param log_no_mention: (T,) log P(R_t = 0) where it is free."""
+
+    def average(values: FloatArray) -> FloatArray:
+        total = values[0].copy()
+        for value in values[
+            1:
+        ]:  # one after the other: always in the same order, however many words there are
+            total += value
+        return total / len(values)
+
+    free, inside, starts = map(average, (beliefs.free, beliefs.inside, beliefs.starts))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        about = (beliefs.referent, beliefs.entropy, beliefs.length)
+        means = [np.maximum(average(values * beliefs.starts) / starts, 0) for values in about]
+    entity, probability = np.full(len(free), -1, dtype=np.int64), np.zeros(len(free))
+    for t in np.flatnonzero(inside >= 0.5).tolist():
+        masses: dict[int, float] = {}
+        for name, mass in zip(beliefs.entities[:, t].flat, beliefs.masses[:, t].flat, strict=True):
+            if name >= 0:
+                masses[int(name)] = masses.get(int(name), 0.0) + float(mass)
+        entity[t] = max(masses, key=lambda name: (masses[name], -name))
+        probability[t] = masses[entity[t]] / len(beliefs.masses)
+    expected = np.clip(free * -np.expm1(log_no_mention) + (1 - free), 0, 1)
+    inside, starts = np.minimum(inside, 1), np.minimum(starts, 1)
+    return Reader._make([expected, inside, starts, *means, entity, probability])

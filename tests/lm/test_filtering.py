@@ -1,0 +1,130 @@
+"""A word to come changes nothing before it, and what is believed at a word is the posterior given the words up to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from entitynlm.inference.marginal import make_filters
+from entitynlm.inference.readings import SteadyReadings, cut_steadily
+from entitynlm.lm.filtering import BelievingFilter
+from entitynlm.lm.surprisal import TokenRow, measure_surprisal
+from entitynlm.lm.surprisal_words import estimate_words
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document
+from support.enumeration import enumerate_log_prob
+from support.small_bundles import cut_document, make_bundle
+
+WORDS = ("Ann", "saw", "Bo", "She", "He", "it", "ran", "Zeb", ".")
+
+
+@cache
+def load_bundle(**options: Any) -> Pretrained:
+    return make_bundle(std=0.8, **options)[0]
+
+
+def make_text(words: Sequence[str]) -> Document:
+    """Sentences end with a full stop."""
+    ends = [i + 1 for i, word in enumerate(words) if word == "."] + [len(words)]
+    bounds = sorted({0, *ends})
+    return Document("text", tuple(words), tuple(itertools.pairwise(bounds)))
+
+
+def print_rows(rows: Sequence[Any]) -> list[str]:
+    return [repr(dataclasses.astuple(row)) for row in rows]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=90),
+    cut=st.integers(1, 89),
+    options=st.sampled_from([{}, {"copying": True, "mention_positions": 2, "sigma": 0.1}]),
+    seed=st.integers(0, 3),
+)
+def test_the_table_of_a_beginning_is_the_beginning_of_the_table(
+    words: list[str], cut: int, options: dict[str, Any], seed: int
+) -> None:
+    pretrained, cut = load_bundle(**options), min(cut, len(words) - 1)
+    sampling: dict[str, Any] = {"samples": 12, "repeats": 3, "seed": seed}
+    whole = measure_surprisal(pretrained, make_text(words), **sampling)
+    start = measure_surprisal(pretrained, make_text(words[:cut]), **sampling)
+    assert print_rows(start.tokens) == print_rows(whole.tokens)[:cut]
+    assert print_rows(start.mentions) == print_rows(whole.mentions)[: len(start.mentions)]
+    later = whole.mentions[len(start.mentions) :]
+    assert all((row.sentence_id, row.first_token_id) > locate(start.tokens[-1]) for row in later)
+
+
+def locate(row: TokenRow) -> tuple[int, int]:
+    return row.sentence_id, row.token_id
+
+
+@settings(max_examples=10, deadline=None)
+@given(words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))
+def test_surprisals_add_up_to_the_probability_of_the_text(words: list[str]) -> None:
+    found = measure_surprisal(load_bundle(), make_text(words), samples=9, sentence_ends=True)
+    assert found.total == pytest.approx(-found.log_prob / math.log(2), abs=1e-9)
+
+
+def test_chunks_have_the_same_borders_in_every_text() -> None:
+    for length in (1, 31, 32, 33, 500, 3_000):
+        chunks = list(cut_steadily(length))
+        assert [stop for _, stop, _ in chunks[:-1]] == [full for _, _, full in chunks[:-1]]
+        assert chunks == [(a, min(b, length), c) for a, b, c in cut_steadily(5_000) if a < length]
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.3])
+def test_collapsed_particles_estimate_the_sum_over_all_analyses(sigma: float) -> None:
+    """Every word's estimate is unbiased: on average over seeds it is what enumeration gives."""
+    pretrained, documents = make_bundle(std=0.7, sigma=sigma)
+    model, proposal = pretrained.get("generative"), pretrained.get("causal")
+    document = cut_document(documents[0], 4)
+    options: dict[str, Any] = {"particles": 5, "by_seed_alone": True, "make": BelievingFilter}
+    estimates = []
+    for seed in range(60):
+        (found,) = make_filters(
+            model, proposal, document, seed=seed, islands=8, collapse=True, referents=True, **options
+        )
+        for chunk in SteadyReadings(document).read_both(model, proposal):
+            found.watch(chunk.stop - chunk.start)
+            estimates.append(np.exp(found.advance(chunk, end=len(document))[:, -1]))
+    probs = np.concatenate(estimates)
+    if sigma == 0:  # the enumeration has no noise
+        exact = math.exp(enumerate_log_prob(model, document))
+        assert probs.mean() == pytest.approx(exact, abs=4 * probs.std() / math.sqrt(len(probs)))
+    plain = make_filters(model, proposal, document, particles=4_000, seed=1)[0]
+    for chunk in SteadyReadings(document).read_both(model, proposal):
+        (log_prob,) = plain.advance(chunk, end=len(document))[:, -1]
+    assert math.log(probs.mean()) == pytest.approx(log_prob, abs=0.05)
+
+
+def test_equal_particles_are_one() -> None:
+    pretrained, documents = make_bundle(std=0.7)
+    model, proposal = pretrained.get("generative"), pretrained.get("causal")
+    (found,) = make_filters(model, proposal, documents[0], particles=500, collapse=True)
+    for chunk in SteadyReadings(documents[0]).read_both(model, proposal):
+        found.advance(chunk, end=len(documents[0]))
+    assert found.copies.sum() == 500
+    assert len(found.copies) < 250
+
+
+def test_beliefs_are_the_posterior_given_the_words_so_far() -> None:
+    """By enumeration of a text of one word: P(R > 0 | x) and P(new | R > 0)."""
+    pretrained, documents = make_bundle(std=0.7)
+    model, proposal = pretrained.get("generative"), pretrained.get("causal")
+    document = cut_document(documents[0], 3)
+    reader = estimate_words(model, proposal, document, particles=2_000, repeats=4).reader
+    assert reader is not None
+    assert reader.mention_starts[0] == pytest.approx(reader.mention_found[0])
+    assert reader.referent[0] == pytest.approx(0.0) and reader.entropy[0] == pytest.approx(0.0)  # who else?
+    assert (reader.mention_starts <= reader.mention_found + 1e-12).all()
+    assert ((reader.entity >= 0) == (reader.mention_found >= 0.5)).all()
+    assert (reader.entity <= np.arange(3)).all()
