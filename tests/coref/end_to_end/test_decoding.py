@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from entitynlm.coref.end_to_end.clusters import WIDTH, ClusterWeights
 from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
+from entitynlm.coref.end_to_end.network import PairScores
 from entitynlm.coref.end_to_end.pair_features import MentionTable
 from entitynlm.text.document import Document
 
@@ -26,13 +28,16 @@ def test_a_mention_joins_the_cluster_with_the_largest_sum() -> None:
     table = MentionTable(Document("d", tuple("abcd")), [(n, n + 1) for n in range(4)])
     scores = {(1, 0): -9.0, (2, 0): 9.0, (2, 1): -9.0, (3, 0): 1.0, (3, 1): 1.2, (3, 2): 1.0}
 
-    def score_pairs(sides: Any, mentions: Any, pairs: Any) -> torch.Tensor:
+    def score_pairs(sides: Any, mentions: Any, pairs: Any) -> PairScores:
         keys = zip(pairs.mention.tolist(), pairs.antecedent.tolist(), strict=True)
-        return torch.tensor([scores[key] for key in keys])
+        found = torch.tensor([scores[key] for key in keys])
+        return PairScores(found, torch.zeros(len(found), 1))
 
+    zeros = np.zeros(1, np.float32)
     network: Any = SimpleNamespace(
         project_mentions=lambda vectors: None,
         score_pairs=score_pairs,
+        cluster_weights=ClusterWeights(np.zeros((1 + 1 + WIDTH, 1), np.float32), zeros, zeros, zeros),
         score_none=lambda vectors, mentions, rows: torch.zeros(4)[rows],
     )
     clusters, sure = cluster_mentions(network, torch.zeros(4, 1), table)

@@ -10,7 +10,9 @@ from entitynlm.coref.end_to_end.inputs import WordList, describe_words
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
 from entitynlm.text.document import Document
 
-SMALL = NetworkSizes(6, 4, 2, projected=8, embedding=4, shape=2, lstm=4, span=10, pair=6, product=5)
+SMALL = NetworkSizes(
+    6, 4, 2, projected=8, embedding=4, shape=2, lstm=4, span=10, pair=6, product=5, message=3, cluster=4
+)
 
 
 @pytest.fixture

@@ -54,13 +54,14 @@ def test_blocks_are_compared_as_the_whole_is(table: MentionTable) -> None:
     assert np.array_equal(np.concatenate([part.antecedent for part in parts]), whole.antecedent)
 
 
-def test_further_back_only_the_same_head_is_compared(
+def test_further_back_only_nouns_and_then_the_same_head_are_compared(
     table: MentionTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pair_features, "RECENT", 2)
+    monkeypatch.setattr(pair_features, "NOUNS", 5)
     pairs = table.pair(0, table.size)
     own = pairs.antecedent[pairs.mention == 9].tolist()
-    assert own == [8, 7, 0]  # "Mary Lee"
+    assert own == [8, 7, 5, 0]  # "Mary Lee"; 5 is a noun, 0 has the same head
     assert pairs.antecedent[pairs.mention == 8].tolist() == [7, 6]  # a pronoun
 
 

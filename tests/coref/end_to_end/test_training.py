@@ -7,6 +7,8 @@ import math
 import numpy as np
 import torch
 
+from entitynlm.coref.end_to_end.clusters import ClusterMemory
+from entitynlm.coref.end_to_end.decoding import arrange_scores, cluster_mentions
 from entitynlm.coref.end_to_end.inputs import WordList
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
 from entitynlm.coref.end_to_end.pair_features import MentionTable
@@ -14,7 +16,19 @@ from entitynlm.coref.end_to_end.training import Example, Trainer, TrainingSettin
 from entitynlm.text.document import Document, Mention
 
 SIZES = NetworkSizes(
-    6, 1, 1, projected=8, embedding=4, shape=2, lstm=4, span=10, pair=6, product=5, dropout=0.0
+    6,
+    1,
+    1,
+    projected=8,
+    embedding=4,
+    shape=2,
+    lstm=4,
+    span=10,
+    pair=6,
+    product=5,
+    message=3,
+    cluster=4,
+    dropout=0.0,
 )
 STORY = Document(
     "d",
@@ -51,17 +65,34 @@ def test_the_link_loss_is_that_of_all_true_antecedents() -> None:
     entities = np.array([0, 1, 0, -1])
     vectors = torch.randn(4, 10)
     pairs = table.pair(0, 4)
-    scores = network.score_pairs(network.project_mentions(vectors), table, pairs).tolist()
-    none = network.score_none(vectors, table).tolist()
-    expected = 0.0
-    for mention in range(4):
-        own = [
-            (j, s) for i, j, s in zip(pairs.mention, pairs.antecedent, scores, strict=True) if i == mention
-        ]
-        total = sum(math.exp(s) for _, s in own) + math.exp(none[mention])
-        right = [math.exp(s) for j, s in own if entities[j] == entities[mention] >= 0]
-        expected -= math.log((sum(right) or math.exp(none[mention])) / total)
-    assert math.isclose(float(link_loss(network, vectors, table, entities)), expected / 4, rel_tol=1e-5)
+    scored = network.score_pairs(network.project_mentions(vectors), table, pairs)
+    none = network.score_none(vectors, table)
+    clusters = np.array([0, 1, 0, 2])
+    arranged = arrange_scores(0, pairs, scored, none)
+    groups, _ = ClusterMemory(table).follow(arranged, network.cluster_weights, clusters)
+    gain = network.score_clusters(scored.messages[groups.order], groups.sizes, groups.features)
+    each = gain.repeat_interleave(torch.from_numpy(groups.sizes)).tolist()
+    total = none.exp().tolist()
+    right = [0.0] * 4
+    for pair, more in zip(groups.order.tolist(), each, strict=True):
+        mention, antecedent = pairs.mention[pair], pairs.antecedent[pair]
+        probability = math.exp(float(scored.scores[pair]) + more)
+        total[mention] += probability
+        right[mention] += probability * (entities[antecedent] == entities[mention] >= 0)
+    true = [own or math.exp(alone) for own, alone in zip(right, none.tolist(), strict=True)]
+    expected = sum(math.log(a / b) for a, b in zip(total, true, strict=True)) / 4
+    assert math.isclose(float(link_loss(network, vectors, table, entities)), expected, rel_tol=1e-5)
+
+
+@torch.no_grad()
+def test_the_networks_own_clusters_are_those_of_decoding() -> None:
+    """Where true and found clusters agree, it does not matter which ones a mention is compared with."""
+    network = EndToEndNetwork(SIZES).eval()
+    table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])
+    vectors = torch.randn(4, 10)
+    found = np.array(cluster_mentions(network, vectors, table)[0])
+    losses = [float(link_loss(network, vectors, table, found, own=own)) for own in (False, True)]
+    assert math.isclose(*losses, rel_tol=1e-6)
 
 
 def test_a_document_is_learned_by_heart() -> None:

@@ -6,10 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from entitynlm.characters.identity import IdentityRules
-from entitynlm.coref.end_to_end.network import EndToEndNetwork
-from entitynlm.coref.end_to_end.pair_features import MentionTable
+from entitynlm.coref.end_to_end.clusters import ClusterMemory, ScoredPairs
+from entitynlm.coref.end_to_end.network import EndToEndNetwork, PairScores
+from entitynlm.coref.end_to_end.pair_features import MentionTable, Pairs
 from entitynlm.model.encoding.preprocessing import IntArray
 
 BLOCK = 64
@@ -33,44 +35,22 @@ def choose_spans(first: IntArray, last: IntArray, scores: np.ndarray, threshold:
 
 @torch.no_grad()
 def cluster_mentions(
-    network: EndToEndNetwork,
-    vectors: torch.Tensor,
-    mentions: MentionTable,
-    rules: IdentityRules | None = None,
+    network: EndToEndNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
 ) -> tuple[list[int], list[float]]:
-    """The cluster of each mention, numbered from 0, and how probable the decision was.
-
-    A mention joins the cluster whose members' antecedent probabilities have the largest sum, if that is larger than the
-    probability of no antecedent; what ``rules`` exclude is none of them.
-    """
-    clusters, probabilities = np.zeros(mentions.size, dtype=np.int64), np.ones(mentions.size)
-    count = 0
-    sides = network.project_mentions(vectors)
+    """The cluster of each mention, numbered from 0, and how probable the decision was; ``rules`` may exclude clusters."""
+    memory, sides = ClusterMemory(mentions), network.project_mentions(vectors)
+    probabilities: list[float] = []
     for low, high in pairwise([*range(0, mentions.size, BLOCK), mentions.size]):
         pairs = mentions.pair(low, high)
-        scores = network.score_pairs(sides, mentions, pairs).numpy()
-        none = network.score_none(vectors, mentions, slice(low, high)).numpy()
-        bounds = np.searchsorted(pairs.mention, np.arange(low, high + 1))
-        for number, (start, stop) in enumerate(pairwise(bounds.tolist()), start=low):
-            own, alone = scores[start:stop], none[number - low]
-            clusters[number] = count
-            if len(own):
-                highest = max(float(own.max()), float(alone))
-                weights, weight = np.exp(own - highest), np.exp(alone - highest)
-                sums = np.bincount(clusters[pairs.antecedent[start:stop]], weights)
-                _exclude(sums, number, rules)
-                if sums.max() > weight:
-                    clusters[number], weight = sums.argmax(), sums.max()
-                probabilities[number] = weight / (sums.sum() + np.exp(alone - highest))
-            if rules:
-                known = rules.find_entity(number)
-                clusters[number] = clusters[number] if known is None else known
-                rules.note(number, int(clusters[number]))
-            count += clusters[number] == count
-    return clusters.tolist(), probabilities.tolist()
+        scores = network.score_pairs(sides, mentions, pairs)
+        none = network.score_none(vectors, mentions, slice(low, high))
+        scored = arrange_scores(low, pairs, scores, none)
+        probabilities += memory.follow(scored, network.cluster_weights, rules=rules)[1].tolist()
+    return memory.clusters.tolist(), probabilities
 
 
-def _exclude(sums: np.ndarray, number: int, rules: IdentityRules | None) -> None:
-    """Set the probabilities of clusters that a mention may not join to zero, as long as they are the largest."""
-    while rules and sums.max() > 0 and not rules.allows(number, int(sums.argmax())):
-        sums[sums.argmax()] = 0.0
+def arrange_scores(low: int, pairs: Pairs, scores: PairScores, none: Tensor) -> ScoredPairs:
+    """The network's scores of the mentions from ``low`` on, as the compiled loop takes them."""
+    bounds = np.searchsorted(pairs.mention, np.arange(low, low + len(none) + 1))
+    numbers = (part.detach().numpy() for part in (*scores, none))
+    return ScoredPairs(low, bounds, pairs.antecedent, *numbers)

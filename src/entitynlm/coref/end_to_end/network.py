@@ -3,6 +3,8 @@
     x_t      = [BiLSTM over (W z_t, word, shape); ReLU(W z_t)]       z_t the language model's state after word t, standardised
     s(a, b)  = mention score of the words a … b, from x_a, x_b, an attention-weighted mean of what is between, and the width
     s(i, j)  = score of mention j as an antecedent of mention i, from both, their product, and features of the pair
+    s(i, C)  = what the cluster C as a whole adds to these for its members, from what was computed for its pairs with i (pooled),
+               and features of the cluster
     s(i, 0)  = score of no antecedent
 
 Only spans are scored that begin at a likely first word and end at a likely last one, so that long spans cost little.
@@ -17,11 +19,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES, ClusterWeights
 from entitynlm.coref.end_to_end.inputs import ROW, SHAPES, WordInputs
 from entitynlm.coref.end_to_end.pair_features import (
     CLASSES,
     MENTION_FEATURES,
     PAIR_FEATURES,
+    Floats,
     MentionTable,
     Pairs,
 )
@@ -50,6 +54,8 @@ class NetworkSizes:
     span: int = 200
     pair: int = 160
     product: int = 96
+    message: int = 32
+    cluster: int = 64
     longest: int = 40
     dropout: float = 0.2
 
@@ -78,6 +84,13 @@ class MentionProjections(NamedTuple):
     left: Tensor
     right: Tensor
     factors: Tensor
+
+
+class PairScores(NamedTuple):
+    """Of N pairs: scores (N,), and vectors (N, d) that are pooled over the members of a cluster."""
+
+    scores: Tensor
+    messages: Tensor
 
 
 class EndToEndNetwork(nn.Module):
@@ -109,6 +122,12 @@ class EndToEndNetwork(nn.Module):
         self.features = nn.Linear(len(PAIR_FEATURES), sizes.pair)
         self.class_pairs = nn.Embedding(CLASSES * CLASSES, sizes.pair)
         self.antecedent = nn.Linear(sizes.pair, 1)
+        self.message = nn.Linear(sizes.pair, sizes.message)
+        self.cluster = nn.Sequential(
+            nn.Linear(2 * sizes.message + len(CLUSTER_FEATURES), sizes.cluster),
+            nn.ReLU(),
+            nn.Linear(sizes.cluster, 1),
+        )
         self.none = nn.Sequential(
             nn.Linear(sizes.span + len(MENTION_FEATURES), sizes.span // 2),
             nn.ReLU(),
@@ -182,16 +201,28 @@ class EndToEndNetwork(nn.Module):
     def project_mentions(self, vectors: Tensor) -> MentionProjections:
         return MentionProjections(self.left(vectors), self.right(vectors), self.factors(vectors))
 
-    def score_pairs(self, sides: MentionProjections, mentions: MentionTable, pairs: Pairs) -> Tensor:
-        """(N,) scores of pairs of a mention and an earlier one."""
+    def score_pairs(self, sides: MentionProjections, mentions: MentionTable, pairs: Pairs) -> PairScores:
+        """Pairs of a mention and an earlier one."""
         i, j = torch.from_numpy(pairs.mention), torch.from_numpy(pairs.antecedent)
         hidden = sides.left[i] + sides.right[j] + self.product(sides.factors[i] * sides.factors[j])
         classes = torch.from_numpy(
             mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
         )
         hidden = hidden + self.features(torch.from_numpy(pairs.features)) + self.class_pairs(classes)
-        scores: Tensor = self.antecedent(hidden.relu()).squeeze(1)
+        hidden = self._drop_units(hidden.relu())
+        return PairScores(self.antecedent(hidden).squeeze(1), self.message(hidden))
+
+    def score_clusters(self, messages: Tensor, sizes: IntArray, features: Floats) -> Tensor:
+        """(C,) what is added to the scores of a mention and all members of a cluster, whose pairs lie one after the other."""
+        lengths = torch.from_numpy(sizes)
+        pooled = [torch.segment_reduce(messages, kind, lengths=lengths, axis=0) for kind in ("max", "mean")]
+        scores: Tensor = self.cluster(torch.cat([*pooled, torch.from_numpy(features)], 1)).squeeze(1)
         return scores
+
+    @property
+    def cluster_weights(self) -> ClusterWeights:
+        inner, inner_bias, outer, outer_bias = (value.detach().numpy() for value in self.cluster.parameters())
+        return ClusterWeights(np.ascontiguousarray(inner.T), inner_bias, outer[0], outer_bias)
 
     def score_none(self, vectors: Tensor, mentions: MentionTable, rows: slice = slice(None)) -> Tensor:
         """(M,) scores of having no antecedent."""

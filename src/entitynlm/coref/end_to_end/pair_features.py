@@ -22,8 +22,11 @@ from entitynlm.text.english import DETERMINERS, OBJECTIVE_PRONOUNS, PLURAL, POSS
 
 Floats = npt.NDArray[np.float32]
 
-RECENT = 250
-"""Mentions before a mention that may be its antecedent; those further back only if they have the same head, so many of them:"""
+RECENT, NOUNS = 60, 250
+"""Mentions before a mention that may be its antecedent, and how far back nouns and names may be antecedents of such.
+
+Those further back may be if they have the same head, so many of them:
+"""
 REPEATED = 20
 FORMS = ("i", "you", "he", "she", "it", "we", "they", "this", "that", "who")
 DETERMINER_KINDS = ("definite", "indefinite", "demonstrative", "possessive", "none", "bare")
@@ -158,7 +161,7 @@ class MentionTable:
         mention = np.repeat(np.arange(low, high), counts)
         nearness = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         antecedent = mention - 1 - nearness
-        far = [(i, j) for i in range(max(low, RECENT + 1), high) for j in self._repeat_head(i)]
+        far = [(i, j) for i in range(max(low, RECENT + 1), high) for j in self._look_back(i)]
         if far:
             more = np.array(far, dtype=np.int64)
             mention, antecedent = (
@@ -169,14 +172,15 @@ class MentionTable:
             mention, antecedent = mention[order], antecedent[order]
         return Pairs(mention, antecedent, self._compare(mention, antecedent))
 
-    def _repeat_head(self, mention: int) -> list[int]:
-        """Mentions with the same head that are too far back to be compared for another reason."""
+    def _look_back(self, mention: int) -> list[int]:
+        """Nouns and names before the recent mentions that a noun or a name may refer to."""
         if self.pronoun[mention]:
             return []
-        found: list[int] = []
-        earlier = int(self.previous_head[mention])
-        while earlier >= 0 and len(found) < REPEATED:
-            if earlier < mention - RECENT:
+        low = max(mention - NOUNS, 0)
+        found: list[int] = (np.flatnonzero(~self.pronoun[low : mention - RECENT]) + low).tolist()
+        most, earlier = len(found) + REPEATED, int(self.previous_head[mention])
+        while earlier >= 0 and len(found) < most:
+            if earlier < low:
                 found.append(earlier)
             earlier = int(self.previous_head[earlier])
         return found

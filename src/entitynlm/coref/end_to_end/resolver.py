@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.characters.identity import IdentityRules
+from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES
 from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
 from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
@@ -25,6 +26,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document, Span
 
+FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
 BLOCK = 2048
 """Words that are read at a time."""
 HEIGHT = 0.6
@@ -79,12 +81,12 @@ class EndToEndResolver:
             "layer": self.layer,
             "language_model": self.digest,
             "threshold": self.threshold,
-            "features": [*PAIR_FEATURES, *MENTION_FEATURES],
+            "features": FEATURES,
         }
 
     @classmethod
     def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EndToEndResolver:
-        if settings["features"] != [*PAIR_FEATURES, *MENTION_FEATURES]:
+        if settings["features"] != FEATURES:
             raise ModelError(
                 "the end-to-end resolver of this model was made with other features, by another version"
             )

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from entitynlm.coref.end_to_end.clusters import ClusterMemory
+from entitynlm.coref.end_to_end.decoding import arrange_scores
 from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes, WordVectors
-from entitynlm.coref.end_to_end.pair_features import MentionTable
+from entitynlm.coref.end_to_end.pair_features import NOUNS, REPEATED, MentionTable
 from entitynlm.coref.end_to_end.resolver import (
     EndToEndResolver,
     choose_layer,
@@ -45,6 +47,7 @@ class TrainingSettings:
     :param hidden_words: the share of words whose embeddings are hidden.
     :param gold_only: how often annotated mentions are linked without those that were found.
     :param found: log-odds from which a span counts as found.
+    :param own_clusters: how often a mention is compared with clusters that the network found, not with the true ones.
     :param average: decay of the running average of the weights, which is what is kept.
     """
 
@@ -54,6 +57,7 @@ class TrainingSettings:
     hidden_words: float = 0.15
     gold_only: float = 0.3
     found: float = -0.5
+    own_clusters: float = 0.5
     average: float = 0.99
     seed: int = 1
 
@@ -145,11 +149,12 @@ class Trainer:
             found = list(zip(first[best].tolist(), (last[best] + 1).tolist(), strict=True))
         spans = sorted({*example.spans, *found}, key=lambda span: (span[0], -span[1]))
         if spans:
-            losses["links"] = self._compute_link_loss(example, read, spans, losses)
+            own = link_found and float(torch.rand(1, generator=self.draws)) < self.settings.own_clusters
+            losses["links"] = self._compute_link_loss(example, read, spans, losses, own=own)
         return losses
 
     def _compute_link_loss(
-        self, example: Example, read: WordVectors, spans: list[Span], losses: dict[str, Tensor]
+        self, example: Example, read: WordVectors, spans: list[Span], losses: dict[str, Tensor], *, own: bool
     ) -> Tensor:
         network = self.network
         table = MentionTable(example.document, spans)
@@ -162,7 +167,7 @@ class Trainer:
                 example.types[typed],
             )
         vectors = network.embed_mentions(network.join(read, scored, table.head), table.classes)
-        return link_loss(network, vectors, table, entities)
+        return link_loss(network, vectors, table, entities, own=own)
 
     def finish(self) -> EndToEndNetwork:
         """The network with the average weights, rounded as they are stored."""
@@ -171,21 +176,33 @@ class Trainer:
         return self.network.eval()
 
 
-def link_loss(network: EndToEndNetwork, vectors: Tensor, table: MentionTable, entities: IntArray) -> Tensor:
-    """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all."""
+def link_loss(
+    network: EndToEndNetwork, vectors: Tensor, table: MentionTable, entities: IntArray, *, own: bool = False
+) -> Tensor:
+    """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all.
+
+    :param own: the clusters before a mention are those that the network finds, not the true ones.
+    """
     pairs = table.pair(0, table.size)
-    scores = network.score_pairs(network.project_mentions(vectors), table, pairs)
+    scored = network.score_pairs(network.project_mentions(vectors), table, pairs)
     none = network.score_none(vectors, table)
-    right = (entities[pairs.mention] == entities[pairs.antecedent]) & (entities[pairs.mention] >= 0)
-    starts = np.searchsorted(pairs.mention, np.arange(table.size))
-    widest = int(np.bincount(pairs.mention, minlength=1).max()) if len(pairs.mention) else 0
-    row = torch.from_numpy(pairs.mention)
-    column = torch.from_numpy(np.arange(len(pairs.mention)) - starts[pairs.mention])
-    padded = scores.new_full((table.size, widest + 1), -math.inf)
-    padded[row, column] = scores
+    alone = np.where(entities < 0, entities.max() + 1 + np.arange(table.size), entities)
+    clusters = None if own else np.unique(alone, return_inverse=True)[1]
+    arranged = arrange_scores(0, pairs, scored, none)
+    groups, _ = ClusterMemory(table).follow(arranged, network.cluster_weights, clusters)
+    padded = none.new_full((table.size, NOUNS + REPEATED + 1), -math.inf)
+    truth = torch.zeros(padded.shape, dtype=torch.bool)
+    if len(groups.order):
+        order, sizes, features = groups
+        rows = torch.from_numpy(order)
+        gain = network.score_clusters(scored.messages[rows], sizes, features)
+        mention, antecedent = pairs.mention[order], pairs.antecedent[order]
+        column = np.arange(len(order)) - np.searchsorted(mention, mention)
+        at = torch.from_numpy(mention), torch.from_numpy(column)
+        padded[at] = scored.scores[rows] + gain.repeat_interleave(torch.from_numpy(sizes))
+        right = (entities[mention] == entities[antecedent]) & (entities[mention] >= 0)
+        truth[at] = torch.from_numpy(right)
     padded[:, -1] = none
-    truth = torch.zeros(table.size, widest + 1, dtype=torch.bool)
-    truth[row, column] = torch.from_numpy(right)
     truth[:, -1] = ~truth.any(1)
     true = padded.masked_fill(~truth, -math.inf).logsumexp(1)
     return (padded.logsumexp(1) - true).mean()
