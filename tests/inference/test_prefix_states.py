@@ -52,6 +52,15 @@ def test_the_order_of_questions_changes_nothing(networks: tuple[EntityNetwork, E
         assert np.allclose(summarise(jumping.before(t)), expected[t], atol=1e-9)
 
 
+def test_reading_ahead_changes_nothing_and_saves_words(
+    networks: tuple[EntityNetwork, EntityNetwork],
+) -> None:
+    plain, prepared = make_states(networks), make_states(networks)
+    prepared.prepare(len(WORDS))
+    assert plain.count_missing(20) == 20 and prepared.count_missing(20) <= prefix_states.LEAST_GAP
+    assert_same(plain.before(20), prepared.before(20))
+
+
 def test_chunks_change_nothing(
     networks: tuple[EntityNetwork, EntityNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:

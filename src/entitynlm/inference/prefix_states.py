@@ -157,7 +157,7 @@ class PrefixStates:
         (start,) = make_filters(model, proposal, document, by_seed_alone=True, check_every=1, **options)
         start.first_spans = np.full((particles, 0, 2), -1, dtype=np.int32)
         self._filters: dict[int, FollowedFilter] = {0: start}  # by the number of words that were read
-        self._latest = start.fork()
+        self._latest, self._front = start.fork(), start.fork()
 
     def before(self, t: int) -> Belief:
         """What is believed before word t (from 0)."""
@@ -179,15 +179,28 @@ class PrefixStates:
         return Belief(weights[chosen] / weights[chosen].sum(), states, tuple(spans), tables, t - start)
 
     def advance(self, t: int) -> None:
-        """Read the words before t."""
+        """Read the words before t, for a question about it."""
+        self._latest = self._move(self._latest, t)
+
+    def prepare(self, t: int) -> None:
+        """Read the words before t ahead of any question, so that copies of the filter are there when one comes."""
+        self._front = self._move(self._front, t)
+
+    def count_missing(self, t: int) -> int:
+        """How many words would have to be read for a question about word t."""
+        places = [*self._filters, self._latest.position]
+        return t - max(place for place in places if place <= t)
+
+    def _move(self, reached: FollowedFilter, t: int) -> FollowedFilter:
         nearest = max(place for place in self._filters if place <= t)
-        if not nearest <= self._latest.position <= t:
-            self._latest = self._filters[nearest].fork()
-        while (position := self._latest.position) < t:
+        if not nearest <= reached.position <= t:
+            reached = self._filters[nearest].fork()
+        while (position := reached.position) < t:
             if position % self._gap == 0 and position not in self._filters:
-                self._filters[position] = self._latest.fork()
+                self._filters[position] = reached.fork()
             start, tables = self.tables.find(position)
             at = position - start
             chunk = Chunk(position, position + 1, *(slice_tables(table, at, at + 1) for table in tables))
-            self._latest.advance(chunk, end=position + self._model.config.max_length + 2)
-            self._latest.sample_sizes.clear()
+            reached.advance(chunk, end=position + self._model.config.max_length + 2)
+            reached.sample_sizes.clear()
+        return reached

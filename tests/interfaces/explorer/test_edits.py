@@ -9,7 +9,7 @@ import pytest
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.explorer.edits import edit
 from entitynlm.interfaces.explorer.texts import Version
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Quotation
 
 TOKENS = tuple("Ann saw Bo and she saw him there .".split())
 MENTIONS = (Mention(0, 1, "a"), Mention(2, 3, "b"), Mention(4, 5, "a"), Mention(6, 7, "b"))
@@ -59,6 +59,12 @@ def test_entities_are_merged_split_and_renamed() -> None:
 def test_what_makes_no_sense_is_refused(action: Any, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         edit(START, action, **fields)
+
+
+def test_a_merged_speaker_still_says_what_was_said() -> None:
+    said = Version(START.document.with_quotations([Quotation(1, 3, "b", "a")]))
+    (quotation,) = edit(said, "merge", entity="b", to_entity="a").document.quotations
+    assert (quotation.speaker, quotation.addressee) == ("a", "a")
 
 
 def test_a_merge_keeps_no_span_twice() -> None:

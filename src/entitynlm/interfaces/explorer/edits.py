@@ -138,7 +138,16 @@ def _merge(version: Version, entity: str, into: str) -> Version:
     types = {**document.entity_types}
     if into not in types and entity in types:
         types[into] = types[entity]
-    return _put(version, moved, "merge two entities", types)
+    said = [
+        replace(
+            quotation,
+            speaker=into if quotation.speaker == entity else quotation.speaker,
+            addressee=into if quotation.addressee == entity else quotation.addressee,
+        )
+        for quotation in document.quotations
+    ]
+    merged = _put(version, moved, "merge two entities", types)
+    return replace(merged, document=merged.document.with_quotations(said))
 
 
 def _split(version: Version, entity: str, span: Span) -> Version:

@@ -6,6 +6,7 @@ are weighed). The other also knows the mentions before it as they are marked, an
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -18,6 +19,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.prefix_states import Belief, PrefixStates, TextTables
 from entitynlm.inference.story_state import EntityStates, StoryState, create_entities, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
+from entitynlm.interfaces.explorer.models import Busy
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -31,6 +33,8 @@ SHOWN_REFERENTS = 7
 SHOWN_WORDS = 8
 SHOWN_LENGTHS = 6
 LONGEST_NAME = 4  # tokens, of a referent whose first mention is not marked
+PATIENCE = 4.0  # seconds that a question about a far word may read on for
+AT_ONCE = 32  # words that are read between two looks at the clock
 STATES_APART = 32  # words between two states that are kept, in reading along mentions
 
 
@@ -134,7 +138,18 @@ class AlongWords(Reader):
         self._states = PrefixStates(self.network, pretrained.get("causal"), self.encoded)
 
     def believe(self, t: int) -> Belief:
+        end = time.monotonic() + PATIENCE
+        while (missing := self._states.count_missing(t)) > AT_ONCE:
+            if time.monotonic() > end:
+                raise Busy(
+                    f"the model is reading the text word by word and is at word {t - missing}; try again soon"
+                )
+            self._states.advance(t - missing + AT_ONCE)
         return self._states.before(t)
+
+    def prepare(self, t: int) -> None:
+        """Read on to word t ahead of any question."""
+        self._states.prepare(min(t, len(self.encoded)))
 
 
 class AlongMentions(Reader):
@@ -228,7 +243,7 @@ class Answers:
             "starts": min(1.0, expected.starts),
             "inside": min(1.0, expected.inside),
             "open": [
-                {"name": named[start].name, "entity": named[start].entity, "probability": weight}
+                {"name": named[start].name, "entity": named[start].entity, "probability": min(1.0, weight)}
                 for start, weight in sorted(expected.open.items(), key=lambda pair: -pair[1])[:3]
             ],
             "referents": referents,
@@ -286,7 +301,12 @@ class Answers:
         return self._top(mixed)
 
     def _top(self, probs: np.ndarray) -> list[dict[str, Any]]:
-        top = np.argsort(-probs, kind="stable")[:SHOWN_WORDS]
+        some = (
+            np.argpartition(-probs, SHOWN_WORDS)[:SHOWN_WORDS]
+            if len(probs) > SHOWN_WORDS
+            else np.arange(len(probs))
+        )
+        top = some[np.lexsort((some, -probs[some]))]
         return [{"word": self._show(int(number)), "probability": float(probs[number])} for number in top]
 
     def _show(self, number: int) -> str:

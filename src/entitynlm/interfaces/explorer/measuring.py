@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.inference.readings import CHUNK, Chunk, Readings, ReadText
 from entitynlm.inference.scoring import score_document
+from entitynlm.interfaces.explorer.expectation import AT_ONCE, AlongWords
 from entitynlm.interfaces.explorer.jobs import Job
 from entitynlm.interfaces.explorer.models import ModelShelf
 from entitynlm.interfaces.explorer.texts import Analysis, Measured, Text
@@ -78,3 +80,18 @@ def measure_analysis(models: ModelShelf, text: Text, analysis: Analysis, job: Jo
     with analysis.lock:
         if analysis.stamp == stamp:
             analysis.store(Measured(stamp, report, score))
+
+
+def read_ahead(models: ModelShelf, text: Text, analysis: Analysis, job: Job) -> None:
+    """Read the text word by word before anybody steps through it, a few words at a time: questions come between."""
+    pretrained = models.get(analysis.model)
+    if pretrained.untrained or "causal" not in pretrained.networks:
+        return
+    job.enter("reading word by word", len(text.document))
+    with analysis.lock:
+        analysis.along_words = analysis.along_words or AlongWords(pretrained, text.document)
+    for t in range(AT_ONCE, len(analysis.along_words.encoded) + AT_ONCE, AT_ONCE):
+        job.check()
+        with models.use(analysis.model, wait=3600.0), analysis.lock:
+            analysis.along_words.prepare(t)
+        time.sleep(0.002)  # whoever waits for the lock gets it

@@ -289,6 +289,8 @@ class Routes:
         analysis = text.get(number)
         if at >= len(text.document):
             raise Missing(f"the text has {len(text.document)} words")
+        if (known := analysis.answers.get((analysis.stamp, by, at))) is not None:
+            return known
         pretrained = self._get_model(analysis.model)
         with self.models.use(analysis.model, wait=ANSWER_WITHIN), Locked(analysis, ANSWER_WITHIN):
             document, stamp = analysis.document, analysis.stamp
@@ -301,7 +303,7 @@ class Routes:
                 if analysis.along_mentions is None or analysis.along_mentions[0] != stamp:
                     analysis.along_mentions = stamp, AlongMentions(pretrained, document)
                 reader = analysis.along_mentions[1]
-            return Answers(reader, document).answer(at, by=by)
+            return analysis.remember((stamp, by, at), Answers(reader, document).answer(at, by=by))
 
     def _get_model(self, name: str) -> Any:
         if not self.models.is_loaded(name):

@@ -246,8 +246,15 @@ class Step(BaseModel):
     pieces: bool = False
 
 
+class Quote(BaseModel):
+    start: int
+    text: str
+
+
 class TimelineRow(EntityInfo):
     marks: list[tuple[int, int]]
+    quoted: int
+    quotes: list[Quote]
 
 
 class Node(BaseModel):

@@ -11,12 +11,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.explorer.jobs import Job, Worker
 from entitynlm.interfaces.explorer.models import Busy, ModelShelf
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Quotation
 
 if TYPE_CHECKING:
     from entitynlm.inference.scoring import AnalysisScore
@@ -27,6 +27,7 @@ MOST_TEXTS = 64
 MOST_WORDS = 400_000  # in all texts together
 MOST_WORDS_OF_A_TEXT = 200_000
 MOST_VERSIONS = 200
+MOST_ANSWERS = 2_000  # steps of an analysis that are kept
 MOST_MEASURED = 4  # versions of an analysis whose figures are kept
 
 
@@ -72,9 +73,16 @@ class Analysis:
         self.measured: Measured | None = None
         self._kept: OrderedDict[int, Measured] = OrderedDict()  # of the versions measured last, by stamp
         self.job: Job | None = None
+        self.ahead: Job | None = None  # reading ahead
         self.lock = threading.RLock()
         self.along_words: AlongWords | None = None
         self.along_mentions: tuple[int, AlongMentions] | None = None
+        self.quoted: tuple[int, tuple[Quotation, ...]] | None = (
+            None  # quotations that were found in a version, by its stamp
+        )
+        self.answers: OrderedDict[tuple[int, str, int], dict[str, Any]] = (
+            OrderedDict()
+        )  # steps, by stamp, reader and token
 
     @property
     def version(self) -> Version:
@@ -102,6 +110,13 @@ class Analysis:
         self.at += by
         self.measured = self._kept.get(self.stamp, self.measured)
         return self.stamp in self._kept
+
+    def remember(self, key: tuple[int, str, int], answer: dict[str, Any]) -> dict[str, Any]:
+        """Keep the answer to a step, and forget the oldest ones."""
+        self.answers[key] = answer
+        while len(self.answers) > MOST_ANSWERS:
+            self.answers.popitem(last=False)
+        return answer
 
     def store(self, measured: Measured) -> None:
         """Keep what was measured of the version that is shown, and that of a few others."""
@@ -135,8 +150,9 @@ class Text:
 
     def cancel(self) -> None:
         for analysis in self.analyses.values():
-            if analysis.job is not None:
-                analysis.job.cancel()
+            for job in (analysis.job, analysis.ahead):
+                if job is not None:
+                    job.cancel()
 
 
 class TextShelf:
@@ -146,13 +162,14 @@ class TextShelf:
         self,
         models: ModelShelf,
         measure: Callable[[ModelShelf, Text, Analysis, Job], None],
+        read_ahead: Callable[[ModelShelf, Text, Analysis, Job], None] | None = None,
         *,
         most_texts: int = MOST_TEXTS,
         most_words: int = MOST_WORDS,
     ) -> None:
-        self.models, self._measure = models, measure
+        self.models, self._measure, self._read_ahead = models, measure, read_ahead
         self.most_texts, self.most_words = most_texts, most_words
-        self.worker = Worker()
+        self.worker, self.ahead = Worker(), Worker()  # what people wait for, and what they may ask for next
         self._texts: OrderedDict[str, Text] = OrderedDict()
         self._lock = threading.Lock()
         self.dropped: OrderedDict[str, str] = OrderedDict()  # names of texts that had to make room, by id
@@ -208,7 +225,14 @@ class TextShelf:
     def analyse(self, text: Text, analysis: Analysis) -> None:
         """Measure the version that is shown, in the background; work on an earlier version stops."""
         self.stop(analysis)
-        analysis.job = self.worker.submit(lambda job: self._measure(self.models, text, analysis, job))
+        read_ahead = self._read_ahead if analysis.ahead is None else None
+
+        def work(job: Job) -> None:
+            self._measure(self.models, text, analysis, job)
+            if read_ahead is not None and analysis.ahead is None:
+                analysis.ahead = self.ahead.submit(lambda job: read_ahead(self.models, text, analysis, job))
+
+        analysis.job = self.worker.submit(work)
 
     def prepare(self, model: str) -> None:
         """Load a model in the background, before anybody asks for it."""
@@ -222,6 +246,7 @@ class TextShelf:
         for text in self.list():
             text.cancel()
         self.worker.close()
+        self.ahead.close()
 
 
 class Locked:

@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from entitynlm.characters.speech import add_quotations
 from entitynlm.coref.mention_forms import choose_names, show_name
 from entitynlm.interfaces.explorer.texts import Analysis, Text, TextShelf
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, count_cooccurrences
 from entitynlm.interfaces.report.drawings import average_in_bins, place_nodes
 from entitynlm.interfaces.report.page import find_gaps
-from entitynlm.text.document import Document, Mention
+from entitynlm.text.document import Document, Mention, Quotation
 
 BLOCK_WORDS = 300  # of a stretch that the page loads and lays out at once, at least
 CURVE_POINTS = 300
 SHOWN_MOVES = 60
+SHOWN_QUOTES = 3  # of an entity
 
 
 def describe_text(shelf: TextShelf, text: Text) -> dict[str, Any]:
@@ -177,6 +179,16 @@ def _describe_mention(
     }
 
 
+def find_quotations(analysis: Analysis) -> tuple[Quotation, ...]:
+    """What is said and by whom: the document's own quotations, else those that are found in it."""
+    document = analysis.document
+    if document.quotations:
+        return document.quotations
+    if analysis.quoted is None or analysis.quoted[0] != analysis.stamp:
+        analysis.quoted = analysis.stamp, add_quotations(document).quotations
+    return analysis.quoted[1]
+
+
 def draw(analysis: Analysis, start: int, stop: int) -> dict[str, Any]:
     """Timeline, surprisal curve and network of a stretch of the text."""
     document = analysis.document
@@ -189,12 +201,22 @@ def draw(analysis: Analysis, start: int, stop: int) -> dict[str, Any]:
     index = {number: place for place, number in enumerate(present)}
     edges = [(index[pair.first], index[pair.second], pair.sentences) for pair in pairs]
     places = place_nodes(len(present), edges) if present else np.zeros((0, 2))
+    said = [quotation for quotation in find_quotations(analysis) if start <= quotation.start < stop]
     counts = {number: owner.count(number) for number in set(owner)}
     return {
         "start": start,
         "stop": stop,
         "rows": [
-            {**entity, "marks": [[m.start, m.end] for m in inside if m.entity == entity["id"]]}
+            {
+                **entity,
+                "marks": [[m.start, m.end] for m in inside if m.entity == entity["id"]],
+                "quoted": sum(quotation.speaker == entity["id"] for quotation in said),
+                "quotes": [
+                    {"start": quotation.start, "text": " ".join(document.words(*quotation.span).split())}
+                    for quotation in said
+                    if quotation.speaker == entity["id"]
+                ][:SHOWN_QUOTES],
+            }
             for entity in entities
             if entity["number"] in counts
         ],

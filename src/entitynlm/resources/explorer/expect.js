@@ -1,7 +1,7 @@
 // What the model expects at the place where the reading is: the paper's first figure, at every word.
 
 import { ask, attempt } from "./api.js";
-import { bar, bits, h, percent } from "./dom.js";
+import { bar, bits, h, notice, percent } from "./dom.js";
 import { analysis, choose, colourOf, numberOf, path, state } from "./store.js";
 import { panes } from "./text.js";
 
@@ -15,12 +15,26 @@ export async function showExpectation(panel) {
   const numbers = [state.number, state.beside].filter(Boolean);
   const answers = [];
   for (const number of numbers) {
-    const found = await attempt(() => ask(`${path(number)}/step?at=${at}&by=${state.by}`, { signal }));
+    const found = await attempt(() => askPatiently(`${path(number)}/step?at=${at}&by=${state.by}`, signal));
     if (signal.aborted || state.tab !== "expect") return;
     answers.push(found);
   }
   const columns = numbers.map((number, index) => column(number, answers[index], numbers.length > 1));
   panel.replaceChildren(heading(at), chooseBy(), h("div", { class: numbers.length > 1 ? "beside" : "" }, columns));
+}
+
+// A model that is being loaded or is still reading answers later.
+async function askPatiently(url, signal) {
+  for (;;) {
+    try {
+      return await ask(url, { signal });
+    } catch (error) {
+      if (error.status !== 503 || signal.aborted) throw error;
+      notice(error.message);
+      await new Promise((done) => setTimeout(done, 800));
+      if (signal.aborted) return undefined;
+    }
+  }
 }
 
 function wordsAround(at) {

@@ -125,15 +125,21 @@ function network(drawing) {
 function characters(drawing) {
   if (!drawing.rows.length) return h("p", { class: "note" }, "No entity is mentioned in this stretch.");
   const rows = drawing.rows.map((row) => h("tr", {}, h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: () => choose({ entity: row.id, tab: "entities" }, "tab") }, `${numberOf(row.id)} ${row.name}`)),
-    h("td", {}, row.type || ""), h("td", { class: "n" }, String(row.marks.length)), h("td", { class: "n" }, String(row.marks[0][0] + 1)), h("td", { class: "n" }, String(row.marks[row.marks.length - 1][0] + 1))));
+    h("td", {}, row.type || ""), h("td", { class: "n" }, String(row.marks.length)), h("td", { class: "n" }, `${row.marks[0][0] + 1}–${row.marks[row.marks.length - 1][0] + 1}`), h("td", {}, quotes(row))));
   return h("section", {}, h("h3", {}, "Who is mentioned"), h("table", { id: "characters" },
-    h("thead", {}, h("tr", {}, ["name", "type", "mentions", "first word", "last word"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)),
+    h("thead", {}, h("tr", {}, ["name", "type", "mentions", "words", "says"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)),
   h("p", { class: "row" }, h("button", { type: "button", id: "save-table", onclick: () => saveTable(drawing) }, "Save as TSV")));
+}
+
+function quotes(row) {
+  if (!row.quoted) return "";
+  const lines = row.quotes.map((one) => h("li", {}, h("button", { type: "button", class: "link", onclick: () => setPlace(one.start) }, shorten(one.text, 60))));
+  return [h("ul", { class: "quotes" }, lines), row.quoted > row.quotes.length ? h("small", {}, `and ${row.quoted - row.quotes.length} more`) : null].filter(Boolean);
 }
 
 function saveTable(drawing) {
   const clean = (value) => String(value ?? "").replace(/\s+/g, " ");
-  const lines = [["name", "type", "mentions", "first", "last"], ...drawing.rows.map((row) => [row.name, row.type, row.marks.length, row.marks[0][0] + 1, row.marks[row.marks.length - 1][0] + 1])];
+  const lines = [["name", "type", "mentions", "first", "last", "quotations"], ...drawing.rows.map((row) => [row.name, row.type, row.marks.length, row.marks[0][0] + 1, row.marks[row.marks.length - 1][0] + 1, row.quoted])];
   download("characters.tsv", new Blob([`${lines.map((line) => line.map(clean).join("\t")).join("\n")}\n`], { type: "text/tab-separated-values" }));
 }
 
