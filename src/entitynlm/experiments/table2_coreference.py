@@ -140,7 +140,8 @@ class Coreference:
     ) -> tuple[list[KeyedSplit], Baseline, Pretrained, Pretrained | None]:
         """The documents held out, our ranker's scores of them, EntityNLM, and what training on lists makes of it."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
-        parts: tuple[Mode, ...] = ("generative", *proposals)
+        tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.output_rank else ()
+        parts: tuple[Mode, ...] = (*tuned, "generative", *proposals)
         pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}
         splits = make_splits(held_out, singletons=ranker.singletons)
@@ -152,22 +153,22 @@ class Coreference:
         target = self.runner.locate(f"{folder}model-lists")
         if (target / CONFIG_FILE).exists():
             return load_pretrained(target, device=self.runner.device)
-        lists = []
+        lists, settings = [], ListTraining()
         for number in range(APART):
             others = [document for n, document in enumerate(train) if n % APART != number]
             ranker = self._make_ranker(f"{folder}apart-{number}", others)
             (split,) = make_splits({f"part {number + 1}": train[number::APART]}, singletons=ranker.singletons)
             (ranked,) = self.rank(ranker, [split]).values()
-            made = make_lists(ranked, "swaps", self.reranking.k, ranker.singletons)
+            made = make_lists(ranked, "swaps", settings.size, ranker.singletons)
             lists += [
                 compare_list(pretrained.encoder, *item)
                 for item in zip(split.documents, split.keys, made, strict=True)
             ]
-        trained = Pretrained(pretrained.encoder, pretrained.classes, notes={"lists": asdict(ListTraining())})
+        trained = Pretrained(pretrained.encoder, pretrained.classes, notes={"lists": asdict(settings)})
         for mode, network in pretrained.networks.items():
             network.backbone.prepare([item.analyses[0].words for item in lists], self.runner.progress)
             trained.networks[mode] = train_on_lists(
-                network, lists, seed=self.seed, progress=self.runner.progress
+                network, lists, settings=settings, seed=self.seed, progress=self.runner.progress
             )
         save_pretrained(trained, target)
         return trained

@@ -68,10 +68,10 @@ def test_training_tells_better_from_worse_and_leaves_words_alone(mode: str) -> N
     network = make_network(encoder, 3, mode=mode).float()
     compared = compare_list(encoder, STORY, KEY, KBEST)
     trained = train_on_lists(network, [compared], settings=ListTraining(epochs=60, learning_rate=0.03))
-    weight = torch.tensor(1.0)
+    weights = torch.tensor([1.0, 0.2])
     with torch.no_grad():
         before, after = (
-            float(measure_loss(n, compared, compared.useful, weight)) for n in (network, trained)
+            float(measure_loss(n, compared, compared.useful, weights)) for n in (network, trained)
         )
     assert after < 0.5 * before
     old, new = (score_candidates(n, encoder, STORY, [c for c, _ in CANDIDATES]) for n in (network, trained))

@@ -3,9 +3,9 @@
 Maximum likelihood teaches P what annotated texts are like; among a baseline's candidates all but a few links are the same, and
 what counts is the rest. Here every candidate c of a document is compared with the baseline's own choice o, by
 
-    s(c) = a · baseline(c) + log P(R, E, L of c),    loss = Σ_c |gain(c)| · log(1 + exp(-sign(gain(c)) · (s(c) - s(o)))),
+    s(c) = a · baseline(c) + b · log P(R, E, L of c),    loss = Σ_c |gain(c)| · log(1 + exp(-sign(gain(c)) · (s(c) - s(o)))),
 
-where gain is the difference in the document's CoNLL score, times its share of the corpus's mentions, and a is learned, too.
+where gain is the difference in the document's CoNLL score, times its share of the corpus's mentions; a and b are learned, too.
 Training starts from maximum likelihood. Words are left out: a softmax over all pieces for every candidate would be too dear. So
 of P only those parameters are trained that equations 3, 4 and 5 alone have; entity vectors, and with them log p(X), stay what
 they were, and a reranker can add that. Of a proposal, which has no words, all parameters are trained.
@@ -42,6 +42,10 @@ OF_STATES = ("W_state", "W_inner.0", "W_outer.0")
 """Those of the projection of states, which are among them where equation 8 has a projection of its own."""
 
 
+FIRST_SHARE = (
+    0.2  # b at the start: candidates differ by many nats, and nothing is learned where the loss is flat
+)
+RATE_OF_WEIGHTS = 0.02  # at which a and b are learned
 BLOCK = 20  # analyses of a document that are scored at once: bounds the memory
 
 
@@ -49,12 +53,14 @@ BLOCK = 20  # analyses of a document that are scored at once: bounds the memory
 class ListTraining:
     """How a network is trained on lists.
 
+    :param size: candidates of a list.
     :param candidates: of a list that are compared with its first one at each update, drawn anew among those that differ in gain.
     """
 
-    epochs: int = 4
-    learning_rate: float = 5e-4
-    candidates: int = 12
+    epochs: int = 2
+    size: int = 60
+    learning_rate: float = 1e-3
+    candidates: int = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +130,11 @@ def train_on_lists(
     for value in trained.parameters():
         value.requires_grad_(any(value is one for one in chosen))
     spread = np.concatenate([item.losses for item in lists])
-    weight = torch.tensor(-np.log(max(spread.std(), 1e-6)), dtype=torch.float32, requires_grad=True)
-    optimizer = torch.optim.Adam([*chosen, weight], lr=settings.learning_rate)
+    logs = [-np.log(max(spread.std(), 1e-6)), np.log(FIRST_SHARE)]
+    weights = torch.tensor(logs, dtype=torch.float32, requires_grad=True)
+    optimizer = torch.optim.Adam(
+        [{"params": chosen}, {"params": [weights], "lr": RATE_OF_WEIGHTS}], lr=settings.learning_rate
+    )
     usual = float(np.mean([np.abs(item.gains[item.useful]).mean() for item in lists if len(item.useful)]))
     for epoch in range(settings.epochs):
         order = np.random.default_rng([seed, epoch]).permutation(len(lists))
@@ -140,7 +149,7 @@ def train_on_lists(
             useful = draws.permutation(item.useful)[: settings.candidates]
             if len(useful):
                 torch.manual_seed(derive_seed(seed, epoch, number))
-                loss = measure_loss(trained, item, useful, weight.exp()) / usual
+                loss = measure_loss(trained, item, useful, weights.exp()) / usual
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(chosen, 5.0)
@@ -148,18 +157,18 @@ def train_on_lists(
                 total += float(loss.detach())
             progress.advance(task, 1)
         progress.finish(task)
-        progress.message(
-            f"{task}: loss {total / max(1, len(lists)):.4f}, baseline's weight {float(weight.detach().exp()):.4g}"
-        )
+        a, b = weights.detach().exp().tolist()
+        progress.message(f"{task}: loss {total / max(1, len(lists)):.4f}, a = {a:.3g}, b = {b:.3g}")
     return trained.eval()
 
 
-def measure_loss(network: EntityNetwork, item: ComparedList, chosen: np.ndarray, weight: Tensor) -> Tensor:
-    """The loss of some candidates of a list, on average."""
+def measure_loss(network: EntityNetwork, item: ComparedList, chosen: np.ndarray, weights: Tensor) -> Tensor:
+    """The loss of some candidates of a list, on average; ``weights`` are a and b."""
     needed, rows = np.unique(item.view_of[np.append(0, chosen)], return_inverse=True)
     parts = score_views(network, [item.analyses[view] for view in needed])
     log_probs = parts.sum(1)[torch.from_numpy(rows)]
-    margins = log_probs[1:] - log_probs[0] - weight * torch.from_numpy(item.losses[chosen]).to(log_probs)
+    losses = torch.from_numpy(item.losses[chosen]).to(log_probs)
+    margins = weights[1] * (log_probs[1:] - log_probs[0]) - weights[0] * losses
     gains = torch.from_numpy(item.gains[chosen]).to(log_probs)
     return (gains.abs() * F.softplus(-gains.sign() * margins)).mean()
 
