@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -132,9 +133,8 @@ def train_on_lists(
     spread = np.concatenate([item.losses for item in lists])
     logs = [-np.log(max(spread.std(), 1e-6)), np.log(FIRST_SHARE)]
     weights = torch.tensor(logs, dtype=torch.float32, requires_grad=True)
-    optimizer = torch.optim.Adam(
-        [{"params": chosen}, {"params": [weights], "lr": RATE_OF_WEIGHTS}], lr=settings.learning_rate
-    )
+    groups: list[dict[str, Any]] = [{"params": chosen}, {"params": [weights], "lr": RATE_OF_WEIGHTS}]
+    optimizer = torch.optim.Adam(groups, lr=settings.learning_rate)
     usual = float(np.mean([np.abs(item.gains[item.useful]).mean() for item in lists if len(item.useful)]))
     for epoch in range(settings.epochs):
         order = np.random.default_rng([seed, epoch]).permutation(len(lists))
