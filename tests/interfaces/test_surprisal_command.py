@@ -129,3 +129,23 @@ def test_what_an_option_can_not_be_is_told_with_what_it_can(model: Path, option:
     assert result.exit_code == 2
     told = " ".join(result.stderr.replace("│", " ").split())
     assert f"Invalid value for '{option}'" in told and "'nonsense' is not one of" in told
+
+
+def test_items_by_regions_and_compared(model: Path, tmp_path: Path) -> None:
+    items = tmp_path / "items.tsv"
+    items.write_text("item\tcondition\ttarget\tlist\n1\ta\tAnn | saw Bo\tX\n1\tb\tBo | saw Bo\tX\n")
+    result = run(model, "--items", items)
+    assert result.exit_code == 0, result.output
+    rows = read(result.stdout)
+    assert [(row["condition"], row["region"], row["text"], row["list"]) for row in rows] == [
+        ("a", "1", "Ann", "X"), ("a", "2", "saw Bo", "X"), ("b", "1", "Bo", "X"), ("b", "2", "saw Bo", "X"),
+    ]  # fmt: skip
+    compared = read(run(model, "--items", items, "--compare", "condition").stdout)
+    difference = float(rows[2]["surprisal"]) - float(rows[0]["surprisal"])
+    assert float(compared[0]["difference"]) == pytest.approx(difference, abs=1e-5)
+    lines = tmp_path / "lines.txt"
+    lines.write_text("Ann saw Bo.\n" * 3)
+    same = run(model, "--items", lines).stdout.splitlines()[1:]
+    assert len({line.split("\t", 1)[1] for line in same}) == 1 and len(same) == 3
+    assert isinstance(run(model, items, "--items", items).exception, ConfigError)
+    assert isinstance(run(model, "--compare", "condition", text="Ann ran.").exception, ConfigError)

@@ -125,6 +125,7 @@ class Surprisal:
     :param encoded: the same as numbers.  :param originals: the document's mention behind each of its spans.
     :param trace: the reading along these mentions (gates, moves, ranked referents), in the model's words.
     :param log_prob: log P(X) of this run in nats, with all sentence ends and the spelling of unknown words: the sum over words.
+    :param deviations: (R, T) how far each repeat's surprisal of each of the model's words is from the estimate.
     :param source: what "without entities" was measured by.
     """
 
@@ -138,6 +139,7 @@ class Surprisal:
     source: Source
     base: float
     log_prob: float
+    deviations: FloatArray
 
     @property
     def total(self) -> float:
@@ -202,7 +204,8 @@ def measure_surprisal(
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         words = estimate_words(model, pretrained.get("causal"), encoded, progress=progress, **sampling)
         if not model.words_see_entities:  # then there is nothing to estimate
-            words = replace(words, log_probs=without, errors=np.zeros(len(encoded)))
+            nothing = np.zeros(len(encoded))
+            words = replace(words, log_probs=without, errors=nothing, deviations=nothing[None])
     writer = _RowWriter(text, words, without, trace if given else None, 1 / math.log(base))
     found = (
         writer.write_mentions(trace.referents, text.originals) if traced else writer.write_found_mentions()
@@ -218,6 +221,7 @@ def measure_surprisal(
         source,
         base,
         math.fsum(writer.log_probs.tolist()),
+        words.deviations / math.log(base) if words.deviations.size else np.zeros((1, len(encoded))),
     )
 
 

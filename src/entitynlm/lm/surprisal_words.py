@@ -8,7 +8,7 @@ stands on a pretrained one, otherwise P with every entity's vector at zero: what
 mention of this type with so many words to come), whose sum over all analyses is exact, by the forward algorithm.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +44,9 @@ class WordEstimates:
     log_probs: FloatArray
     errors: FloatArray
     reader: Reader | None
+    deviations: FloatArray = field(
+        default_factory=lambda: np.zeros((0, 0))
+    )  # (R, T) -log p by each repeat, less the estimate
 
 
 def estimate_words(
@@ -90,7 +93,11 @@ def estimate_words(
         progress.advance("words", chunk.stop - chunk.start)
     progress.finish("words")
     joined = Beliefs(*(np.concatenate(values, axis=1) for values in zip(*beliefs, strict=True)))
-    return WordEstimates(*combine_repeats(log_evidence), join_beliefs(joined, log_no_mention))
+    log_probs, errors = combine_repeats(log_evidence)
+    deviations = -np.expm1(
+        np.diff(log_evidence, axis=1, prepend=0.0) - log_probs
+    )  # by the delta method, as errors are
+    return WordEstimates(log_probs, errors, join_beliefs(joined, log_no_mention), deviations)
 
 
 def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:

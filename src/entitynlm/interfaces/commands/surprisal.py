@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -65,6 +66,8 @@ def surprisal(
     measuring: SurprisalOptions,
     sentence_ends: bool = False,
     hindsight: bool = False,
+    items: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
     terminal: Terminal,
@@ -77,6 +80,10 @@ def surprisal(
     :param sentence_ends: Add rows for the ends of sentences (</s>).
     :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns that end
         in _hindsight are filled. All other figures depend on no word to come.
+    :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv file with
+        the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or columns region1,
+        region2, … instead of it, part it into regions; a row is a region.
+    :param compare: With --items: rows are differences between the conditions of an item, with their standard errors.
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
         Default: as the model was trained, which is with them.
     """
@@ -84,6 +91,13 @@ def surprisal(
     table_kind = choose_kind(kind, out)
     if out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --out - both want standard output; give one of them a file")
+    if compare and items is None:
+        raise ConfigError("--compare is about items: name their file with --items")
+    if items is not None:
+        if files != [STANDARD]:
+            raise ConfigError("--items is a file of its own: give no other text with it")
+        write_items(items, compare is not None, model, measuring, out, table_kind, terminal)
+        return
     announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     pretrained = model.load(terminal)
@@ -105,6 +119,47 @@ def surprisal(
     write_tables(measure(), files, out, table_kind, rows, terminal)
     heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
     terminal.write_json({**heading, "documents": figures})
+
+
+def write_items(
+    path: Path,
+    compares: bool,
+    model: options.ModelOptions,
+    measuring: SurprisalOptions,
+    out: str,
+    kind: Kind,
+    terminal: Terminal,
+) -> None:
+    """Measure experimental items, and write their regions or the differences between conditions."""
+    if out != STANDARD:
+        announce_writing([Path(out)])
+    from entitynlm.lm.items import DifferenceRow, RegionRow, compare_conditions, measure_items, read_items
+
+    items = read_items(path)
+    pretrained = model.load(terminal)
+    settings = {**asdict(measuring), "base": BASES[measuring.base]}
+    del settings["mentions"]
+    terminal.start("items", len(items))
+    measured = []
+    for found in measure_items(pretrained, items, **settings):
+        measured.append(found)
+        terminal.advance("items", 1)
+    terminal.finish("items")
+    if compares:
+        write_rows(compare_conditions(measured), DifferenceRow, out, kind)
+    else:
+        others = list(dict.fromkeys(name for item in items for name in item.others))
+        taken = {column.name for column in fields(RegionRow)}
+        kept = [f"own_{name}" if name in taken else re.sub(r"\W", "_", name) for name in others]
+        row_type = make_dataclass("ItemRow", [(name, str) for name in kept], bases=(RegionRow,), frozen=True)
+        rows = (
+            row_type(*astuple(row), *(found.item.others.get(name, "") for name in others))
+            for found in measured
+            for row in found.rows
+        )
+        write_rows(rows, row_type, out, kind)
+    heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
+    terminal.write_json({**heading, "items": len(items)})
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
