@@ -1,16 +1,18 @@
-"""The scripts beside the package: head match, and the corpora of the model that ships."""
+"""The scripts beside the package: head match, and the corpora and the speed of the models that ship."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from add_singletons import add_singletons
 from check_memorisation import longest_run, read_texts
 from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document, Mention
 from head_match import match_heads
+from measure_speed import measure
 from shipped_corpora import keep_types, strip
 
 
@@ -53,3 +55,12 @@ def test_singletons_are_added_beside_chains() -> None:
     added = add_singletons(chains, richer)
     assert [mention.span for mention in added.mentions] == [(0, 1), (2, 3), (4, 5)]
     assert len(added.entities) == 2
+
+
+def test_speed_and_memory_are_those_of_the_command(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("Anna lost her key. She called Bob.", encoding="utf-8")
+    seconds, memory = measure("annotate", "entitynlm-en", text)
+    assert seconds > 0.5 and 0.1 < memory < 4 and (tmp_path / "text.jsonl").stat().st_size > 100
+    with pytest.raises(SystemExit, match="ended with status"):
+        measure("annotate", str(tmp_path / "nowhere"), text)
