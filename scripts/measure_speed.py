@@ -22,7 +22,7 @@ VERBS = ("annotate", "surprisal")
 
 def measure(verb: str, model: str, text: Path) -> tuple[float, float]:
     """CPU-seconds and the highest memory (GB) of one call, on one thread."""
-    out = text.with_suffix(".jsonl" if verb == "annotate" else ".tsv")
+    out = text.with_name(f"{text.stem}-{Path(model).name}.{'jsonl' if verb == 'annotate' else 'tsv'}")
     command = [sys.executable, "-m", "entitynlm.interfaces.cli", verb, str(text), "--model", model]
     command += ["--out", str(out), "--quiet", "--threads", "1"]
     child = os.spawnve(os.P_NOWAIT, sys.executable, command, {**os.environ, "OMP_NUM_THREADS": "1"})
@@ -49,6 +49,7 @@ def main() -> None:
         whole.write_text(text, encoding="utf-8")
         for model in list_models():
             for verb in VERBS:
+                measure(verb, model, short)  # compiles what has not been compiled yet
                 start, _ = measure(verb, model, short)
                 seconds, memory = measure(verb, model, whole)
                 speed = (len(cut.tokens) - end) / (seconds - start)

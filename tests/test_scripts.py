@@ -61,6 +61,6 @@ def test_speed_and_memory_are_those_of_the_command(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("Anna lost her key. She called Bob.", encoding="utf-8")
     seconds, memory = measure("annotate", "entitynlm-en", text)
-    assert seconds > 0.5 and 0.1 < memory < 4 and (tmp_path / "text.jsonl").stat().st_size > 100
+    assert seconds > 0.5 and 0.1 < memory < 4 and (tmp_path / "text-entitynlm-en.jsonl").stat().st_size > 100
     with pytest.raises(SystemExit, match="ended with status"):
         measure("annotate", str(tmp_path / "nowhere"), text)

@@ -1,34 +1,45 @@
-"""The model that ships: whole, small enough, and of use on a text of our own."""
+"""The models that ship: whole, small enough, and of use on a text of our own."""
 
 from __future__ import annotations
 
 import pytest
 
 import entitynlm
-from entitynlm.model.packaged import FOLDER, SMALL, check_files, list_models
+from entitynlm.model.packaged import FOLDER, ON_SMOLLM2, SMALL, check_files, list_models, read_language_model
+from support.bare_language_models import needs_smollm2
 
 TEXT = (
     "Anna lost her key on the way home. She called Bob, who lived in London. "
     '"I can\'t get in," said Anna. Bob sighed. He took his coat.'
 )
+BOTH = (SMALL, pytest.param(ON_SMOLLM2, marks=needs_smollm2))
 
 
-@pytest.fixture(scope="module")
-def model() -> entitynlm.EntityNLM:
-    return entitynlm.load()
+@pytest.fixture(scope="module", params=BOTH)
+def model(request: pytest.FixtureRequest) -> entitynlm.EntityNLM:
+    return entitynlm.load(request.param)
 
 
-def test_every_byte_is_there_and_they_are_few() -> None:
-    assert SMALL in list_models()
-    check_files(FOLDER / SMALL)
-    assert sum(path.stat().st_size for path in (FOLDER / SMALL).iterdir()) < 25_000_000
+@pytest.mark.parametrize("name", [SMALL, ON_SMOLLM2])
+def test_every_byte_is_there_and_they_are_few(name: str) -> None:
+    assert name in list_models()
+    check_files(FOLDER / name)
+    assert sum(path.stat().st_size for path in (FOLDER / name).iterdir()) < 25_000_000
+
+
+def test_the_language_model_is_named_by_its_hash() -> None:
+    assert read_language_model(FOLDER / SMALL) is None
+    assert read_language_model(FOLDER / ON_SMOLLM2) == {"model": "smollm2", "digest": "b179c9523d0e6a0f"}
 
 
 def test_it_has_all_parts_and_keeps_words_as_they_stand(model: entitynlm.EntityNLM) -> None:
-    assert set(model.pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
-    recipe = model.pretrained.encoder.recipe
+    pretrained, large = model.pretrained, model.name == ON_SMOLLM2
+    assert set(pretrained.parts) == {"generative", "causal"} | (set() if large else {"lookahead", "rnnlm"})
+    linking = {"resolver"} if large else {"linker", "mention_types", "mention_bias"}
+    assert set(pretrained.stored_components) == linking
+    recipe = pretrained.encoder.recipe
     assert not recipe.lowercase and not recipe.numbers and recipe.punctuation == "keep"
-    assert model.pretrained.encoder.singletons == "keep"
+    assert pretrained.encoder.singletons == "keep"
 
 
 def test_it_knows_who_is_who(model: entitynlm.EntityNLM) -> None:

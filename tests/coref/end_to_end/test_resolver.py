@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from entitynlm.coref.annotation import CONFIDENCE, LINK_CONFIDENCE, Options, annotate_document
 from entitynlm.coref.component_training import (
@@ -110,3 +112,16 @@ def test_models_of_our_own_have_other_components(pretrained: Pretrained) -> None
     assert choose_components(own) == ["types", "bias", "linker"]
     with pytest.raises(ModelError, match="states of a pretrained language model"):
         train_component("resolver", own, [STORY], [], ComponentSettings(epochs=1))
+
+
+def test_the_first_piece_of_a_text_is_read_after_a_line_break(pretrained: Pretrained) -> None:
+    runtime = resolver.find_runtime(pretrained.encoder)
+    encoded = pretrained.encoder.encode_words(Document("one", ("A", "key", ".")))
+    pieces = resolver.find_pieces(encoded, runtime.pieces)
+    assert encoded.piece_bounds is not None and resolver.find_last_pieces(encoded, runtime.pieces, 3)[0] == 1
+    (states,) = resolver.read_blocks(runtime, 2, encoded, [(0, 3)])
+    plain = runtime.read([pieces], (2,))[0][0]
+    line_break = runtime.tokenizer("\n").input_ids
+    assert torch.equal(states[1:], plain[resolver.find_last_pieces(encoded, runtime.pieces, 3)[1:]])
+    assert torch.equal(states[0], runtime.read([np.array([*line_break, pieces[0]])], (2,))[0][0][-1])
+    assert not torch.equal(states[0], plain[1])

@@ -210,8 +210,21 @@ def read_blocks(
     for start, stop in blocks:
         after = int(last[stop - 1])
         states, carry = runtime.read([pieces[read:after]], (layer,), carry, keep=stop < tokens)
-        yield states[0][torch.from_numpy(last[start:stop] - read)]
+        block = states[0][torch.from_numpy(last[start:stop] - read)]
+        if start == 0 and after:
+            block[torch.from_numpy(last[:stop] == 1)] = read_opening(runtime, layer, int(pieces[0]))
+        yield block
         read = after
+
+
+def read_opening(runtime: LanguageModelRuntime, layer: int, piece: int) -> Tensor:
+    """The state (D,) after the first piece of a text, as if a line break stood before it.
+
+    Attention rests on the first pieces, whose states are unlike all others and say little of the word: of eight names at the
+    beginning of a text, six were not found by such states, and all by these.
+    """
+    line_break = runtime.tokenizer("\n", add_special_tokens=False).input_ids
+    return runtime.read([np.array([*line_break, piece])], (layer,), keep=False)[0][0][-1]
 
 
 def find_pieces(encoded: EncodedDocument, size: int) -> IntArray:
