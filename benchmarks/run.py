@@ -37,6 +37,7 @@ BENCHMARKS = (
     "reranking",
     "scorer",
     "pretrained",
+    "surprisal",
 )
 
 
