@@ -116,6 +116,11 @@ def test_the_same_name_is_one_person() -> None:
     assert join(text, (0, 2, "a"), (4, 6, "b"), (8, 9, "c")) == ["a", "a", "a"]
 
 
+def test_a_full_name_joins_its_parts() -> None:
+    text = "Sir Henry came . Sir Henry Vale sat . Vale left ."
+    assert join(text, (0, 2, "a"), (4, 7, "b"), (9, 10, "b")) == ["b", "b", "b"]
+
+
 def test_a_bare_name_of_two_people_is_nobody_s() -> None:
     text = "Ida Vale saw Tom Vale . Vale slept ."
     assert join(text, (0, 2, "a"), (3, 5, "b"), (6, 7, "c")) == ["a", "b", "c"]

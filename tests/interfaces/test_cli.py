@@ -71,7 +71,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "explore --port 70000",
     "explore --host nowhere.invalid",
     "characters nothing.txt",
-    "characters {text} --mentions given",
     "characters {text} --least 0",
     "characters {text} --as xlsx",
     "characters {text} --out {taken}",

@@ -80,6 +80,12 @@ class _Traits:
     genders: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
     prior: float = 0.0
+    plural: int = 0
+
+    @property
+    def is_group(self) -> bool:
+        """Whether "we" or "they" are most of what is said of somebody without a name."""
+        return not self.names and 2 * self.plural > self.forms.total()
 
 
 def list_characters(
@@ -100,6 +106,8 @@ def list_characters(
     for entity in document.entities:
         if may_speak(entity.type):
             traits = _count_traits(document, entity, reader, common, gender_of)
+            if traits.is_group:
+                continue
             if document.entity_types or traits.names or speakers[entity.id] or entity.id == narrator:
                 people.append((entity, traits))
     people.sort(key=lambda pair: (-len(pair[0].mentions), pair[0].mentions[0].start))
@@ -142,6 +150,7 @@ def _count_traits(
         name = parse_name(words, common) if form is None else None
         if form is not None:
             traits.forms[PRONOUN] += 1
+            traits.plural += form in ("we", "they")
             if form in ("he", "she"):
                 traits.genders[MALE if form == "he" else FEMALE] += PRONOUN_WEIGHT
         else:

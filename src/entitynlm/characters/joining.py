@@ -43,12 +43,22 @@ class _Person:
         """Whether nothing speaks against their being one."""
         if None not in (self.gender, other.gender) and self.gender != other.gender:
             return False
-        return not any(conflict(one, two) for one in self.names for two in other.names)
+        full = [set(name.words) for name in (*self.names, *other.names) if name.full]
+        return not any(
+            conflict(one, two) and not _are_parts(one, two, full) for one in self.names for two in other.names
+        )
 
     def absorb(self, other: _Person) -> None:
         self.names.update(other.names)
         self.genders.update(other.genders)
         self.size += other.size
+
+
+def _are_parts(one: PersonName, other: PersonName, full: list[set[str]]) -> bool:
+    """Whether a first name and a surname ("Sir Henry", "Vale") are those of a full name."""
+    titled = None not in (one.title, other.title) and one.title != other.title
+    words = {*one.words, *other.words}
+    return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
 
 
 def join_names(document: Document) -> Document:

@@ -14,6 +14,8 @@ from entitynlm.characters.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.english import PRONOUNS
 
+OFTEN = 5
+"""Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
 NEAR = 40
 """Tokens between two quotations of one conversation."""
 
@@ -87,8 +89,20 @@ def find_narrator(document: Document) -> str | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
+def _may_narrate(document: Document, dialogue: Dialogue, entity: str, votes: int) -> bool:
+    """Whether somebody is named in quotations alone; in a book that calls the narrator often, a heading may do so too."""
+    told = sum(
+        " ".join(document.tokens[mention.start : mention.end]).lower() not in PRONOUNS
+        for mention in dialogue.outside
+        if mention.entity == entity
+    )
+    if votes >= OFTEN:
+        return told <= votes
+    return not dialogue.counts[entity] and all(q.speaker != entity for q in document.quotations)
+
+
 def name_narrator(document: Document) -> Document:
-    """Give the narrator the name that others call them by, if that name is never told outside of quotations."""
+    """Give the narrator the name that others call them by, if that name is (nearly) never told outside of quotations."""
     narrator = find_narrator(document)
     if narrator is None:
         return document
@@ -98,10 +112,10 @@ def name_narrator(document: Document) -> Document:
     votes: Counter[str] = Counter()
     for number, speaker in enumerate(speakers):
         called = _find_called(dialogue, number, speakers)
-        if called is not None and speaker != narrator != called and not dialogue.counts[called]:
+        if called is not None and speaker != narrator != called:
             votes[called] += _find_partner(spans, number, speakers) == narrator
     name = votes.most_common(1)[0][0] if votes.total() else None
-    if name is None or any(name == speaker for speaker in speakers):
+    if name is None or not _may_narrate(document, dialogue, name, votes[name]):
         return document
 
     def rename(who: str | None) -> str | None:
