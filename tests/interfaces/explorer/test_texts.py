@@ -12,7 +12,15 @@ from entitynlm.errors import ModelError
 from entitynlm.interfaces.explorer.application import make_app
 from entitynlm.interfaces.explorer.jobs import Job, Worker
 from entitynlm.interfaces.explorer.models import Busy, Held, ModelShelf
-from entitynlm.interfaces.explorer.texts import Analysis, Dropped, Missing, Text, TextShelf, Version
+from entitynlm.interfaces.explorer.texts import (
+    MOST_STEPPED,
+    Analysis,
+    Dropped,
+    Missing,
+    Text,
+    TextShelf,
+    Version,
+)
 from entitynlm.text.document import Document
 from support.explorer import SMALL, TOKEN, wait_until
 
@@ -55,6 +63,15 @@ def test_a_dropped_text_is_gone_with_notice() -> None:
     http.post("/api/texts", json={"text": "Another one.", "name": "another"})
     assert http.get(f"/api/texts/{first}").status_code == 410
     assert http.get("/api/texts").json()["dropped"] == ["pasted text"]
+
+
+def test_only_some_texts_are_ready_for_quick_steps() -> None:
+    shelf = make_empty_shelf()
+    texts = [shelf.open(make_text("a b"), str(number)) for number in range(MOST_STEPPED + 1)]
+    for text in texts:
+        text.add(SMALL, Version(text.document)).remember((0, "words", 0), {"at": 0})
+        shelf.keep_readers(text)
+    assert not texts[0].get(1).answers and texts[1].get(1).answers
 
 
 def test_versions_are_undone_and_redone() -> None:

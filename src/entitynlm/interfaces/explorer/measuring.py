@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.inference.readings import CHUNK, Chunk, Readings, ReadText
 from entitynlm.inference.scoring import score_document
-from entitynlm.interfaces.explorer.expectation import AT_ONCE, AlongWords
+from entitynlm.interfaces.explorer.expectation import AlongWords
 from entitynlm.interfaces.explorer.jobs import Job
 from entitynlm.interfaces.explorer.models import ModelShelf
 from entitynlm.interfaces.explorer.texts import Analysis, Measured, Text
@@ -18,6 +18,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
 WATCHED_WORDS = 2_048
+AHEAD = 4  # words that are read ahead before others get their turn
 
 SAMPLES, REPEATS = 40, 2
 """Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
@@ -89,9 +90,11 @@ def read_ahead(models: ModelShelf, text: Text, analysis: Analysis, job: Job) -> 
         return
     job.enter("reading word by word", len(text.document))
     with analysis.lock:
-        analysis.along_words = analysis.along_words or AlongWords(pretrained, text.document)
-    for t in range(AT_ONCE, len(analysis.along_words.encoded) + AT_ONCE, AT_ONCE):
+        reader = analysis.along_words = analysis.along_words or AlongWords(pretrained, text.document)
+    for t in range(AHEAD, len(reader.encoded) + AHEAD, AHEAD):
         job.check()
         with models.use(analysis.model, wait=3600.0), analysis.lock:
-            analysis.along_words.prepare(t)
+            if analysis.along_words is not reader:  # it had to make room
+                return
+            reader.prepare(t)
         time.sleep(0.002)  # whoever waits for the lock gets it

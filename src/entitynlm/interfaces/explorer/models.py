@@ -53,7 +53,11 @@ class ModelShelf:
                 raise Busy(f"the model {name} is still being loaded; try again soon")
             try:
                 if name not in self._loaded:
-                    self._loaded[name] = self._load(name)
+                    loaded = self._load(name)
+                    for network in loaded.networks.values():
+                        if (hold := getattr(network.backbone, "hold_weights", None)) is not None:
+                            hold()
+                    self._loaded[name] = loaded
             except EntityNLMError as error:
                 self.failures[name] = str(error)
                 raise

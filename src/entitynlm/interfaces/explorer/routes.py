@@ -264,7 +264,8 @@ class Routes:
         """The tokens of a stretch of the text, with mentions and surprisal."""
         if not start < stop <= start + MOST_AT_ONCE:
             raise ConfigError(f"a stretch has 1 to {MOST_AT_ONCE} words")
-        return self.views.list_words(self.shelf.get(id).get(number), start, stop)
+        text = self.shelf.get(id)
+        return self.views.list_words(text, text.get(number), start, stop)
 
     def entities(self, id: TextId, number: Number) -> list[dict[str, Any]]:
         """All entities, the most frequent first."""
@@ -292,6 +293,7 @@ class Routes:
         if (known := analysis.answers.get((analysis.stamp, by, at))) is not None:
             return known
         pretrained = self._get_model(analysis.model)
+        self.shelf.keep_readers(text)
         with self.models.use(analysis.model, wait=ANSWER_WITHIN), Locked(analysis, ANSWER_WITHIN):
             document, stamp = analysis.document, analysis.stamp
             reader: Reader

@@ -27,6 +27,7 @@ MOST_TEXTS = 64
 MOST_WORDS = 400_000  # in all texts together
 MOST_WORDS_OF_A_TEXT = 200_000
 MOST_VERSIONS = 200
+MOST_STEPPED = 8  # texts that are ready for quick steps
 MOST_ANSWERS = 2_000  # steps of an analysis that are kept
 MOST_MEASURED = 4  # versions of an analysis whose figures are kept
 
@@ -118,6 +119,11 @@ class Analysis:
             self.answers.popitem(last=False)
         return answer
 
+    def forget_steps(self) -> None:
+        """Give up what makes steps quick."""
+        self.along_words, self.along_mentions, self.ahead = None, None, None
+        self.answers.clear()
+
     def store(self, measured: Measured) -> None:
         """Keep what was measured of the version that is shown, and that of a few others."""
         self.measured = self._kept[measured.version] = measured
@@ -137,6 +143,8 @@ class Text:
     def __init__(self, id: str, name: str, document: Document, parent: str | None = None) -> None:
         self.id, self.name, self.document, self.parent = id, name, document, parent
         self.analyses: dict[int, Analysis] = {}
+        self.gaps: list[str] = []  # what stands before each token, and …
+        self.blocks: list[int] = []  # … where stretches start; filled by the first who asks
 
     def add(self, model: str, version: Version) -> Analysis:
         number = max(self.analyses, default=0) + 1
@@ -172,6 +180,7 @@ class TextShelf:
         self.worker, self.ahead = Worker(), Worker()  # what people wait for, and what they may ask for next
         self._texts: OrderedDict[str, Text] = OrderedDict()
         self._lock = threading.Lock()
+        self._stepped: OrderedDict[str, Text] = OrderedDict()  # texts with readers, which take up much room
         self.dropped: OrderedDict[str, str] = OrderedDict()  # names of texts that had to make room, by id
 
     def open(self, document: Document, name: str, parent: str | None = None) -> Text:
@@ -233,6 +242,16 @@ class TextShelf:
                 analysis.ahead = self.ahead.submit(lambda job: read_ahead(self.models, text, analysis, job))
 
         analysis.job = self.worker.submit(work)
+
+    def keep_readers(self, text: Text) -> None:
+        """Somebody steps through this text: what was kept for steps through others is given up, if these are many."""
+        with self._lock:
+            self._stepped[text.id] = text
+            self._stepped.move_to_end(text.id)
+            while len(self._stepped) > MOST_STEPPED:
+                _, old = self._stepped.popitem(last=False)
+                for analysis in old.analyses.values():
+                    analysis.forget_steps()
 
     def prepare(self, model: str) -> None:
         """Load a model in the background, before anybody asks for it."""

@@ -29,7 +29,7 @@ def describe_text(shelf: TextShelf, text: Text) -> dict[str, Any]:
         "name": text.name,
         "parent": text.parent,
         "tokens": len(text.document),
-        "blocks": cut_blocks(text.document),
+        "blocks": cut_blocks(text),
         "analyses": [describe_analysis(analysis) for analysis in text.analyses.values()],
     }
 
@@ -63,22 +63,31 @@ def describe_analysis(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def cut_blocks(document: Document) -> list[int]:
+def list_gaps(text: Text) -> list[str]:
+    """What stands before each token, found once: a long text is asked for in many stretches."""
+    if not text.gaps:
+        text.gaps = find_gaps(text.document)
+    return text.gaps
+
+
+def cut_blocks(text: Text) -> list[int]:
     """Where stretches start: at a paragraph, or at a sentence where paragraphs are very long."""
-    gaps, starts = find_gaps(document), [0]
-    for first, _ in document.sentences[1:]:
-        size = first - starts[-1]
-        if size >= BLOCK_WORDS and (gaps[first] == "\n" or size >= 3 * BLOCK_WORDS):
-            starts.append(first)
-    return starts if len(document) else []
+    if not text.blocks:
+        gaps, starts = list_gaps(text), [0]
+        for first, _ in text.document.sentences[1:]:
+            size = first - starts[-1]
+            if size >= BLOCK_WORDS and (gaps[first] == "\n" or size >= 3 * BLOCK_WORDS):
+                starts.append(first)
+        text.blocks = starts
+    return text.blocks
 
 
-def list_words(analysis: Analysis, start: int, stop: int) -> dict[str, Any]:
+def list_words(text: Text, analysis: Analysis, start: int, stop: int) -> dict[str, Any]:
     """The tokens from … to …, with what was measured of them, and the mentions that touch them."""
     document, measured = analysis.document, analysis.measured
     fresh = measured is not None and measured.version == analysis.stamp
     rows = measured.report.tables.tokens[start:stop] if measured is not None else ()
-    gaps = find_gaps(document)[start:stop]
+    gaps = list_gaps(text)[start:stop]
     return {
         "start": start,
         "stop": start + len(gaps),

@@ -135,6 +135,11 @@ class LstmBackbone(Backbone):
         assert self.softmax is not None
         return self.softmax.log_probs(u, self._tied())
 
+    def hold_weights(self) -> None:
+        """Keep the output weights in their order, for a network that nobody changes any more: whole distributions come sooner."""
+        if isinstance(self.softmax, ClassSoftmax):
+            self.softmax.hold(self._tied())
+
     def class_factors(self) -> tuple[ClassSoftmax, Tensor] | None:
         softmax = self.softmax
         return (softmax, softmax.weights(self._tied())) if isinstance(softmax, ClassSoftmax) else None

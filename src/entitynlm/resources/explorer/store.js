@@ -25,15 +25,32 @@ export function numberOf(id, number = state.number) {
   const key = `${state.text.id} ${number}`;
   if (!numbers.has(key)) numbers.set(key, new Map());
   const own = numbers.get(key);
-  if (!own.has(id)) own.set(id, own.size + 1);
+  if (!own.has(id)) own.set(id, Math.max(0, ...own.values()) + 1);
   return own.get(id);
 }
 export const colourOf = (number) => (number ? COLOURS[(number - 1) % COLOURS.length] : "var(--soft)");
 export const lineOf = (number) => LINES[Math.floor((number - 1) / COLOURS.length) % LINES.length];
 export const nameOf = (id) => state.entities.find((one) => one.id === id)?.name ?? "–";
 
+// An analysis that stands beside another has its numbers and colours where an entity begins at the same word.
+function share(found, number) {
+  const key = `${state.text.id} ${number}`;
+  if (numbers.has(key)) return;
+  const begun = new Map(state.entities.map((one) => [one.first, numberOf(one.id)]));
+  const own = new Map(found.filter((one) => begun.has(one.first)).map((one) => [one.id, begun.get(one.first)]));
+  const taken = new Set(own.values());
+  let next = 1;
+  for (const one of found.filter((other) => !own.has(other.id))) {
+    while (taken.has(next) || next <= state.entities.length) next += 1;
+    own.set(one.id, next);
+    taken.add(next);
+  }
+  numbers.set(key, own);
+}
+
 export async function loadEntities(number = state.number) {
   const found = await ask(`${path(number)}/entities`);
+  if (number !== state.number) share(found, number);
   found.forEach((one) => numberOf(one.id, number));
   if (number === state.number) {
     state.entities = found;
