@@ -112,7 +112,7 @@ def test_predict_entity_writes_one_line_per_mention(
         truth = "" if values["is_new"] == "1" else values["entity"]
         probabilities = dict(candidates)
         assert probabilities.get(truth, probabilities[""]) == pytest.approx(
-            float(values["probability"]), abs=1e-5
+            float(values["probability_of_entity"]), abs=1e-5
         )
 
 

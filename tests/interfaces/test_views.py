@@ -88,7 +88,7 @@ def test_the_cast_is_listed() -> None:
         ["₁", "2", "person", "John"],
         ["₂", "2", "place", "the", "coffee", "shop"],
     ]
-    assert "… 2 more" in printed(list_entities(RUNNING_EXAMPLE, limit=2))
+    assert "2 more entities, the last with 1 mention" in printed(list_entities(RUNNING_EXAMPLE, limit=2))
 
 
 def test_the_sequences_are_those_of_the_papers_figure() -> None:

@@ -116,3 +116,19 @@ def test_words_are_found_where_they_were_put(words: list[str]) -> None:
 )
 def test_character_ranges(start: int, end: int, expected: tuple[tuple[int, int] | None, bool]) -> None:
     assert align_span(((0, 3), (4, 8), (9, 12)), start, end) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('"Where is it?" Priya asked. She sat.', 2),
+        ("“Stop!” the old man cried. “No.”", 2),
+        ('"Why?" Mr. Darcy asked her.', 1),
+        ('"Why?" I asked.', 1),
+        ('"Really?" The room was cold.', 2),
+        ('"Where?" Tom left. She said no.', 3),
+        ('"Why?" She laughed and left.', 2),
+    ],
+)
+def test_who_asked_belongs_to_the_question(text: str, count: int) -> None:
+    assert len(segment_text(text).sentences) == count

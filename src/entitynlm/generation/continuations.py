@@ -8,7 +8,7 @@ entity is spelled as its name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import torch
@@ -16,8 +16,10 @@ import torch
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.mention_forms import choose_names
 from entitynlm.errors import ConfigError
+from entitynlm.generation.agreement import Agreement, list_spellings
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
 from entitynlm.generation.partial_text import PartialText
+from entitynlm.generation.request import Continuation, Request
 from entitynlm.generation.verification import append_text, is_next_mention
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
@@ -37,56 +39,14 @@ from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
 from entitynlm.text.segmentation import align_span, segment_text
 
-PATIENCE = 8
-"""Words after which a mention of the entity that was asked for is forced."""
-
+PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
 MOST_PATHS, MOST_PLACES = 5, 3
 """How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
-
-AHEAD = 4
-"""Words after the mention that was asked for, before a model that looks ahead says whether it is one."""
-
-COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}
-"""Words that have a capital only where a sentence starts."""
-
-LONGEST_SENTENCE = 80
-"""Words after which a sentence is ended at the next chance outside of a mention."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a continuation is asked for.
-
-    :param words: so many words at least, then on to the sentence's end; or :param sentences: so many sentences.
-    :param cast: names of entities that the story starts with, besides those of the text.
-    :param next_entity: the name of the entity that the next mention must be of.
-    :param new_entities: whether other entities may come up.
-    """
-
-    words: int = 60
-    sentences: int | None = None
-    temperature: float = 0.8
-    top_p: float = 0.95
-    cast: tuple[str, ...] = ()
-    next_entity: str | None = None
-    new_entities: bool = True
-
-    def __post_init__(self) -> None:
-        if self.words < 1 or (self.sentences is not None and self.sentences < 1):
-            raise ConfigError("a continuation has one word and one sentence at least")
-        Constraints(temperature=self.temperature, top_p=self.top_p)
-        for name in self.cast:
-            if not name.split():
-                raise ConfigError("a member of the cast has an empty name")
-
-
-@dataclass(frozen=True)
-class Continuation:
-    """A generated text, the same as a document with mentions, and the names of its entities."""
-
-    text: str
-    document: Document
-    names: Mapping[str, str]
+AHEAD = (
+    4  # words after the mention that was asked for, before a model that looks ahead says whether it is one
+)
+COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}  # they have a capital only where a sentence starts
+LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
 
 
 def generate_continuations(
@@ -98,9 +58,16 @@ def generate_continuations(
     seed: int = 0,
 ) -> list[Continuation]:
     """``count`` continuations of a text (None: from nothing); its mentions are found where it has none."""
-    request = request or Request()
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
+    writer = prepare_writer(pretrained, prompt, request or Request(), seed)
+    return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
+
+
+def prepare_writer(
+    pretrained: Pretrained, prompt: Document | None, request: Request, seed: int
+) -> ContinuationWriter:
+    """A writer that has read the prompt."""
     text = None
     if prompt is not None and prompt.tokens:
         text = ReadText(pretrained.encoder, prompt)
@@ -110,11 +77,10 @@ def generate_continuations(
     draws = torch.Generator(device="cpu").manual_seed(seed)
     tokenizer = pretrained.encoder.tokenizer
     generator = Generator(network, sentence_end=tokenizer.sentence_end, generator=draws, tokenizer=tokenizer)
-    writer = _ContinuationWriter(pretrained, generator, text, request)
-    return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
+    return ContinuationWriter(pretrained, generator, text, request)
 
 
-class _ContinuationWriter:
+class ContinuationWriter:
     """A prompt that was read, with the cast added to its entities: all continuations start from this state."""
 
     def __init__(
@@ -140,7 +106,7 @@ class _ContinuationWriter:
         added: dict[int, tuple[str, ...]] = {}
         for member in request.cast:
             words = tuple(member.split())
-            if self._find(member) is None:
+            if self.find_entity(member) is None:
                 added[self._add_entity(words)] = words
         self.constraints = self._constrain(added)
 
@@ -199,10 +165,7 @@ class _ContinuationWriter:
     def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
         vocabulary, request = self.vocabulary, self.request
         specials = (vocabulary.start, vocabulary.unknown, vocabulary.number) if vocabulary else ()
-        next_entity = None if request.next_entity is None else self._find(request.next_entity)
-        if request.next_entity is not None and next_entity is None:
-            called = ", ".join(" ".join(name) for name in self.names.values()) or "nobody"
-            raise ConfigError(f"nobody is called {request.next_entity!r}; in the text are: {called}")
+        next_entity = None if request.next_entity is None else self.require_entity(request.next_entity)
         unknown = vocabulary.unknown if vocabulary else None
         unnamed = [n for n, words in self.names.items() if unknown in self._encode(words)]
         return Constraints(
@@ -214,9 +177,30 @@ class _ContinuationWriter:
             unknown=unknown,
             unknown_for=frozenset(unnamed),
             names={number: tuple(self._encode(words)) for number, words in added.items()},
+            agreement=self._describe_entities(),
+            spellings=list_spellings(vocabulary.words) if vocabulary else {},
         )
 
-    def _find(self, name: str) -> int | None:
+    def _describe_entities(self) -> Agreement:
+        """What the entities of the prompt and the cast are called, and their types."""
+        found = Agreement()
+        for number, words in self.names.items():
+            type = self._name_type(self.state.history.mention_types[number - 1])
+            for form in (words, *(self._get_tokens(span) for span in self.spans.get(number, ()))):
+                found = found.hear(number, tuple(form), type)
+        return found
+
+    def _name_type(self, mention_type: int) -> str | None:
+        return self.encoder.types[int(mention_type) - 1] if self.encoder.types and mention_type else None
+
+    def require_entity(self, name: str) -> int:
+        """The entity that is called so."""
+        if (found := self.find_entity(name)) is not None:
+            return found
+        called = ", ".join(" ".join(words) for words in self.names.values()) or "nobody"
+        raise ConfigError(f"nobody is called {name!r}; in the text are: {called}")
+
+    def find_entity(self, name: str) -> int | None:
         """The entity that is called so: in full, else by one of its words."""
         wanted = name.lower().split()
         for number, words in self.names.items():
@@ -227,22 +211,30 @@ class _ContinuationWriter:
                 return number
         return None
 
-    def write(self, name: str) -> Continuation:
-        """One continuation."""
+    def begin(self) -> PartialText:
+        """Nothing written yet."""
         tokens = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.state.history.position == 0 or ends_sentence(tokens)
-        partial = PartialText(self.state, self.constraints, tokens, fresh=at_start)
+        return PartialText(self.state, self.constraints, tokens, fresh=at_start)
+
+    def write(self, name: str) -> Continuation:
+        """One continuation."""
+        partial = self.begin()
         if self.verified and self.constraints.next_entity is not None:
             partial = self._reach_entity(partial)
         while not partial.is_enough(self.request.words, self.request.sentences):
-            self._extend(partial)
+            self.extend(partial)
+        return self.finish(partial, name)
+
+    def finish(self, partial: PartialText, name: str) -> Continuation:
+        """The text of what was written."""
         if not self.spaced:
-            return self._make_text(partial.words, name, at_start)
-        while self._extend(partial, closing=True):
+            return self._make_text(partial.words, name, self.begin().fresh)
+        while self.extend(partial, closing=True):
             pass
         return self._make_spaced_text(partial.words, name)[0]
 
-    def _extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
+    def extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
         """One word more; with ``closing`` only if it closes the sentence that has just ended.
 
         :param mention: whether a mention starts with it; None: that is drawn.
@@ -259,13 +251,38 @@ class _ContinuationWriter:
             force_mention=mention or (constraints.next_entity is not None and late),
             no_mention=mention is False,
             names={**constraints.names, **too_long},
+            list_forms=lambda entity: self._list_forms(partial, entity),
         )
         state, word = self.generator.step(partial.state, step)
         closes = partial.fresh and bool(partial.words) and word.closes_sentence
         if closing and not closes:
             return False
         partial.add(state, word, self._get_word(word.x), fresh=word.ends_sentence or closes)
+        self._hear_mention(partial, word)
         return True
+
+    def _hear_mention(self, partial: PartialText, word: GeneratedWord) -> None:
+        """Keep to the words that were chosen for a mention until it ends; then they are known."""
+        constraints = partial.constraints
+        if word.form and word.l > 1:
+            partial.constraints = replace(constraints, names={**constraints.names, word.e: word.form})
+        elif word.e and word.l == 1 and constraints.agreement is not None:
+            first, end, _ = list(self.list_mentions(partial.words))[-1]
+            form = tuple(self._get_word(own.x) for own in partial.words[first:end])
+            heard = constraints.agreement.hear(word.e, form, self._name_type(word.r))
+            partial.constraints = replace(constraints, agreement=heard)
+
+    def _list_forms(self, partial: PartialText, entity: int) -> list[tuple[int, ...]]:
+        """What an entity may be called by here, in words of the vocabulary."""
+        assert partial.constraints.agreement is not None
+        known = [form[: self.encoder.max_length] for form in partial.constraints.agreement.list_forms(entity)]
+        capitals = [tuple(capitalise_start(form)) for form in known]
+        inside = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
+        proper = (form for form in known if form[0].lower() not in COMMON_OPENERS)
+        forms = capitals if partial.fresh else [*proper, *inside]
+        spelled = dict.fromkeys(tuple(self._encode(form)) for form in forms)
+        named = entity in partial.constraints.unknown_for  # then the unknown word can be shown as its name
+        return [form for form in spelled if named or partial.constraints.unknown not in form]
 
     def _reach_entity(self, start: PartialText) -> PartialText:
         """The text up to the mention that was asked for and a few words more, as a reader would find it there.
@@ -279,12 +296,12 @@ class _ContinuationWriter:
             path, places = start.copy(), []
             while len(path.words) < PATIENCE:
                 places.append(self._prepare_mention(path.copy(), start.constraints.next_entity))
-                self._extend(path, mention=False)
+                self.extend(path, mention=False)
             for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
                 while partial.constraints.next_entity is not None or partial.state.history.remaining:
-                    self._extend(partial, mention=True)
+                    self.extend(partial, mention=True)
                 for _ in range(self.look_ahead):
-                    self._extend(partial)
+                    self.extend(partial)
                 if self._is_found(partial.words):
                     return partial
                 first = first or partial
@@ -341,6 +358,12 @@ class _ContinuationWriter:
         closing, opening = self._encode(marks), self._encode([PAIRS[mark] for mark in marks])
         return {mark: own for mark, own, other in zip(marks, closing, opening, strict=True) if own != other}
 
+    def show_words(self, words: Sequence[GeneratedWord], entity: int) -> str:
+        """Words of a mention of an entity, as text."""
+        spelled: dict[int, int] = {}
+        known = entity in self.names
+        return join_tokens([self._spell(entity if known else 0, word.x, spelled) for word in words])[0]
+
     def _get_word(self, x: int) -> str:
         return self.tokenizer.join((x,)) if self.generator.words is None else self.generator.words[x]
 
@@ -355,7 +378,7 @@ class _ContinuationWriter:
         lead, text = len(whole) - len(whole.lstrip()), whole.strip()
         cut = segment_text(text)
         mentions: dict[tuple[int, int], Mention] = {}
-        for first, end, entity in self._list_mentions(generated):
+        for first, end, entity in self.list_mentions(generated):
             span, _ = align_span(cut.offsets, starts[first] - lead, bounds[end] - lead)
             if span is not None:
                 mentions.setdefault(span, Mention(*span, str(entity)))
@@ -364,7 +387,7 @@ class _ContinuationWriter:
         )
         return self._finish_continuation(document, generated), whole
 
-    def _list_mentions(self, generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
+    def list_mentions(self, generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
         """Words from … to …, and the entity; a mention that was cut off at the end is as long as what there is."""
         for at, word in enumerate(generated):
             if word.r and (at == 0 or generated[at - 1].l == 1):
@@ -404,7 +427,7 @@ class _ContinuationWriter:
         text, offsets = join_tokens(tokens)
         mentions = [
             Mention(places[first], places[first] + end - first, str(entity))
-            for first, end, entity in self._list_mentions(generated)
+            for first, end, entity in self.list_mentions(generated)
         ]
         ranges = tuple((a, b) for a, b in pairwise(bounds) if a < b)
         shown = tuple(text[a:b] for a, b in offsets)

@@ -6,7 +6,7 @@ up, or that starts with a given cast. These are constraints on the variables R a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
+from entitynlm.generation.agreement import Agreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.readings import CHUNK, ChunkReader, cut
 from entitynlm.inference.story_state import EntityStates, Expectation, StoryState, create_entities, read_along
@@ -43,6 +44,9 @@ class Constraints:
     :param unknown_for: entities whose name is not in the vocabulary: inside their mentions the unknown word stands for it and
         may be chosen.
     :param names: the words of the next mention of an entity, by the entity's number (0: the next word outside of mentions).
+    :param agreement: what the entities have been called: words that don't fit a new entity are not drawn, and
+        :param list_forms: gives the words that a known one may be called by.
+    :param spellings: the ids of words by their lower case, where the vocabulary is closed.
     :param force_mention: a mention starts at the next word where one may.  :param no_mention: none does.
     """
 
@@ -55,6 +59,9 @@ class Constraints:
     unknown: int | None = None
     unknown_for: frozenset[int] = frozenset()
     names: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    agreement: Agreement | None = None
+    list_forms: Callable[[int], Sequence[tuple[int, ...]]] = field(default=lambda entity: ())
+    spellings: Mapping[str, Sequence[int]] = field(default_factory=dict)
     force_mention: bool = False
     no_mention: bool = False
 
@@ -80,6 +87,7 @@ class GeneratedWord(NamedTuple):
     :param pieces: where it has several, those that the language model reads on with.
     :param ends_sentence: whether a sentence ends with it, and :param closes_sentence: whether it belongs to the sentence that has
         just ended: a closing quotation mark after a full stop.
+    :param form: all words of its mention, where these were chosen at once.
     """
 
     r: int
@@ -89,6 +97,7 @@ class GeneratedWord(NamedTuple):
     pieces: tuple[int, ...] = ()
     ends_sentence: bool = False
     closes_sentence: bool = False
+    form: tuple[int, ...] = ()
 
 
 class Generator:
@@ -167,20 +176,28 @@ class Generator:
         r, l = chosen.open_type, max(1, chosen.history.remaining)
         e = chosen.history.current if r else 0
         named = constraints.names.get(e)
+        unfit: set[str] = set()
+        first = not state.history.remaining
+        if e and not named and first and (forms := constraints.list_forms(e)):
+            named = self._choose_form(chosen, state, forms, constraints)
+            l = len(named)
+            chosen = state.choose(r, e, l)
+        elif e and not named and constraints.agreement is not None:
+            unfit = constraints.agreement.list_unfit(first=first, last=l == 1)
         if self.words is None or named:
-            x = self._choose_word(chosen, e, constraints) if self.words is None else 0  # 3.
+            x = self._choose_word(chosen, e, constraints, unfit) if self.words is None else 0  # 3.
             x = named[-l] if named else x
             pieces = (x,) if self.words is None else self.words.spell(x, state.pieces)
             carry = self._read_pieces(state.carry, pieces)  # 4.
         else:
-            x, pieces, carry = self._draw_word(chosen, e, constraints)
+            x, pieces, carry = self._draw_word(chosen, e, constraints, unfit)
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
         ends, closes = x == self.sentence_end, False
         if self.words is not None:
             ends = self.words.ends_sentence(x, pieces, state.previous)
             closes = self.words.closes_sentence(pieces)
         following = chosen.read(x, hidden, 0, state.sentence + int(ends))  # 5. and 6.
-        word = GeneratedWord(r, e, l, x, pieces, ends, closes)
+        word = GeneratedWord(r, e, l, x, pieces, ends, closes, named or ())
         return replace(following, pieces=pieces, carry=carry, hidden=hidden), word
 
     @torch.no_grad()
@@ -201,6 +218,24 @@ class Generator:
         here = float(state.expect(state.hidden, 0).log_probs[entity - 1])
         best = choices[self._draw(scores / constraints.temperature)]
         return here + float(log_probs[sorted(set(first))].logsumexp(0)), best
+
+    def _choose_form(
+        self,
+        chosen: StoryState,
+        state: StoryState,
+        forms: Sequence[tuple[int, ...]],
+        constraints: Constraints,
+    ) -> tuple[int, ...]:
+        """One of the expressions for an entity, by the probability of their first words or pieces (equation 6)."""
+        assert state.hidden is not None
+        if self.words is None:
+            log_probs, first = chosen.log_prob_words(state.hidden, 0), [form[0] for form in forms]
+        else:
+            place = self.words.tokenizer.place((), state.pieces[-1] if state.pieces else None)
+            log_probs = chosen.log_prob_pieces(self.network.backbone.state(state.carry), place)
+            first = [self.words.spell(form[0], state.pieces)[0] for form in forms]
+        scores = log_probs[first].double().clamp_min(LEAST)
+        return forms[self._draw(scores / constraints.temperature)]
 
     def _read_pieces(self, carry: Carry, pieces: Sequence[int]) -> Carry:
         """What the backbone carries on after some pieces."""
@@ -251,11 +286,16 @@ class Generator:
         allowed = constraints.unknown if entity in constraints.unknown_for else None
         return [x for x in constraints.banned if x != allowed] + [self.sentence_end] * bool(entity)
 
-    def _choose_word(self, state: StoryState, entity: int, constraints: Constraints) -> int:
+    def _choose_word(
+        self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
+    ) -> int:
         """A word of the vocabulary."""
         assert state.hidden is not None
         log_probs = state.log_prob_words(state.hidden, 0)
         log_probs[self._list_banned(entity, constraints)] = -torch.inf
+        ids = [x for word in unfit for x in constraints.spellings.get(word, ())]
+        if bool(torch.isfinite(log_probs).sum() > len(ids)):
+            log_probs[ids] = -torch.inf
         return self._draw(sharpen(log_probs, constraints))
 
     # -- words of several pieces ---------------------------------------------------------------------------------------
@@ -270,7 +310,7 @@ class Generator:
         return EncodedWords(x, sentence, *found, np.array([tokenizer.rarity(word) for word in spelled]))
 
     def _draw_word(
-        self, state: StoryState, entity: int, constraints: Constraints
+        self, state: StoryState, entity: int, constraints: Constraints, unfit: Collection[str]
     ) -> tuple[int, tuple[int, ...], Carry]:
         """A word drawn piece by piece, or copied, with its pieces and what the backbone carries on after it.
 
@@ -282,14 +322,14 @@ class Generator:
         for _ in range(MOST_DRAWS):
             if candidates and float(torch.rand(1, generator=self.generator)) < share:
                 x = candidates[int(torch.randint(len(candidates), (1,), generator=self.generator))]
-                if x not in banned:
+                if x not in banned and self.words[x].lower() not in unfit:
                     pieces = self.words.spell(x, state.pieces)
                     return x, pieces, self._read_pieces(state.carry, pieces)
                 continue
             pieces, carry = self._draw_pieces(state, entity, constraints)
             if self.words.is_whole(pieces, in_mention=bool(entity)):
                 x = self.words.learn(self.words.tokenizer.join(pieces))
-                if x not in banned:
+                if x not in banned and self.words[x].lower() not in unfit:
                     return x, pieces, carry
         x = self.words.learn(FALLBACK)  # nothing that may stand here has any probability to speak of
         pieces = self.words.spell(x, state.pieces)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -22,7 +23,8 @@ class AnalysisScore:
     """Log-probabilities (nats) of a document's variables, per word of the model's word sequence.
 
     ``r``, ``e``, ``l``, ``x`` are (T,) arrays; a forced value (inside a mention, outside of one) has log-probability zero.
-    ``words`` are the words as the model saw them, ``origin`` the document's token behind each (-1: a sentence end).
+    ``words`` are the words as the model saw them, ``origin`` the document's token behind each (-1: a sentence end). ``left_out``
+    counts the mentions that the flat model does not see, or not as they were, by the reason ("nested", "cut" …).
     """
 
     id: str
@@ -32,6 +34,7 @@ class AnalysisScore:
     e: np.ndarray
     l: np.ndarray
     x: np.ndarray
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def per_token(self) -> np.ndarray:
@@ -71,8 +74,8 @@ def score_document(
         carried = result.carried.select(network.backbone, [0])
         for name in "relx":
             pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
-    joined = {name: np.concatenate(values) for name, values in pieces.items()}
-    return AnalysisScore(document.id, words, document.origin, **joined)
+    r, e, l, x = (np.concatenate(pieces[name]) for name in "relx")
+    return AnalysisScore(document.id, words, document.origin, r, e, l, x)
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClusteri
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.interfaces.default_model import choose_model
+from entitynlm.interfaces.suitability import find_doubt
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.network_choice import NetworkChooser
@@ -27,7 +29,7 @@ from entitynlm.text.segmentation import segment_text
 from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
 
 if TYPE_CHECKING:
-    from entitynlm.generation.continuations import Continuation
+    from entitynlm.generation.request import Continuation
     from entitynlm.lm.surprisal import Surprisal
 
 
@@ -69,16 +71,35 @@ class EntityNLM:
         if self.pretrained.untrained:
             warnings.warn("the entity side of this model is untrained: entities are guesses", stacklevel=3)
 
+    def _read(self, text: str | Document) -> Document:
+        """The text as a document, with a warning where the model does not know such texts."""
+        document = as_document(text)
+        if (doubt := find_doubt(document, self.pretrained.encoder)) is not None:
+            warnings.warn(doubt, stacklevel=3)
+        return document
+
     def save_pretrained(self, path: str | Path) -> None:
         """Store the model in a folder (weights as safetensors, the rest as JSON)."""
         save_pretrained(self.pretrained, path)
 
     def log_prob(self, document: Document) -> AnalysisScore:
-        """log P(R, E, L, X) of an annotated document, with its parts per variable and per word."""
+        """log P(R, E, L, X) of an annotated document, with its parts per variable and per word.
+
+        Mentions inside of others are not part of the flat model, and long ones are cut; ``left_out`` of the result counts them.
+        """
         self._warn_untrained()
         network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
         document = as_document(document)
-        return score_document(network, encoder.encode(document), encoder.show_words(document))
+        encoded, counts, _ = encoder.encode_with_report(document)
+        score = score_document(network, encoded, encoder.show_words(document))
+        left_out = {reason: number for reason, number in counts.items() if number}
+        if left_out:
+            told = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
+            warnings.warn(
+                f"the model is flat, and mentions short: it does not see some as they are ({told})",
+                stacklevel=2,
+            )
+        return replace(score, left_out=left_out)
 
     def annotate(
         self,
@@ -101,7 +122,7 @@ class EntityNLM:
         """
         self._warn_untrained()
         options = Options(samples, links, scores, keep_mentions, possessives, seed)
-        return annotate_document(self.pretrained, as_document(text), options)
+        return annotate_document(self.pretrained, self._read(text), options)
 
     def surprisal(
         self,
@@ -135,7 +156,7 @@ class EntityNLM:
         pretrained = self.pretrained
         if word_boundaries is not None:
             pretrained = choose_boundaries(pretrained, word_boundaries)
-        found = measure_surprisal(pretrained, as_document(text), mentions=mentions, base=base, **settings)
+        found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
         if found.mentions:
             self._warn_untrained()
         return found
@@ -177,7 +198,8 @@ class EntityNLM:
         :param next_entity: the name of the entity that the next mention refers to.
         :param new_entities: whether other entities may be mentioned.
         """
-        from entitynlm.generation.continuations import Request, generate_continuations
+        from entitynlm.generation.continuations import generate_continuations
+        from entitynlm.generation.request import Request
 
         if cast or next_entity is not None or not new_entities:
             self._warn_untrained()

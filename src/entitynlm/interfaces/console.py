@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Sized
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # rich takes longer to import than most wrong calls take to b
     from rich.progress import Progress as Bars
 
     from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.document import Document
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Terminal(Progress):
         self.log: Path | None = None  # messages of the progress are also written here
         self.stop_asked = False  # answered at the next step of the progress
         self._tasks: dict[str, Any] = {}
+        self._doubts = 0
 
     @cached_property
     def out(self) -> Console:
@@ -74,11 +77,11 @@ class Terminal(Progress):
 
     def print(self, *things: Any, **options: Any) -> None:
         """Print for people, on standard output; nothing when ``--json -`` has claimed it."""
-        self.out.print(*things, **_keep_lines(things, options))
+        self.out.print(*map(_clean, things), **_keep_lines(things, options))
 
     def remark(self, *things: Any, **options: Any) -> None:
         """Print a remark on standard error; nothing with ``--quiet``."""
-        self.err.print(*things, **_keep_lines(things, options))
+        self.err.print(*map(_clean, things), **_keep_lines(things, options))
 
     def write_json(self, figures: Any) -> None:
         """Write the figures as JSON where ``--json`` asked for them."""
@@ -111,6 +114,16 @@ class Terminal(Progress):
             find_language_model(language_model)
             self.finish(f"unpacking {language_model}")
 
+    def doubt(self, document: Document, pretrained: Pretrained) -> None:
+        """A remark where a text is not of the kind that the model knows; of many such texts, the first few are named."""
+        from entitynlm.interfaces.suitability import find_doubt
+
+        if (told := find_doubt(document, pretrained.encoder)) is not None:
+            self._doubts += 1
+            more = "; no more is said about other texts of this kind" if self._doubts == MOST_DOUBTS else ""
+            if self._doubts <= MOST_DOUBTS:
+                self.remark(f"warning: {told}{more}", markup=False)
+
     def start(self, task: str, total: int | None = None) -> None:
         self.finish(task)
         self._bars.start()
@@ -140,10 +153,29 @@ class Terminal(Progress):
             self.finish(task)
 
 
+MOST_DOUBTS = 3
+CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
+
+
+def make_printable(text: str) -> str:
+    """The text without control characters, which a terminal would obey (a file may have them by accident or on purpose)."""
+    return text.translate(CONTROLS)
+
+
+def count(things: int | Sized, one: str, many: str | None = None) -> str:
+    """How many there are, in words that agree: 1 text, 2 texts."""
+    number = things if isinstance(things, int) else len(things)
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def print_path(path: str | Path) -> str:
     """A path as people should see it: relative to here where that is shorter."""
     here = Path.cwd()
     return str(Path(path).relative_to(here) if Path(path).is_relative_to(here) else path)
+
+
+def _clean(thing: Any) -> Any:
+    return make_printable(thing) if isinstance(thing, str) else thing
 
 
 def _keep_lines(things: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:

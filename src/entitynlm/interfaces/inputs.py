@@ -63,6 +63,26 @@ def read_inputs(
     return itertools.chain(list(itertools.islice(documents, 1)), documents)
 
 
+def require_mentions(
+    documents: Iterator[tuple[str, Document]], option: str, terminal: Terminal
+) -> Iterator[tuple[str, Document]]:
+    """The same documents, refused at the call if the first one has no mentions; a later one without any is remarked upon."""
+    first = next(documents, None)
+    if first is not None and not first[1].mentions:
+        hint = "Annotate it first (entitynlm annotate --to jsonl), or leave the option out"
+        raise DataError(f"{option} needs mentions, and there are none in this text", path=first[0], hint=hint)
+
+    def go_on() -> Iterator[tuple[str, Document]]:
+        if first is not None:
+            yield first
+        for path, document in documents:
+            if not document.mentions:
+                terminal.remark(f"remark: {path}: {document.id!r} has no mentions", markup=False)
+            yield path, document
+
+    return go_on()
+
+
 @dataclass(frozen=True)
 class TextOptions:
     """One document of a file."""
@@ -71,9 +91,13 @@ class TextOptions:
     document: options.DocumentId = None
     format: options.Format = None
 
-    def read(self, terminal: Terminal) -> Document:
+    def read(self, terminal: Terminal, *, mentions: str = "auto") -> Document:
+        """The document; with ``mentions`` "given" it must have some."""
         documents = (document for _, document in read_inputs([self.file], terminal, format=self.format))
-        return pick_document(documents, self.file, self.document)
+        found = pick_document(documents, self.file, self.document)
+        if mentions == "given":
+            require_mentions(iter([(self.file, found)]), "--mentions given", terminal)
+        return found
 
 
 def pick_document(documents: Iterable[Document], path: str, wanted: str | None) -> Document:

@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from entitynlm.errors import ConfigError
 from entitynlm.extras import require
 from entitynlm.files import STANDARD, write_atomically
+from entitynlm.interfaces.console import make_printable
 
 Kind = Literal["tsv", "csv", "parquet", "json"]
 DIGITS = 6  # decimals of written figures
@@ -56,7 +57,7 @@ def show_cell(value: Any) -> str:
         return "1" if value else "0"
     if isinstance(value, float):
         return f"{value:.{DIGITS}f}"
-    return " ".join(str(value).split()) if isinstance(value, str) else str(value)
+    return make_printable(" ".join(value.split())) if isinstance(value, str) else str(value)
 
 
 def _write_parquet(rows: list[Any], row_type: type, path: str | Path) -> None:

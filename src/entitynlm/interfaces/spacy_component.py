@@ -24,7 +24,7 @@ from spacy.tokens import Doc, Span, Token
 from entitynlm.interfaces.api import EntityNLM
 from entitynlm.interfaces.default_model import choose_model
 from entitynlm.text.document import Document
-from entitynlm.text.english import PRONOUNS
+from entitynlm.text.english import DETERMINERS, PRONOUNS
 from entitynlm.text.formats.spacy_docs import read_tokens
 from entitynlm.text.segmentation import segment_text
 
@@ -116,12 +116,20 @@ def resolve_text(doc: Doc) -> str:
             inside = named.start <= span.start < named.end
             if word in PRONOUNS and not inside:
                 possessive = _is_followed(doc, span) if word == "her" else word in POSSESSIVES
-                name = f"{named.text}'s" if possessive else named.text
-                changes.append((span.start_char, span.end_char, name))
+                name = _fit_case(named.text, at_start=span.text[:1].isupper() and span.text != "I")
+                changes.append((span.start_char, span.end_char, f"{name}'s" if possessive else name))
     text = doc.text
     for start, end, words in sorted(changes, reverse=True):
         text = text[:start] + words + text[end:]
     return text
+
+
+def _fit_case(name: str, *, at_start: bool) -> str:
+    """ "The captain" is "the captain" inside of a sentence; a name keeps its capital."""
+    first = name.split()[0]
+    if at_start:
+        return name[:1].upper() + name[1:]
+    return name[:1].lower() + name[1:] if first.lower() in DETERMINERS else name
 
 
 def _is_followed(doc: Doc, span: Span) -> bool:

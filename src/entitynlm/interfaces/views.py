@@ -13,7 +13,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import Terminal, count, make_printable
 from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
 from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.text.corpora.statistics import SplitStatistics
@@ -74,11 +74,11 @@ def render_document(document: Document, *, sentences: int | None = None) -> Text
             for _, number in sorted(opening[index], key=lambda item: -item[0][1]):
                 text.append("[", style=f"bold {colour_of(number)}")
             style = f"bold {colour_of(inside[index])}" if index in inside else ""
-            text.append(document.tokens[index], style=style)
+            text.append(make_printable(document.tokens[index]), style=style)
             for _, number in sorted(closing[index], key=lambda item: -item[0][0]):
                 text.append("]" + str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
     if len(shown) < len(document.sentences):
-        text.append(f"\n… {len(document.sentences) - len(shown)} more sentences", style="dim")
+        text.append(f"\n… {count(len(document.sentences) - len(shown), 'more sentence')}", style="dim")
     return text
 
 
@@ -90,14 +90,20 @@ def _gap_before(document: Document, index: int) -> str:
 
 
 def list_entities(document: Document, *, limit: int = 30) -> Table:
-    """The entities: number, mentions, type, and the words of the first mention."""
+    """The entities, those with the most mentions first: number, mentions, type, and the words of the first mention."""
     rows: list[Sequence[str | Text]] = []
-    for number, entity in enumerate(document.entities[:limit], start=1):
+    numbers = number_entities(document)
+    ranked = sorted(document.entities, key=lambda entity: -len(entity.mentions))
+    for entity in ranked[:limit]:
+        number = numbers[entity.id]
         subscript = Text(str(number).translate(_SUBSCRIPTS), style=f"bold {colour_of(number)}")
-        name = Text(document.words(*entity.mentions[0].span).replace("\n", " "), style=colour_of(number))
-        rows.append((subscript, str(len(entity.mentions)), entity.type or "", name))
-    if len(document.entities) > limit:
-        rows.append(("", "", "", Text(f"… {len(document.entities) - limit} more", style="dim")))
+        words = " ".join(make_printable(document.words(*entity.mentions[0].span)).split())
+        rows.append(
+            (subscript, str(len(entity.mentions)), entity.type or "", Text(words, style=colour_of(number)))
+        )
+    if rest := ranked[limit:]:
+        told = f"{count(rest, 'more entity', 'more entities')}, the last with {count(rest[-1].mentions, 'mention')}"
+        rows.append(("", str(sum(len(entity.mentions) for entity in rest)), "", Text(told, style="dim")))
     return draw_table(("", "mentions", "type", "first called"), rows, right=("mentions",))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from entitynlm.extras import require
 from entitynlm.text.document import Span
+from entitynlm.text.english import SPEECH_VERBS
 
 # The time of both libraries grows with the square of a word's length. Anything longer than this is a data URL or a script without
 # spaces: a plain pattern cuts it, and sentences don't end in it (except at ideographic full stops).
@@ -30,6 +31,13 @@ IDEOGRAPH = (
     r"。！？，、；：「」『』《》（）]"
 )
 IDEOGRAPHIC_END = re.compile(r"[。！？]+[”’」』）》]*")
+# `"Where?" Priya asked.` is one sentence: after a quotation's ? or ! comes who asked. A name or a pronoun stands before the verb.
+QUESTION_END = re.compile(r"[?!…—][\"”’'»]\s*\Z")
+WHO_SAID_IT = re.compile(
+    r"\s*(?!(?:He|She|They|It|We|You|The|An?|My|His|Her|This|That|There|Then)\b)"
+    r"(?:(?:the|my|his|her|an?|old|young|[A-Z][\w.’'-]*|he|she|they|it|we)\s+){1,4}?"
+    rf"(?:{'|'.join(sorted(SPEECH_VERBS))})\b"
+)
 LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 NON_SPACE = re.compile(r"\S+")
 PLAIN_WORD = re.compile(rf"(?:(?!{IDEOGRAPH})\w){{1,{LONGEST_WORD}}}|\S")
@@ -97,7 +105,12 @@ class TextSegmenter:
 
     def _find_sentence_ends(self, text: str, start: int, end: int) -> Iterator[int]:
         plain = LONG_RUN.sub(lambda run: "x" * len(run[0]), text[start:end])
-        for sentence_start, sentence_end in self._nupunkt.sent_spans(plain):
+        spans = list(self._nupunkt.sent_spans(plain))
+        for (sentence_start, sentence_end), (following, _) in zip(spans, [*spans[1:], (0, 0)], strict=False):
+            if following and _goes_on(
+                plain[sentence_start:sentence_end], plain[following : following + LONGEST_WORD]
+            ):
+                continue
             for stop in IDEOGRAPHIC_END.finditer(text, start + sentence_start, start + sentence_end):
                 yield stop.end()
             yield start + sentence_end
@@ -163,6 +176,11 @@ def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | No
     if first >= last:
         return None, False
     return (first, last), offsets[first][0] >= start and offsets[last - 1][1] <= end
+
+
+def _goes_on(sentence: str, rest: str) -> bool:
+    """Whether what looks like the next sentence tells who asked or exclaimed."""
+    return bool(QUESTION_END.search(sentence[-8:]) and WHO_SAID_IT.match(rest))
 
 
 def _find_paragraphs(text: str) -> Iterator[Span]:

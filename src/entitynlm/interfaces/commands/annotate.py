@@ -13,8 +13,15 @@ import typer
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import Files, choose_format, is_folder, name_outputs, read_inputs
+from entitynlm.interfaces.console import Terminal, count, print_path
+from entitynlm.interfaces.inputs import (
+    Files,
+    choose_format,
+    is_folder,
+    name_outputs,
+    read_inputs,
+    require_mentions,
+)
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 
@@ -52,6 +59,8 @@ def annotate(
     targets = name_files(files, out, to)
     announce_writing(targets.values())
     documents = read_inputs(files, terminal, format=format)
+    if keep_mentions:
+        documents = require_mentions(documents, "--keep-mentions", terminal)
     pretrained = model.load(terminal)
     from entitynlm.coref.annotation import Options, annotate_document
 
@@ -62,6 +71,7 @@ def annotate(
         terminal.start("annotating")
         for path, document in documents:
             started = time.perf_counter()
+            terminal.doubt(document, pretrained)
             annotated = annotate_document(pretrained, document, wanted)
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
@@ -75,7 +85,9 @@ def annotate(
         write(work(), targets, out, to, terminal)
     tokens, seconds = (sum(figure[key] for figure in figures) for key in ("tokens", "seconds"))
     speed = tokens / max(seconds, 1e-9)
-    terminal.remark(f"{len(figures)} texts, {tokens:,} tokens, {speed:,.0f} tokens/s", markup=False)
+    terminal.remark(
+        f"{count(figures, 'text')}, {count(tokens, 'token')}, {speed:,.0f} tokens/s", markup=False
+    )
     terminal.write_json({"task": "annotate", "model": model.model, "seed": seed, "documents": figures})
 
 
@@ -107,11 +119,11 @@ def write(
         if out != STANDARD:
             terminal.remark(f"wrote {print_path(out)}", markup=False)
         return
-    count = 0
+    written = 0
     for path, of_file in itertools.groupby(annotated, key=lambda pair: pair[0]):
         write_documents((document for _, document in of_file), targets[path], to)
-        count += 1
-    terminal.remark(f"wrote {count} files in {print_path(out)}", markup=False)
+        written += 1
+    terminal.remark(f"wrote {count(written, 'file')} in {print_path(out)}", markup=False)
 
 
 def summarise(path: str, document: Document, seconds: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,13 +10,15 @@ import typer
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import Terminal, make_printable
 from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
-    from entitynlm.generation.continuations import Continuation
+    from entitynlm.generation.request import Continuation, Request
+    from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
+PLAN_STEPS, SHOWN_CANDIDATES = 5, 4
 HOTTEST = 100.0  # all words are as likely as each other there, and logits divided by less stay finite
 
 
@@ -31,6 +34,7 @@ def generate(
     cast: str | None = None,
     next_entity: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     no_new_entities: bool = False,
+    plan: bool = False,
     plain: bool = False,
     out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     format: options.Format = None,
@@ -48,6 +52,7 @@ def generate(
     :param cast: Names of the entities to start with, separated by commas: 'Anna,the old man'.
     :param next_entity: The next mention refers to this entity.
     :param no_new_entities: Mention only the entities of the text and the cast.
+    :param plan: Tell who acts next, sentence by sentence (--sentences, default 5), with the probabilities of all candidates.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text.
     """
@@ -60,9 +65,15 @@ def generate(
         raise ConfigError("--cast has an empty name between its commas")
     prompt = None if file is None else read_prompt(file, format, terminal)
     pretrained = model.load(terminal)
-    from entitynlm.generation.continuations import Request, generate_continuations
+    from entitynlm.generation.continuations import generate_continuations
+    from entitynlm.generation.request import Request
 
+    if prompt is not None:
+        terminal.doubt(prompt, pretrained)
     request = Request(words, sentences, temperature, top_p, names, next_entity, not no_new_entities)
+    if plan:
+        write_plans(pretrained, prompt, request, count, seed, out, model.model, terminal)
+        return
     stories = generate_continuations(pretrained, prompt, request, count=count, seed=seed)
     for number, story in enumerate(stories, start=1):
         show(story, f"{number} of {count}" if count > 1 else None, terminal, plain=plain)
@@ -71,6 +82,46 @@ def generate(
     heading = {"task": "generate", "model": model.model, "seed": seed}
     found = {"prompt": prompt.id if prompt else None, "continuations": [to_json(story) for story in stories]}
     terminal.write_json({**heading, **found})
+
+
+def write_plans(
+    pretrained: Pretrained,
+    prompt: Document | None,
+    request: Request,
+    count: int,
+    seed: int,
+    out: str | None,
+    model: str,
+    terminal: Terminal,
+) -> None:
+    """Print who acts next with probabilities, step by step; further plans have the seeds that follow."""
+    from entitynlm.generation.plan import NEW, PlanStep, plan_story
+    from entitynlm.interfaces.views import draw_table
+
+    def show_candidates(step: PlanStep) -> str:
+        shown = step.candidates[:SHOWN_CANDIDATES]
+        return ", ".join(f"{name if name != NEW else 'somebody new'} {100 * p:.0f} %" for name, p in shown)
+
+    steps = request.sentences or PLAN_STEPS
+    plans = [
+        plan_story(pretrained, prompt, request, steps=steps, seed=seed + number) for number in range(count)
+    ]
+    texts = []
+    for number, plan in enumerate(plans, start=1):
+        rows = [
+            (str(at), make_printable(step.actor) + " (new)" * step.is_new, f"{100 * step.probability:.0f} %",
+             make_printable(show_candidates(step)), make_printable(step.sentence))
+            for at, step in enumerate(plan, start=1)
+        ]  # fmt: skip
+        headings = ("", "who acts", "probability", "could have been", "a sentence drawn from the model")
+        title = f"plan {number} of {count}" if count > 1 else None
+        terminal.print(draw_table(headings, rows, right=("", "probability"), title=title))
+        texts.append("\n".join("\t".join(row) for row in [headings, *rows]))
+    if out is not None:
+        write_text(out, "\n\n".join(texts) + "\n")
+    found = [[asdict(step) for step in plan] for plan in plans]
+    heading = {"task": "generate", "model": model, "seed": seed, "prompt": prompt.id if prompt else None}
+    terminal.write_json({**heading, "plans": found})
 
 
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
@@ -94,13 +145,13 @@ def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: b
     if title is not None:
         terminal.print(Text(f"── {title}", style="dim"))
     if plain:
-        terminal.print(Text(story.text), soft_wrap=True)
+        terminal.print(Text(make_printable(story.text)), soft_wrap=True)
     else:
         terminal.print(render_document(story.document))
         known = Text()
         for entity, number in number_entities(story.document).items():
             if entity in story.names:
-                known.append(f"  {number} {story.names[entity]}", style=colour_of(number))
+                known.append(make_printable(f"  {number} {story.names[entity]}"), style=colour_of(number))
         if known:
             terminal.print(Text("who is who:", style="dim") + known)
     if title is not None:

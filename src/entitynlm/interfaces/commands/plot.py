@@ -67,7 +67,7 @@ def surprisal(
 
     :param smooth: Words of the moving average; default: none for a short text.
     """
-    document = text.read(terminal)
+    document = text.read(terminal, mentions=measuring.mentions)
     report = measuring.report(model.load(terminal), document, terminal)
     if not report.tables.words:
         raise ConfigError("there is no word in this text that the model reads")
@@ -93,7 +93,8 @@ def timeline(
 
     :param entities: Number of entities, the most frequent first.
     """
-    document, measuring = text.read(terminal), SurprisalOptions(mentions, samples, seed=seed)
+    document = text.read(terminal, mentions=mentions)
+    measuring = SurprisalOptions(mentions, samples, seed=seed)
     report = measuring.report(model.load(terminal), document, terminal)
     if not report.characters:
         raise ConfigError("no entity was found in this text, so there is no timeline to draw")

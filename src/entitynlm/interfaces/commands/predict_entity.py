@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
+from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
-from entitynlm.interfaces.inputs import Files, read_inputs
+from entitynlm.interfaces.inputs import Files, read_inputs, require_mentions
+from entitynlm.interfaces.row_files import show_cell
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.slots import find_all_slots
 from entitynlm.progress import track
 from entitynlm.text.document import Document
 
 HEADING = (
-    "document", "sentence", "token", "word", "entity", "is_new", "best", "probability", "surprisal", "entropy",
+    "document", "sentence", "token", "word", "entity", "is_new", "best", "probability_of_entity", "surprisal", "entropy",
     "candidates",
 )  # fmt: skip
 
@@ -36,30 +39,46 @@ def predict_entity(
     :param predictor: Ask the entity-prediction network that `reproduce entity` has stored in the model's folder.
     """
     assert files is not None
+    if out == STANDARD and terminal.json_path == STANDARD:
+        raise ConfigError("--json - and --out - both want standard output; give one of them a file")
     documents = read_inputs(files, terminal, format=format)
-    chooser = load_chooser(model, terminal, predictor=predictor)
+    if predictor:
+        documents = require_mentions(documents, "--predictor", terminal)
+    chooser, annotate = load_chooser(model, terminal, predictor=predictor)
     summary: list[dict[str, Any]] = []
     with write_atomically(out) as stream:
         stream.write("\t".join(HEADING) + "\n")
-        for _, document in track(terminal, "predicting", documents):
+        for path, document in track(terminal, "predicting", documents):
+            found = bool(annotate and not document.mentions)
+            if annotate and found:
+                told = "there were no mentions in it, so the model has found them"
+                terminal.remark(f"remark: {path}: {told}", markup=False)
+                document = annotate(document)
             lines, figures = predict_mentions(document, chooser)
-            stream.writelines("\t".join(map(str, line)) + "\n" for line in lines)
-            summary.append(figures)
+            stream.writelines("\t".join(map(show_cell, line)) + "\n" for line in lines)
+            summary.append({**figures, "mentions_found": found})
     terminal.write_json({"task": "predict-entity", "model": model.model, "documents": summary})
 
 
-def load_chooser(model: options.ModelOptions, terminal: Terminal, *, predictor: bool) -> Chooser:
-    """The model itself, or the network for entity prediction that is stored with it."""
+def load_chooser(
+    model: options.ModelOptions, terminal: Terminal, *, predictor: bool
+) -> tuple[Chooser, Callable[[Document], Document] | None]:
+    """The model itself with a way to find mentions, or the network for entity prediction that is stored with it."""
     if predictor:
         from entitynlm.experiments.paper import OURS
         from entitynlm.model.packaged import find_model
         from entitynlm.prediction.network.predictor import EntityPredictor
 
-        return EntityPredictor.load(find_model(model.model) / OURS)
+        return EntityPredictor.load(find_model(model.model) / OURS), None
     pretrained = model.load(terminal)
+    from entitynlm.coref.annotation import annotate_document
     from entitynlm.prediction.network_choice import NetworkChooser
 
-    return NetworkChooser(pretrained.get("generative"), pretrained.encoder)
+    def annotate(document: Document) -> Document:
+        terminal.doubt(document, pretrained)
+        return annotate_document(pretrained, document)
+
+    return NetworkChooser(pretrained.get("generative"), pretrained.encoder), annotate
 
 
 def predict_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
@@ -70,8 +89,8 @@ def predict_mentions(document: Document, chooser: Chooser) -> tuple[list[tuple[A
     for slot, choice in zip(slotted.slots, chooser.choose(document, slotted.positions), strict=True):
         truth = NEW if slot.is_new else choice.resolve(slot.entity)
         probability = choice.probability(truth)
-        surprisals.append(-math.log2(max(probability, 1e-300)))
-        entropy = -sum(p * math.log2(p) for p in choice.probabilities if p > 0)
+        surprisals.append(abs(math.log2(min(max(probability, 1e-300), 1.0))))
+        entropy = abs(sum(p * math.log2(p) for p in choice.probabilities if p > 0))
         sentence = document.sentence_of[slot.position]
         lines.append(
             (

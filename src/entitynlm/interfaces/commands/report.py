@@ -25,7 +25,7 @@ def report(
     :param out: The page's file.
     :param title: Title of the page; default: the file's name.
     """
-    document = text.read(terminal)
+    document = text.read(terminal, mentions=measuring.mentions)
     made = measuring.report(model.load(terminal), document, terminal)
     from entitynlm.interfaces.report.page import write_page
 

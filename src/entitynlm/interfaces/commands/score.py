@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -11,11 +12,14 @@ from entitynlm.coref.metrics.alignment import Text, align_documents
 from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_metrics, count_alignments
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
 from entitynlm.coref.metrics.significance import compare_systems
+from entitynlm.errors import DataError
+from entitynlm.files import open_binary
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.conll2012_chains import read_chains
+from entitynlm.text.formats.registry import SAMPLE_BYTES, recognise_format
 
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
 Where = Literal["nowhere", "key", "response", "both"]
@@ -56,10 +60,17 @@ def score(
     :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
     :param ignore_words: Require as many tokens, but not the same words.
     """
+    for path in (key, response, *([versus] if versus else [])):
+        refuse_plain_text(path, format)
     keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
+
+    if not any(map(_has_mentions, keys)):
+        raise DataError("there is no mention in the key, so there is nothing to score", path=key)
 
     def count(path: str) -> CorpusCounts:
         documents = _filter(_read(path, format, split), "response", drop_singletons, drop_repetitions)
+        if not any(map(_has_mentions, documents)):
+            terminal.remark(f"remark: {path}: there is no mention in this response", markup=False)
         paired = pair_documents(keys, documents, lenient=lenient, compare_words=not ignore_words)
         alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
         repeated = sum(alignment.repeated_in_response for alignment in alignments)
@@ -85,6 +96,22 @@ def score(
         title = f"second response against the first, {trials} trials"
         _print(terminal, ("F1", "first", "second", "difference", "p"), rows, title=title)
     terminal.write_json(figures)
+
+
+def refuse_plain_text(path: str, format: str | None) -> None:
+    """A text without annotation would be scored as an analysis without mentions."""
+    if format is None and Path(path).is_file():
+        with open_binary(path) as stream:
+            form = recognise_format(path, stream.read(SAMPLE_BYTES))
+        if form.name == "text":
+            expected = "documents with mentions and entities (CoNLL-2012, CoNLL-U, JSON lines, brat …)"
+            raise DataError(
+                "this is plain text, which has no annotation to score", path=path, expected=expected
+            )
+
+
+def _has_mentions(text: Text) -> bool:
+    return bool(text.mentions if isinstance(text, Document) else text.chains)
 
 
 def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:

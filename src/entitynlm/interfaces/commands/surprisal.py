@@ -17,7 +17,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
+from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs, require_mentions
 from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class SurprisalOptions:
         """The surprisal tables of one text, with progress."""
         from entitynlm.lm.surprisal import measure_surprisal
 
+        terminal.doubt(document, pretrained)
         settings = {**asdict(self), "base": BASES[self.base], **more}
         return measure_surprisal(pretrained, document, progress=terminal, **settings)
 
@@ -100,6 +101,8 @@ def surprisal(
         return
     announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
+    if measuring.mentions == "given":
+        documents = require_mentions(documents, "--mentions given", terminal)
     pretrained = model.load(terminal)
     from entitynlm.training.untrained import choose_boundaries
 

@@ -1,0 +1,90 @@
+"""A plan of a story: who acts next, with probabilities, sentence by sentence.
+
+Which entity comes next is what the model is good at (Table 3 of the paper); its prose is weak. So the plan is made of the
+distribution over entities by equation 4 at the start of each sentence, given that a mention comes there, and the sentences are
+only what the model went on reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from entitynlm.generation.continuations import ContinuationWriter, prepare_writer
+from entitynlm.generation.generator import GeneratedWord
+from entitynlm.generation.request import Request
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document
+
+NEW = ""  # the name of an entity that has none yet, as in entity prediction
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """The first mention of a sentence.
+
+    :param actor: what the entity is called, and :param is_new: whether it comes up here.
+    :param probability: of this choice (of any new entity, where it is one).
+    :param candidates: (name, probability) of all that could have come, the likeliest first; NEW stands for all new entities.
+    :param sentence: a sentence about it, drawn from the model.
+    """
+
+    actor: str
+    is_new: bool
+    probability: float
+    candidates: tuple[tuple[str, float], ...]
+    sentence: str
+
+
+def plan_story(
+    pretrained: Pretrained,
+    prompt: Document | None = None,
+    request: Request | None = None,
+    *,
+    steps: int = 5,
+    seed: int = 0,
+) -> list[PlanStep]:
+    """So many sentences, each with the entity that it starts from; names are those of the text, the cast, or first mentions."""
+    request = request or Request()
+    writer = prepare_writer(pretrained, prompt, replace(request, next_entity=None), seed)
+    first = writer.require_entity(request.next_entity) if request.next_entity is not None else None
+    partial = writer.begin()
+    while not partial.fresh:  # the prompt breaks off: its sentence is ended first
+        writer.extend(partial)
+    names = {number: " ".join(words) for number, words in writer.names.items()}
+    plan: list[PlanStep] = []
+    for number in range(steps):
+        state, before = partial.state, len(partial.words)
+        assert state.hidden is not None
+        probs = state.expect(state.hidden, 0).referents()
+        if not request.new_entities and len(probs) > 1:
+            probs = np.append(0.0, probs[1:] / probs[1:].sum())
+        if number == 0 and first is not None:
+            partial.constraints = replace(partial.constraints, next_entity=first)
+        known = state.history.entities
+        writer.extend(partial, mention=True)
+        actor = partial.words[-1].e
+        while not partial.fresh or partial.state.history.remaining:
+            writer.extend(partial)
+        words = partial.words[before:]
+        name_new_entities(writer, partial.words, names)
+        ranked = [
+            (NEW, float(probs[0])),
+            *((names.get(n, f"#{n}"), float(probs[n])) for n in range(1, known + 1)),
+        ]
+        ranked.sort(key=lambda pair: -pair[1])
+        is_new = actor > known
+        probability = float(probs[0] if is_new else probs[actor])
+        sentence = writer.finish(replace(partial, words=[*words]), "step").text
+        plan.append(PlanStep(names.get(actor, f"#{actor}"), is_new, probability, tuple(ranked), sentence))
+    return plan
+
+
+def name_new_entities(
+    writer: ContinuationWriter, words: Sequence[GeneratedWord], names: dict[int, str]
+) -> None:
+    """Call entities that came up by the words of their first mention."""
+    for first, end, entity in writer.list_mentions(words):
+        names.setdefault(entity, writer.show_words(words[first:end], entity))

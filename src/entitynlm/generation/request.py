@@ -1,0 +1,46 @@
+"""What a continuation is asked for, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from entitynlm.errors import ConfigError
+from entitynlm.generation.generator import Constraints
+from entitynlm.text.document import Document
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a continuation is asked for.
+
+    :param words: so many words at least, then on to the sentence's end; or :param sentences: so many sentences.
+    :param cast: names of entities that the story starts with, besides those of the text.
+    :param next_entity: the name of the entity that the next mention must be of.
+    :param new_entities: whether other entities may come up.
+    """
+
+    words: int = 60
+    sentences: int | None = None
+    temperature: float = 0.8
+    top_p: float = 0.95
+    cast: tuple[str, ...] = ()
+    next_entity: str | None = None
+    new_entities: bool = True
+
+    def __post_init__(self) -> None:
+        if self.words < 1 or (self.sentences is not None and self.sentences < 1):
+            raise ConfigError("a continuation has one word and one sentence at least")
+        Constraints(temperature=self.temperature, top_p=self.top_p)
+        for name in self.cast:
+            if not name.split():
+                raise ConfigError("a member of the cast has an empty name")
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """A generated text, the same as a document with mentions, and the names of its entities."""
+
+    text: str
+    document: Document
+    names: Mapping[str, str]

@@ -1,0 +1,47 @@
+"""Whether a text is of the kind that a model can say something about: English, and in words that the model knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from entitynlm.text.document import Document
+from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
+
+if TYPE_CHECKING:
+    from entitynlm.model.encoding.encoder import Encoder
+
+COMMON = frozenset(
+    (
+        *PRONOUNS,
+        *DETERMINERS,
+        *PREPOSITIONS,
+        *"and but or not is was are were be been had has have do did".split(),
+    )
+)
+LEAST_COMMON = 0.15  # of the words of a text; about 0.45 of English prose, under 0.1 of German or French
+MOST_UNKNOWN = 0.2
+FEWEST_WORDS = 20  # shares of fewer words mean nothing
+LOOKED_AT = 20_000  # tokens
+
+
+def find_doubt(document: Document, encoder: Encoder) -> str | None:
+    """One sentence about what is wrong with a text for this model, and what that means; None where nothing is."""
+    words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
+    if len(words) < FEWEST_WORDS:
+        return None
+    common = sum(word.lower() in COMMON for word in words) / len(words)
+    if common < LEAST_COMMON:
+        return (
+            f"{document.id}: this does not look like English ({100 * common:.0f} % of the words are common there), and the "
+            "model has learnt from English alone: mentions, links and figures mean little"
+        )
+    lower = encoder.recipe.lowercase
+    unknown = sum(encoder.tokenizer.is_unknown(word.lower() if lower else word) for word in words) / len(
+        words
+    )
+    if unknown > MOST_UNKNOWN:
+        return (
+            f"{document.id}: the model does not know {100 * unknown:.0f} % of the words: it takes them all for one and the same "
+            "unknown word, so what rests on them is less sure"
+        )
+    return None
