@@ -7,7 +7,8 @@ import re
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.continuations import Request, generate_continuations
+from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.request import Request
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.detokenization import (
     capitalise_start,

@@ -11,7 +11,8 @@ import pytest
 from entitynlm.coref.annotation import Options, annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import score_list
-from entitynlm.generation.continuations import Request, generate_continuations
+from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.request import Request
 from entitynlm.inference.readings import Readings, ReadText
 from entitynlm.interfaces.report.contents import make_report
 from entitynlm.lm.surprisal import measure_surprisal

@@ -388,7 +388,7 @@ class Routes:
 
     def write(self, id: TextId, number: Number, wish: schemas.Wish) -> dict[str, Any]:
         """Continuations of the text, with their entities."""
-        from entitynlm.generation.continuations import Request
+        from entitynlm.generation.request import Request
         from entitynlm.interfaces.explorer.writing import continue_text, describe_continuation
 
         text = self.shelf.get(id)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from entitynlm.generation.continuations import Continuation, Request, generate_continuations
+from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.request import Continuation, Request
 from entitynlm.generation.verification import append_text
 from entitynlm.inference.readings import ReadText
 from entitynlm.interfaces.explorer.texts import Version
