@@ -79,13 +79,14 @@ def test_it_expects_as_many_mentions_as_surprisal_does(
     """Two particle filters with other random numbers: the same within the error of sampling."""
     document = make_document(WORDS, [], SENTENCES)
     states = PrefixStates(*networks, document, particles=600)
-    estimated = estimate_words(*networks, document, particles=600, repeats=2).mention_expected
+    estimated = estimate_words(*networks, document, particles=600, repeats=2).reader
+    assert estimated is not None
     for t in (1, 5, 11):
         belief = states.before(t)
         inside = [float(state.history.remaining > 0) for state in belief.states]
         starts = -np.expm1(belief.tables.log_types[belief.at, 0])
         expected = float(belief.weights @ np.where(inside, 1.0, starts))
-        assert expected == pytest.approx(estimated[t], abs=0.08)
+        assert expected == pytest.approx(estimated.mention_expected[t], abs=0.08)
 
 
 def test_a_first_mention_is_where_its_entity_began(networks: tuple[EntityNetwork, EntityNetwork]) -> None:

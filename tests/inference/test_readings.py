@@ -28,7 +28,7 @@ def walk_in_chunks(
     found = []
     for chunk in Readings(document).read_both(model, proposal, size=size):
         found.append(particle_filter.advance(chunk, end=length))
-    return particle_filter, np.concatenate(found)
+    return particle_filter, np.concatenate(found, axis=-1)
 
 
 @pytest.mark.parametrize("options", [{}, {"layers": 2}, {"restart_sentences": True}])

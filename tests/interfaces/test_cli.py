@@ -141,6 +141,7 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "evaluate coref --corpus nothing",
     "evaluate coref --corpus {corpus} --model nowhere",
     "evaluate entity --corpus nothing",
+    "evaluate quotations --corpus nothing",
     "evaluate entity --corpus {corpus} --device abacus",
     "reproduce lm --corpus nothing --out a",
     "reproduce lm --corpus {corpus} --out {taken}",

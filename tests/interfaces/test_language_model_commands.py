@@ -110,7 +110,7 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--rnnlm",), "--rnnlm is for models with an LSTM"),
+        (("--rnnlm",), "unless it is fine-tuned: --set model.output_rank=64"),
         (("--start-from", SMALL), "--start-from is for models with an LSTM"),
         (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
         (("--set", "model.state_layers=9+12"), "layers 0 to 3"),

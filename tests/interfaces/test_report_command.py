@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.errors import DataError
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.report import page as report_page
 from entitynlm.interfaces.report.contents import make_report
@@ -61,6 +61,15 @@ def make_page(document: Document, **options: object) -> str:
     pretrained, _ = make_bundle(**options)
     tables = measure_surprisal(pretrained, document, samples=3, repeats=2)
     return write_page(make_report(pretrained, tables), title=f"A {NASTY} title", model="small")
+
+
+def test_what_was_found_on_the_way_is_no_report() -> None:
+    pretrained, _ = make_bundle(std=0.6)
+    bare = make_document(8).with_mentions(())
+    tables = measure_surprisal(pretrained, bare, samples=3, repeats=2)
+    assert tables.mentions
+    with pytest.raises(ConfigError, match="hindsight=True"):
+        make_report(pretrained, tables)
 
 
 def make_document(sentences: int = 3) -> Document:

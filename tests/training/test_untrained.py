@@ -90,7 +90,7 @@ def test_another_language_model_of_that_name_and_none(
     with pytest.raises(ModelError, match="not the one that this model was trained with"):
         load_model(stored)
     shutil.rmtree(place)
-    with pytest.raises(ModelError, match=r"stands on the language model .*can't be read here"):
+    with pytest.raises(ModelError, match=r"stands on the language model .*which is not here"):
         load_model(stored)
 
 

@@ -61,7 +61,7 @@ class OutputGuard:
             if (found.st_dev, found.st_ino) in self._read:
                 message = "this command reads that file, so it does not write over it"
                 raise DataError(message, path=output, hint="Name another file for the output")
-            if not self.force and not is_ours(path):
+            if not (self.force or is_below(path, self.folders) or is_ours(path)):
                 message = "there is such a file already, and it is not as entitynlm wrote it"
                 raise DataError(message, path=output, hint="Name another file, or write over it with --force")
 

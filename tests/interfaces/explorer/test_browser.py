@@ -17,9 +17,11 @@ pytest.importorskip("selenium", reason="the browser tests need selenium: pip ins
 if not (CHROMIUM and DRIVER):
     pytest.skip(WHY_NOT, allow_module_level=True)
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -27,6 +29,24 @@ pytestmark = pytest.mark.xdist_group("browser")
 STORY = "Anna lost her key. She called Bob, and he came to the house with a lamp. Bob found it under the mat."
 ROOT = Path(__file__).resolve().parents[3]
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules" / "axe-core" / "axe.min.js"))
+
+
+class Element(WebElement):
+    """What a selector finds; it is looked up again where the page has drawn it anew in the meantime."""
+
+    def __init__(self, found: WebElement, selector: str, at: int) -> None:
+        super().__init__(found.parent, found.id)
+        self.selector, self.at = selector, at
+
+    def _execute(self, command: str, params: Any = None) -> Any:
+        def ask() -> list[Any]:
+            try:
+                return [super(Element, self)._execute(command, params)]
+            except StaleElementReferenceException:
+                self._id = self.parent.find_elements(By.CSS_SELECTOR, self.selector)[self.at].id
+                return []
+
+        return wait_until(ask, 20, f"for {self.selector}")[0]
 
 
 class Page:
@@ -43,7 +63,8 @@ class Page:
         return wait_until(lambda: self.all(selector), 60, f"for {selector}")[0]
 
     def all(self, selector: str) -> list[Any]:
-        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+        found = self.browser.find_elements(By.CSS_SELECTOR, selector)
+        return [Element(one, selector, at) for at, one in enumerate(found)]
 
     def press(self, name: str, within: str = "body") -> None:
         """Press the button of this name, as soon as there is one; it may be drawn anew at any moment."""
@@ -255,11 +276,16 @@ def test_entities_are_merged_split_and_renamed(page: Page) -> None:
     page.press("Merge", ".card")
     wait_until(lambda: len(page.all(".who")) == count - 1, 20)
     page.says("#progress", "by the last correction")
-    name = page.find(".card input")
-    name.clear()
-    name.send_keys("the two", Keys.ENTER)
+
+    def rename() -> bool:
+        name = page.find(".card input")
+        name.clear()
+        name.send_keys("the two", Keys.ENTER)
+        return True
+
+    wait_until(rename, 20)
     page.says(".entities", "the two")
-    page.all(".mentions button")[-1].click()
+    wait_until(lambda: page.all(".mentions button")[-1].click() is None, 20)  # the card may be drawn anew
     page.press("Split the entity from this mention on", ".tools")
     wait_until(lambda: len(page.all(".who")) == count, 20)
 
@@ -282,8 +308,12 @@ def test_drawings_are_zoomed_brushed_and_saved(page: Page) -> None:
     wait_until(lambda: 0 < len(page.all("#timeline [data-at]")) < marks, 20)
     assert page.all("#text .outside") and "range=" in page.browser.current_url
     page.press("Zoom out")
-    page.press("All")
-    wait_until(lambda: len(page.all("#timeline [data-at]")) == marks, 20)
+
+    def show_all() -> bool:
+        page.press("All")
+        return len(page.all("#timeline [data-at]")) == marks
+
+    wait_until(show_all, 20)
     page.press("Save the timeline as SVG")
     assert take_download(page, "timeline.svg").read_text().startswith("<svg")
     page.press("Save the network as PNG")

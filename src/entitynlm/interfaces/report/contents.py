@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from entitynlm.coref.mention_forms import choose_names, show_name
+from entitynlm.errors import ConfigError
 from entitynlm.lm.entity_words import list_near_words
 from entitynlm.lm.surprisal import MentionRow, Surprisal
 from entitynlm.model.pretrained import Pretrained
@@ -101,6 +102,10 @@ class Report:
 def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
     document, mentions = tables.analysed, tables.originals
+    if len(tables.mentions) != len(mentions):
+        raise ConfigError(
+            "a report needs the mentions of the whole text: measure surprisal with hindsight=True"
+        )
     characters = list_characters(document, mentions)
     number_of = {character.entity: character.number for character in characters}
     owner = tuple(number_of[mention.entity] for mention in mentions)
