@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import OPENING
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     """Row i of one matrix times row j of another."""
     total = left[i, 0] * right[j, 0]
@@ -19,7 +19,7 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, noise, new_entities):  # type: ignore[no-untyped-def]
     """Eq. 7: the row of a new entity of type k, with the noise that is given (D,) or else drawn."""
     if sigma == 0:
@@ -37,7 +37,7 @@ def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, 
     return row
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
     """Put a vector on the unit ball, given its squared length."""
     factor = vectors.dtype.type(1 / max(np.sqrt(square), SMALLEST_NORM))
@@ -45,7 +45,7 @@ def shrink(vectors, row, square):  # type: ignore[no-untyped-def]
         vectors[row, d] *= factor
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-def]
     """Eq. 8: write the state after word t into row ``new``; returns δ, how much of the old state stays."""
     delta = vectors.dtype.type(1 / (1 + np.exp(-multiply(gates, t, vectors, row))))
@@ -59,7 +59,7 @@ def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-
     return delta
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def update_row_once(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
     """The row of the state after the word, which particles that share ``row`` share, too."""
     if updated_at[row] == stamp:
@@ -72,14 +72,14 @@ def update_row_once(gates, states, t, vectors, used, scored_at, updated_at, upda
     return new
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def score_rows(queries, t, vectors, rows, out):  # type: ignore[no-untyped-def]
     """Eq. 4's product of word t's query with the vectors of some rows."""
     for i in range(len(rows)):
         out[i] = multiply(queries, t, vectors, rows[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_row_copies(words, before, seen, last, row, x, previous, position):  # type: ignore[no-untyped-def]
     """Copying at word x of a mention: whether it opens a stretch of the entity's words, its copy candidates, its copies."""
     wanted = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
@@ -92,7 +92,7 @@ def count_row_copies(words, before, seen, last, row, x, previous, position):  # 
     return wanted == OPENING, candidates, copies
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def remember(words, before, seen, last, compared_at, row, new, x, previous, position):  # type: ignore[no-untyped-def]
     """The entity's latest words (its copy memory): those of the row that was updated, and this one."""
     kept = words.shape[1]

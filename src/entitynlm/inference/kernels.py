@@ -10,8 +10,9 @@ down: they spread evenly, and those that choose alike stay one particle. With M 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from entitynlm.compilation import njit
 
 FAST = {"reassoc", "contract", "nsz"}
 
@@ -20,7 +21,7 @@ _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _LOWEST = np.float32(-87.0)  # e^-87 is the smallest power that single precision holds
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def multiply_rows(matrix, vector, out):  # type: ignore[no-untyped-def]
     """out[j] = matrix[j] · vector; four rows share each load of the vector."""
     j = 0
@@ -43,7 +44,7 @@ def multiply_rows(matrix, vector, out):  # type: ignore[no-untyped-def]
         j += 1
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def multiply_block(matrix, low, high, vectors, count, out):  # type: ignore[no-untyped-def]
     """out[i, j] = matrix[low + j] · vectors[i] for the rows ``low`` … ``high`` - 1 and the first ``count`` vectors.
 
@@ -85,7 +86,7 @@ def multiply_block(matrix, low, high, vectors, count, out):  # type: ignore[no-u
         j += 1
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
     """out = exp(values), for values that are not positive.
 
@@ -119,7 +120,7 @@ def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
 # -- draws --------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
     """log((1 - share) · Q + share · P)."""
     if share == 0:
@@ -130,7 +131,7 @@ def mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
     return max(log_p, log_q) + np.log1p(np.exp(-abs(log_p - log_q)))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untyped-def]
     """Put into ``counts`` how many of the equal particles take each of ``size`` choices; the last one takes what is left."""
     for c in range(size):
@@ -144,7 +145,7 @@ def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untype
         counts[c] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
     """The same where nothing is drawn: all of them take one choice."""
     for c in range(size):
@@ -152,7 +153,7 @@ def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
     counts[chosen] = copies
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
     """Make a particle of its own from ``copies`` of those that particle i stands for; returns its row.
 
@@ -187,7 +188,7 @@ def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
     return new
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
     """log Σ exp of a part of a row."""
     highest = table[row, start]
@@ -199,7 +200,7 @@ def log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
     return highest + np.log(total)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def exponentiate_scores(scratch, row, count):  # type: ignore[no-untyped-def]
     """Put exp(score - highest) of row 0 or 1 into row 2 or 3; returns the highest score and the sum."""
     highest = scratch[row, 0]

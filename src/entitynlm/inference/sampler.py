@@ -15,9 +15,9 @@ drawn outside, three per word and particle whether they are used or not.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.inference.entity_rows import create_entity, multiply, remember, update_row_once
 from entitynlm.inference.kernels import (
     FAST,
@@ -46,7 +46,7 @@ from entitynlm.inference.state_tables import NetworkArrays, Rows
 from entitynlm.model.encoding.copying import compare_words
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def advance(  # type: ignore[no-untyped-def]
     particles: Particles, P: NetworkArrays, P_rows: Rows, Q: NetworkArrays, Q_rows: Rows, share, segment: Segment,
     uniforms, noise, forced, greedy, new_entities, choices: Choices,
@@ -95,7 +95,7 @@ def advance(  # type: ignore[no-untyped-def]
 # -- R -------------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _choose_types(  # type: ignore[no-untyped-def]
     particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts
 ):
@@ -135,7 +135,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
 # -- E -------------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, new_entities, choices, starters,
     starting, scratch, candidates, counts, new_rows,
@@ -204,7 +204,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _create_once(P, P_rows, noise, new_entities, k, new_rows):  # type: ignore[no-untyped-def]
     """The row of an entity of type k that is new at this word."""
     if new_rows[k] < 0:
@@ -215,7 +215,7 @@ def _create_once(P, P_rows, noise, new_entities, k, new_rows):  # type: ignore[n
     return new_rows[k]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _score_candidates(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
 ):
@@ -233,7 +233,7 @@ def _score_candidates(  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _expect_referents(  # type: ignore[no-untyped-def]
     particles, P, P_rows, segment, s, i, mention, new_rows, scratch, candidates, choices
 ):
@@ -256,7 +256,7 @@ def _expect_referents(  # type: ignore[no-untyped-def]
     return np.log(max(new, 1e-300))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _list_candidates(memory, i, mention_type, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
     """The entities of a type that a particle knows, and how far they are: by tokens, sentences and mentions, and how
     often they were mentioned. Returns how many they are.
@@ -274,7 +274,7 @@ def _list_candidates(memory, i, mention_type, known, mention, segment, s, candid
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
     """How like the present words are to those of each candidate; once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
@@ -291,7 +291,7 @@ def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):
         candidates[5, c] = rows.string_match[row]
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
     """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
     queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
@@ -312,7 +312,7 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
             out[c] += weights[candidates[5, c]]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, copies, counts):  # type: ignore[no-untyped-def]
     """How many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
 
@@ -339,7 +339,7 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, c
 # -- L -------------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
     particles,
     P,
@@ -395,7 +395,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
                 particles.remaining[new] = l
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
     """See to it that the lengths' log-probabilities for a row are known; returns how many rows' are."""
     stamp = segment.position + s + 1
@@ -413,7 +413,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
     return filled + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
     return lengths[row, l - 1] if l < left else log_sum_exp(lengths, row, l - 1, lengths.shape[1])
 
@@ -421,7 +421,7 @@ def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
 # -- the word ------------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untyped-def]
     """Note which e_current each particle predicts the word from, once for those that share it."""
     stamp = segment.position + s + 1
@@ -436,7 +436,7 @@ def _pair_words(particles, rows, segment, s, choices):  # type: ignore[no-untype
         pair[s, i] = paired_to[row]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: ignore[no-untyped-def]
     """Step 5 of the story: in a mention, the entity changes. And write down R, E and L of this word."""
     t, position, stamp = segment.first + s, segment.position + s, segment.position + s + 1

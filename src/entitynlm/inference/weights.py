@@ -5,9 +5,10 @@ Functions of weights work along one axis, so that a matrix of (words, particles)
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from entitynlm.compilation import njit
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -41,7 +42,7 @@ def effective_sample_size(log_weights: npt.ArrayLike, axis: int = -1) -> FloatAr
     return result
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-untyped-def]
     """(islands,) the effective sample size of each island's particles, of which each stands for so many ``copies``."""
     highest, totals, squares = np.full(islands, -np.inf), np.zeros(islands), np.zeros(islands)
@@ -54,7 +55,7 @@ def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-un
     return totals**2 / squares
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def accumulate_weights(log_weights, log_factors, copies, island, islands):  # type: ignore[no-untyped-def]
     """Multiply weights (N,), in place, with the factors (S, N) of S words; returns (islands, S) the log-mean-exp after each.
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import copy
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.compilation import njit
 from entitynlm.config import ModelConfig
 from entitynlm.inference.entity_rows import count_row_copies
 from entitynlm.inference.kernels import FAST, exponentiate, multiply_block
@@ -76,7 +76,7 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     return WordPairs(words_of[:count], places_of[:count], contexts[:pairs], rows_of[:pairs], pair)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _number_pairs(  # type: ignore[no-untyped-def]
     pair, places, copies, pair_words, pair_rows, several, words, context_places, contexts, rows, out
 ):
@@ -296,7 +296,7 @@ class ClassWordScorer(WordScorer):
         self._known = used
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # type: ignore[no-untyped-def]
     """Shift the scores in each row (its columns from ``first`` on) so that the largest is 0; and their
     exponentials."""
@@ -310,7 +310,7 @@ def shift_and_exponentiate(scores, start, stop, first, exponentials, bits):  # t
         exponentiate(scores[i, first : first + count], exponentials[i], bits)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _score_classes(u, exp_u, v, exp_v, classes, words, rows, scores):  # type: ignore[no-untyped-def]
     """log p(class of the word) of every pair."""
     count = u.shape[1]
@@ -324,7 +324,7 @@ def _score_classes(u, exp_u, v, exp_v, classes, words, rows, scores):  # type: i
         scores[k] = u[t, c] + v[row, first + c] - normaliser
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
     """log Σ_c exp(u_c + v_c), the plain way."""
     highest = u[t, 0] + v[row, first]
@@ -336,7 +336,7 @@ def _add_carefully(u, t, v, row, first):  # type: ignore[no-untyped-def]
     return highest + np.log(total)
 
 
-@numba.njit(cache=True, nogil=True, fastmath=FAST)
+@njit(nogil=True, fastmath=FAST)
 def _add_words(  # type: ignore[no-untyped-def]
     h, of_rows, weight, bias, offsets, slots, classes, words, contexts, rows, scores, bits
 ):
@@ -371,7 +371,7 @@ def _add_words(  # type: ignore[no-untyped-def]
         start += count
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _mix_copies(  # type: ignore[no-untyped-def]
     words, before, seen, last, context_words, context_places, contexts, rows,
     x, word_before, position, logits, bias, edges, scores,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.inference.particle_filter import ParticleFilter
 from entitynlm.inference.particles import FIRST_TOKEN, Choices
 from entitynlm.inference.weights import FloatArray
@@ -65,7 +65,7 @@ class BelievingFilter(ParticleFilter):
         return log_evidence
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _note_beliefs(log_weights, factors, first, choices, own, beliefs, r, noted):  # type: ignore[no-untyped-def]
     """Sums of exactly the particles that there were at each word, one after the other: no rounding depends on later words."""
     count = len(log_weights)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from entitynlm.characters.identity import IdentityRules
+from entitynlm.compilation import njit
 from entitynlm.coref.end_to_end.pair_features import (
     CLASSES,
     FORMS,
@@ -161,7 +161,7 @@ class ClusterMemory:
         return cluster, probability
 
 
-@numba.njit(cache=True)
+@njit()
 def _follow(mentions, clusters, columns, pairs, weights, given, groups, sure):  # type: ignore[no-untyped-def]
     """How many groups there are."""
     new, used = clusters.max() + 1 if len(clusters) else 0, 0
@@ -180,7 +180,7 @@ def _follow(mentions, clusters, columns, pairs, weights, given, groups, sure):  
     return used
 
 
-@numba.njit(cache=True)
+@njit()
 def _propose(  # type: ignore[no-untyped-def]
     number, new, mentions, clusters, columns, pairs, weights, choose, groups, used, excluded
 ):
@@ -205,7 +205,7 @@ def _propose(  # type: ignore[no-untyped-def]
     return size, members[best] if best >= 0 else new, probability
 
 
-@numba.njit(cache=True)
+@njit()
 def _add(mention, mentions, cluster, columns):  # type: ignore[no-untyped-def]
     if columns.sizes[cluster] == 0:
         columns.first[cluster] = mention
@@ -222,7 +222,7 @@ def _add(mention, mentions, cluster, columns):  # type: ignore[no-untyped-def]
         columns.numbers[cluster, mentions.number[mention]] += 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _group(clusters, antecedent, start, stop, members, order, sizes):  # type: ignore[no-untyped-def]
     """Pairs in order of clusters, the last mentioned cluster first; how many clusters there are."""
     count = 0
@@ -244,7 +244,7 @@ def _group(clusters, antecedent, start, stop, members, order, sizes):  # type: i
     return count
 
 
-@numba.njit(cache=True)
+@njit()
 def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-untyped-def]
     """Features of the clusters that a mention may join."""
     own_class = mentions.classes[mention]
@@ -286,7 +286,7 @@ def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-unt
             row[AGREEING + RANKS + 1] = 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _share(counts, value, row):  # type: ignore[no-untyped-def]
     """Shares of all values, of a mention's own (-1: unknown) and of the others, into a row; the last of these."""
     known, size = counts.sum(), len(counts)
@@ -301,7 +301,7 @@ def _share(counts, value, row):  # type: ignore[no-untyped-def]
     return row[size + 1]
 
 
-@numba.njit(cache=True)
+@njit()
 def _choose(pairs, order, sizes, features, weights, none, allowed):  # type: ignore[no-untyped-def]
     """Which cluster a mention joins (-1: none of them), and how probable that is.
 

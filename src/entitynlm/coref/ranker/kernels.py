@@ -7,9 +7,10 @@ millions of pairs, hashing anew is cheaper than fetching them from memory. ``tab
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from entitynlm.compilation import njit
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -28,7 +29,7 @@ class MentionPairs(NamedTuple):
     relations: Array
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _find_index(
     template: int, seed: np.uint64, table: Array, anaphor: Array, antecedent: Array, relation: Array, mask: np.uint64
 ) -> np.uint64:  # fmt: skip
@@ -50,7 +51,7 @@ def _find_index(
     return code & mask
 
 
-@numba.njit(cache=True)
+@njit()
 def score_features(
     weights: Array, table: Array, seed: np.uint64, anaphor: Array, antecedent: Array, relation: Array
 ) -> float:
@@ -62,7 +63,7 @@ def score_features(
     return total
 
 
-@numba.njit(cache=True)
+@njit()
 def update_features(
     weights: Array, squares: Array, table: Array, seed: np.uint64, anaphor: Array, antecedent: Array, relation: Array,
     gradient: float, rate: float,
@@ -75,7 +76,7 @@ def update_features(
         weights[index] -= rate * gradient / np.sqrt(squares[index])
 
 
-@numba.njit(cache=True)
+@njit()
 def _score_candidates(
     weights: Array, attributes: Array, pairs: MentionPairs, m: int, new: Array, pair: Array
 ) -> Array:
@@ -89,7 +90,7 @@ def _score_candidates(
     return scores
 
 
-@numba.njit(cache=True)
+@njit()
 def score_pairs(
     weights: Array, attributes: Array, pairs: MentionPairs, new: Array, pair: Array
 ) -> tuple[Array, Array]:
@@ -102,7 +103,7 @@ def score_pairs(
     return scores, new_scores
 
 
-@numba.njit(cache=True)
+@njit()
 def learn_pairs(
     weights: Array, squares: Array, attributes: Array, pairs: MentionPairs, entities: Array, new: Array, pair: Array,
     costs: Array, rate: float,

@@ -8,10 +8,10 @@ import random
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from entitynlm.compilation import njit
 from entitynlm.coref.ranker.attributes import hash_text
 from entitynlm.coref.ranker.kernels import Array, score_features, update_features
 from entitynlm.coref.ranker.mentions import CandidateMention
@@ -142,7 +142,7 @@ def _shape(token: str) -> str:
     return "".join(shapes) + ("+" if len(token) > 4 else "")
 
 
-@numba.njit(cache=True)
+@njit()
 def drop_crossing(starts: Array, ends: Array) -> Array:
     """Which of the spans cross none of those before them that were kept."""
     kept = np.ones(len(starts), dtype=np.bool_)
@@ -156,7 +156,7 @@ def drop_crossing(starts: Array, ends: Array) -> Array:
     return kept
 
 
-@numba.njit(cache=True)
+@njit()
 def _score_spans(weights: Array, spans: _Spans, table: Array) -> Array:
     scores = np.zeros(len(spans.starts))
     for i in range(len(scores)):
@@ -165,7 +165,7 @@ def _score_spans(weights: Array, spans: _Spans, table: Array) -> Array:
     return scores
 
 
-@numba.njit(cache=True)
+@njit()
 def _learn_spans(
     weights: Array, squares: Array, spans: _Spans, gold: Array, table: Array, rate: float
 ) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList
 from entitynlm.coref.ranker.spans import drop_crossing
 from entitynlm.errors import ConfigError, ModelError
@@ -135,7 +135,7 @@ def label_spans(spans: Sequence[Span], candidates: Sequence[Clusters]) -> np.nda
     return labels
 
 
-@numba.njit(cache=True)
+@njit()
 def _fill_views(
     labels: Array, bounds: Array, places: Array, drop_singletons: bool, entity: Array, remaining: Array
 ) -> None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.model.encoding.copying import NEW_ENTITY, CopyCounts, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import FeatureSet
@@ -214,7 +214,7 @@ def index_document(
     )
 
 
-@numba.njit(cache=True)
+@njit()
 def _count(r, e, l, remaining, entities, of_type):  # type: ignore[no-untyped-def]
     """How many mentions start, words lie in mentions, and pairs there are; ``of_type`` counts the entities of each type."""
     mentions, updates, pairs = 0, 0, 0
@@ -232,7 +232,7 @@ def _count(r, e, l, remaining, entities, of_type):  # type: ignore[no-untyped-de
     return mentions, updates, pairs
 
 
-@numba.njit(cache=True)
+@njit()
 def _fill(  # type: ignore[no-untyped-def]
     r, e, l, sentence, scalars, table,
     quantities, lookup, no_feature,

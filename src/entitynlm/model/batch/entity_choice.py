@@ -13,10 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
+
+from entitynlm.compilation import njit
 
 CHUNK = 65_536  # pairs gathered at once on the portable path
 
@@ -92,7 +93,7 @@ def log_prob_chosen(
     return segment_log_softmax(scores, mentions, len(queries))[torch.from_numpy(pairs.chosen).to(device)]
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def _score(queries, states, weights, bounds, rows, features, scores):  # type: ignore[no-untyped-def]
     """The scores of all pairs, less the highest of their mention."""
     size, width = queries.shape[1], features.shape[1]
@@ -113,7 +114,7 @@ def _score(queries, states, weights, bounds, rows, features, scores):  # type: i
             scores[k] -= highest
 
 
-@numba.njit(cache=True)
+@njit()
 def _normalise(bounds, probs, totals):  # type: ignore[no-untyped-def]
     for m in range(len(totals)):
         total = probs[bounds[m]] * 0
@@ -124,7 +125,7 @@ def _normalise(bounds, probs, totals):  # type: ignore[no-untyped-def]
         totals[m] = total
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def _choose_backward(  # type: ignore[no-untyped-def]
     grad, queries, states, bounds, rows, features, chosen, probs, grad_queries, grad_states, grad_weights
 ):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
+
+from entitynlm.compilation import njit
 
 
 class _TakeRows(torch.autograd.Function):
@@ -62,7 +63,7 @@ def add_rows(base: Tensor, table: Tensor, rows: Tensor, *, compiled: bool = True
     return base + table.index_select(0, rows)
 
 
-@numba.njit(cache=True)
+@njit()
 def _add_rows(total, rows, values):  # type: ignore[no-untyped-def]
     for k in range(len(rows)):
         row = total[rows[k]]

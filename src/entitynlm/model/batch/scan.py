@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
+
+from entitynlm.compilation import njit
 
 SMALLEST_NORM = 1e-8
 
@@ -112,7 +113,7 @@ def _scan_by_levels(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps
     return table
 
 
-@numba.njit(cache=True)
+@njit()
 def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarray:
     level_of_row = np.zeros(size, dtype=np.int64)
     levels = np.zeros(len(rows), dtype=np.int64)
@@ -122,7 +123,7 @@ def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarra
     return levels
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def _scan_forward(table, hidden, gates, rows, previous, deltas, norms):  # type: ignore[no-untyped-def]
     size = table.shape[1]
     for u in range(len(rows)):
@@ -145,7 +146,7 @@ def _scan_forward(table, hidden, gates, rows, previous, deltas, norms):  # type:
         norms[u] = norm
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def _scan_backward(  # type: ignore[no-untyped-def]
     grad_table, grad_hidden, grad_gates, table, hidden, gates, rows, previous, deltas, norms
 ):

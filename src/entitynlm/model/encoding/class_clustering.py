@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.model.encoding.preprocessing import IntArray
 
 SETTLED = 1e-3  # the algorithm ends when a round moves less than this part of the words
@@ -52,12 +52,12 @@ def exchange(
             break
 
 
-@numba.njit(cache=True, inline="always")
+@njit(inline="always")
 def _x_log_x(x, table):  # type: ignore[no-untyped-def]
     return table[x] if x < len(table) else x * math.log(x)
 
 
-@numba.njit(cache=True)
+@njit()
 def _move_words(  # type: ignore[no-untyped-def]
     pointers, previous, times, counts, order, class_of, following, total, sizes, largest, table
 ):

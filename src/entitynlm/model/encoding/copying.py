@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from entitynlm.compilation import njit
 from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
 from entitynlm.model.encoding.vocabulary import find_rarity
 
@@ -54,7 +54,7 @@ def count_copies(x: np.ndarray, entity: np.ndarray) -> CopyCounts:
     return CopyCounts(*_count(x, entity, int(entity.max(initial=0))))
 
 
-@numba.njit(cache=True)
+@njit()
 def _count(x, entity, entities):  # type: ignore[no-untyped-def]
     copy_candidates = np.zeros(len(x), dtype=np.int32)
     copies = np.zeros(len(x), dtype=np.int32)
@@ -79,7 +79,7 @@ def _count(x, entity, entities):  # type: ignore[no-untyped-def]
     return copy_candidates, copies, opens
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def compare_words(words, before, seen, last, position, previous, x, rarity):  # type: ignore[no-untyped-def]
     """How well the word ``x[0]`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
 
@@ -115,7 +115,7 @@ def compare_pairs(
     return _compare(*arrays, int(e.max(initial=0)), ahead)
 
 
-@numba.njit(cache=True)
+@njit()
 def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
     words = np.zeros((entities + 1, KEPT), dtype=np.int64)
     before = np.zeros((entities + 1, KEPT), dtype=np.int64)
