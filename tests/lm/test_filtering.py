@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.inference.marginal import make_filters
-from entitynlm.inference.readings import SteadyReadings, cut_steadily
+from entitynlm.inference.readings import SteadyReadings, cut_steadily, fill_up
 from entitynlm.lm.filtering import BelievingFilter
 from entitynlm.lm.surprisal import TokenRow, measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words
+from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob
@@ -72,6 +73,12 @@ def locate(row: TokenRow) -> tuple[int, int]:
 def test_surprisals_add_up_to_the_probability_of_the_text(words: list[str]) -> None:
     found = measure_surprisal(load_bundle(), make_text(words), samples=9, sentence_ends=True)
     assert found.total == pytest.approx(-found.log_prob / math.log(2), abs=1e-9)
+
+
+def test_a_chunk_is_filled_up_with_words_that_can_be_predicted() -> None:
+    """Word 0 has no class: the compiled scores of a class-factored softmax would read beyond their tables."""
+    filled = fill_up(EncodedWords(np.array([5, 3]), np.array([0, 1])), 4)
+    assert filled.x.tolist() == [5, 3, 3, 3] and filled.sentence.tolist() == [0, 1, 1, 1]
 
 
 def test_chunks_have_the_same_borders_in_every_text() -> None:

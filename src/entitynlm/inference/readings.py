@@ -147,11 +147,14 @@ def cut_steadily(length: int) -> Iterator[tuple[int, int, int]]:
 
 
 def fill_up(words: EncodedWords, size: int) -> EncodedWords:
-    """The words, and others until there are ``size`` of them; pieces of a pretrained language model are as they are."""
+    """The words, and the last one again until there are ``size`` of them; pieces of a pretrained language model are as they are.
+
+    (Word 0 opens a text and is never predicted, so that it has no place in the tables of a class-factored softmax.)
+    """
     missing = size - len(words)
     if not missing or words.pieces is not None:
         return words
-    return EncodedWords(np.pad(words.x, (0, missing)), np.pad(words.sentence, (0, missing), mode="edge"))
+    return EncodedWords(*(np.pad(some, (0, missing), mode="edge") for some in (words.x, words.sentence)))
 
 
 class ReadText:
