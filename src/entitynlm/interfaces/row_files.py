@@ -6,10 +6,11 @@ back by default. None is an empty field, a truth value 1 or 0.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -21,6 +22,7 @@ from entitynlm.interfaces.console import make_printable
 
 Kind = Literal["tsv", "csv", "parquet", "json"]
 DIGITS = 6  # decimals of written figures
+ROW_GROUP = 100_000  # rows of a Parquet file that are in memory at a time
 
 
 def choose_kind(wanted: Kind | None, out: str) -> Kind:
@@ -32,21 +34,48 @@ def choose_kind(wanted: Kind | None, out: str) -> Kind:
     return kind
 
 
-def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind) -> None:
-    """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
+@contextlib.contextmanager
+def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable[[Iterable[Any]], None]]:
+    """A function that adds rows of one dataclass to a table, which is there when the block ends well, with its columns at least.
+
+    Rows are written as they come (a table as one JSON array is collected first), so that its length does not matter.
+    """
     columns = [field.name for field in dataclasses.fields(row_type)]
     if kind == "parquet":
-        _write_parquet(list(rows), row_type, path)
+        with _open_parquet(row_type, path) as add:
+            yield add
         return
     with write_atomically(path) as stream:
         if kind == "json":
-            records = [{name: getattr(row, name) for name in columns} for row in rows]
+            records: list[dict[str, Any]] = []
+            yield lambda rows: records.extend({name: getattr(row, name) for name in columns} for row in rows)
             json.dump(records, stream, ensure_ascii=False, indent=1, allow_nan=False)
             stream.write("\n")
         else:
             writer = csv.writer(stream, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
             writer.writerow(columns)
-            writer.writerows([show_cell(getattr(row, name)) for name in columns] for row in rows)
+            yield lambda rows: writer.writerows(
+                [show_cell(getattr(row, name)) for name in columns] for row in rows
+            )
+
+
+def write_rows(rows: Iterable[Any], row_type: type, path: str | Path, kind: Kind) -> None:
+    """Write rows of one dataclass, all of them or nothing; a table without rows has its columns all the same."""
+    with open_rows(row_type, path, kind) as add:
+        add(rows)
+
+
+def write_pairs(
+    pairs: Iterable[tuple[Iterable[Any], Iterable[Any]]],
+    row_types: tuple[type, type],
+    paths: tuple[Path, Path],
+    kind: Kind,
+) -> None:
+    """Write two tables at once, from the rows that each document has for the one and for the other."""
+    with open_rows(row_types[0], paths[0], kind) as first, open_rows(row_types[1], paths[1], kind) as second:
+        for own, beside in pairs:
+            first(own)
+            second(beside)
 
 
 def show_cell(value: Any) -> str:
@@ -60,14 +89,30 @@ def show_cell(value: Any) -> str:
     return make_printable(" ".join(value.split())) if isinstance(value, str) else str(value)
 
 
-def _write_parquet(rows: list[Any], row_type: type, path: str | Path) -> None:
+@contextlib.contextmanager
+def _open_parquet(row_type: type, path: str | Path) -> Iterator[Callable[[Iterable[Any]], None]]:
     arrow = require("pyarrow", extra="parquet", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="parquet", purpose="writing Parquet")
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
     types = {name: kinds[_plain_type(hint)] for name, hint in get_type_hints(row_type).items()}
-    columns = {name: [getattr(row, name) for row in rows] for name in types}
-    with write_atomically(path, "wb") as stream:
-        parquet.write_table(arrow.table(columns, schema=arrow.schema(types.items())), stream)
+    schema = arrow.schema(types.items())
+    waiting: list[Any] = []
+
+    def write(writer: Any) -> None:
+        columns = {name: [getattr(row, name) for row in waiting] for name in types}
+        writer.write_table(arrow.table(columns, schema=schema))
+        waiting.clear()
+
+    def add(rows: Iterable[Any]) -> None:
+        for row in rows:
+            waiting.append(row)
+            if len(waiting) == ROW_GROUP:
+                write(writer)
+
+    with write_atomically(path, "wb") as stream, parquet.ParquetWriter(stream, schema) as writer:
+        yield add
+        if waiting:
+            write(writer)
 
 
 def _plain_type(hint: Any) -> type:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,6 +26,34 @@ from entitynlm.interfaces.inputs import (
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+
+
+@dataclass(frozen=True)
+class AnnotationOptions:
+    """How texts are annotated.
+
+    :param samples: Draw this many analyses from the proposal and take the most probable under P; 0: decode greedily.
+    :param links: weighed: link by the network and string features together; network: by the network alone.
+    :param with_scores: Add the confidence of each mention and link, from samples.
+    :param keep_mentions: Keep the mentions of the input and only link them.
+    :param possessives: Add possessive pronouns inside of mentions ('her' in 'her mother'), or outermost mentions only.
+    """
+
+    samples: Annotated[int, typer.Option(min=0, max=100_000)] = 0
+    links: Literal["weighed", "network"] = "weighed"
+    with_scores: bool = False
+    keep_mentions: bool = False
+    possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True
+    seed: options.Seed = 0
+
+    def annotate(self, pretrained: Pretrained, document: Document) -> Document:
+        """The document with its mentions and entities."""
+        from entitynlm.coref.annotation import Options, annotate_document
+
+        return annotate_document(pretrained, document, Options(*astuple(self)))
+
 
 def annotate(
     *,
@@ -32,24 +61,14 @@ def annotate(
     model: options.ModelOptions,
     to: options.To = None,
     out: options.Output = STANDARD,
-    samples: Annotated[int, typer.Option(min=0, max=100_000)] = 0,
-    links: Literal["weighed", "network"] = "weighed",
-    with_scores: bool = False,
-    keep_mentions: bool = False,
-    possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True,
+    annotating: AnnotationOptions,
     sentences: Annotated[int | None, typer.Option(min=1)] = None,
     format: options.Format = None,
-    seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
     """Find the mentions of texts and link them to entities; show them in colours, or write any format.
 
     :param out: A folder (one file per text), a file, or '-' (standard output).
-    :param samples: Draw this many analyses from the proposal and take the most probable under P; 0: decode greedily.
-    :param links: weighed: link by the network and string features together; network: by the network alone.
-    :param with_scores: Add the confidence of each mention and link, from samples.
-    :param keep_mentions: Keep the mentions of the input and only link them.
-    :param possessives: Add possessive pronouns inside of mentions ('her' in 'her mother'), or outermost mentions only.
     """
     assert files is not None
     if out != STANDARD:
@@ -59,12 +78,9 @@ def annotate(
     targets = name_files(files, out, to)
     announce_writing(targets.values())
     documents = read_inputs(files, terminal, format=format)
-    if keep_mentions:
+    if annotating.keep_mentions:
         documents = require_mentions(documents, "--keep-mentions", terminal)
     pretrained = model.load(terminal)
-    from entitynlm.coref.annotation import Options, annotate_document
-
-    wanted = Options(samples, links, with_scores, keep_mentions, possessives, seed)
     figures: list[dict[str, Any]] = []
 
     def work() -> Iterator[tuple[str, Document]]:
@@ -72,7 +88,7 @@ def annotate(
         for path, document in documents:
             started = time.perf_counter()
             terminal.doubt(document, pretrained)
-            annotated = annotate_document(pretrained, document, wanted)
+            annotated = annotating.annotate(pretrained, document)
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
             terminal.advance("annotating", len(document), note)
@@ -88,7 +104,9 @@ def annotate(
     terminal.remark(
         f"{count(figures, 'text')}, {count(tokens, 'token')}, {speed:,.0f} tokens/s", markup=False
     )
-    terminal.write_json({"task": "annotate", "model": model.model, "seed": seed, "documents": figures})
+    terminal.write_json(
+        {"task": "annotate", "model": model.model, "seed": annotating.seed, "documents": figures}
+    )
 
 
 def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentences: int | None) -> None:

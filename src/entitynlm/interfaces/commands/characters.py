@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,7 +25,7 @@ from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
-from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
+from entitynlm.interfaces.row_files import Kind, choose_kind, write_pairs, write_rows
 from entitynlm.text.document import Document
 
 if TYPE_CHECKING:
@@ -133,18 +134,21 @@ def write_tables(
     if out == STANDARD:
         write_rows((row for _, cast in casts for row in list_quotations(cast)), QuotationRow, out, kind)
         return
-    targets = name_tables(paths, out, kind)
-    found: dict[tuple[Path, Path], tuple[list[CharacterRow], list[QuotationRow]]] = {
-        pair: ([], []) for pair in targets.values()
-    }
-    for path, cast in casts:
-        people, said = found[targets[path]]
-        people += list_rows(cast)
-        said += list_quotations(cast)
-    for (first, second), (people, said) in found.items():
-        write_rows(people, CharacterRow, first, kind)
-        write_rows(said, QuotationRow, second, kind)
-        terminal.remark(f"wrote {print_path(first)} and {print_path(second)}", markup=False)
+    waiting = name_tables(paths, out, kind)
+    by_file = itertools.groupby(casts, key=lambda pair: waiting[pair[0]])
+    empty = ((pair, iter(())) for pair in dict.fromkeys(waiting.values()))  # texts without a word
+    written: set[tuple[Path, Path]] = set()
+    for targets, of_file in itertools.chain(by_file, empty):
+        if targets not in written:
+            write_casts((cast for _, cast in of_file), targets, kind)
+            terminal.remark(f"wrote {print_path(targets[0])} and {print_path(targets[1])}", markup=False)
+            written.add(targets)
+
+
+def write_casts(casts: Iterable[Cast], paths: tuple[Path, Path], kind: Kind) -> None:
+    """Write the tables of characters and of quotations while the documents come."""
+    pairs = ((list_rows(cast), list_quotations(cast)) for cast in casts)
+    write_pairs(pairs, (CharacterRow, QuotationRow), paths, kind)
 
 
 def show(cast: Cast, terminal: Terminal) -> None:

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, astuple, dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,7 @@ from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs, require_mentions
-from entitynlm.interfaces.row_files import Kind, choose_kind, write_rows
+from entitynlm.interfaces.row_files import Kind, choose_kind, write_pairs, write_rows
 
 if TYPE_CHECKING:
     from entitynlm.interfaces.report.contents import Report
@@ -186,21 +186,13 @@ def write_tables(
     terminal: Terminal,
 ) -> None:
     """Write one table to standard output, or both as files, while the documents come."""
-    from entitynlm.lm.surprisal import MentionRow, TokenRow
 
-    def write_both(tables: Iterator[tuple[str, Surprisal]], tokens: Path, mentions: Path) -> None:
-        """Tokens as they come; mentions, of which there are fewer, afterwards."""
-        kept: list[MentionRow] = []
-
-        def pass_on() -> Iterator[TokenRow]:
-            for _, found in tables:
-                kept.extend(found.mentions)
-                yield from found.tokens
-
-        write_rows(pass_on(), TokenRow, tokens, kind)
-        write_rows(kept, MentionRow, mentions, kind)
+    def write_both(tables: Iterator[tuple[str, Surprisal]], *paths: Path) -> None:
+        write_found((found for _, found in tables), (paths[0], paths[1]), kind)
 
     if out == STANDARD:
+        from entitynlm.lm.surprisal import MentionRow, TokenRow
+
         row_type = TokenRow if rows == "tokens" else MentionRow
         write_rows((row for _, found in measured for row in getattr(found, rows)), row_type, out, kind)
     elif is_folder(out):
@@ -215,6 +207,13 @@ def write_tables(
         tokens, beside = next(iter(name_tables(paths, out, kind).values()))
         write_both(measured, tokens, beside)
         terminal.remark(f"wrote {print_path(out)} and {print_path(beside)}", markup=False)
+
+
+def write_found(tables: Iterable[Surprisal], paths: tuple[Path, Path], kind: Kind) -> None:
+    """Write the tables of tokens and of mentions while the documents come."""
+    from entitynlm.lm.surprisal import MentionRow, TokenRow
+
+    write_pairs(((found.tokens, found.mentions) for found in tables), (TokenRow, MentionRow), paths, kind)
 
 
 def summarise(path: str, tables: Surprisal, seconds: float | None = None) -> dict[str, Any]:
