@@ -27,6 +27,8 @@ from support.strategies import documents, sorted_clusters
 
 pytest.importorskip("spacy")
 pytest.importorskip("nupunkt")
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 STORY = Document(
     "tale",
@@ -76,6 +78,11 @@ READ_ONLY = {
 
 def make_sample(name: str) -> bytes:
     """A small valid file of a format."""
+    if name == "parquet":
+        sink = io.BytesIO()
+        table = pyarrow.table({"id": ["a", "b"], "text": ["Old Marta fed her dog.", "It slept, she said."]})
+        parquet.write_table(table, sink)
+        return sink.getvalue()
     if name in READ_ONLY:
         return READ_ONLY[name]
     with tempfile.TemporaryDirectory() as folder:

@@ -40,8 +40,8 @@ def read(source: Source) -> Iterator[Document]:
         if line.strip():
             count += 1
             with source.naming(number):
-                document = _read_record(_parse(line), source, number, count)
-            yield document
+                record = parse_line(line)
+            yield read_record(record, source, number, count)
     if not count:
         source.report("the file has no documents in it")
 
@@ -52,7 +52,8 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
         stream.write(json.dumps(make_record(document), ensure_ascii=False) + "\n")
 
 
-def _parse(line: str) -> JsonObject:
+def parse_line(line: str) -> JsonObject:
+    """A line as an object, or an error that says what else it is."""
     try:
         record = json.loads(line)
         if HALF_ESCAPE.search(line):  # half of a character outside of its pair can't be written as UTF-8
@@ -71,7 +72,13 @@ def _parse(line: str) -> JsonObject:
     )
 
 
-def _read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
+def read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
+    """The document of a line (or row) of the file, the ``count``-th that is not blank."""
+    with source.naming(number):
+        return _make_document(record, source, number, count)
+
+
+def _make_document(record: JsonObject, source: Source, number: int, count: int) -> Document:
     report = partial(source.report, line=number)
     if OURS in record:
         return restore_document(record, report)

@@ -20,6 +20,7 @@ from entitynlm.text.formats import (
     inscript,
     inscript_xml,
     jsonlines,
+    parquet,
     plain_text,
     spacy_docs,
 )
@@ -32,6 +33,7 @@ FORMATS: Mapping[str, Format] = {
     form.name: form
     for form in (
         spacy_docs.FORMAT,
+        parquet.FORMAT,
         inscript_xml.FORMAT,
         conll2012.FORMAT,
         conllu.FORMAT,

@@ -1,0 +1,72 @@
+"""Parquet, a document a row: the columns are the keys of JSON lines (``text``, or ``sentences``, or ``tokens``, and a name)."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from entitynlm.extras import require
+from entitynlm.text.document import Document
+from entitynlm.text.formats import jsonlines
+from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.json_records import JsonObject
+
+MAGIC = b"PAR1"
+ROWS = 64  # in memory at a time; a row may be a novel
+COLUMNS = (*jsonlines.NAMES, "text", "sentences", "tokens", "sentence_map", "speakers", "pos", "genre")
+
+
+def recognise(path: str, sample: bytes) -> bool:
+    """The first bytes say it."""
+    return sample.startswith(MAGIC)
+
+
+def read(source: Source) -> Iterator[Document]:
+    """One document per row."""
+    count = 0
+    for count, record in read_rows(source):
+        yield jsonlines.read_record(record, source, count, count)
+    if not count:
+        source.report("the file has no documents in it")
+
+
+def read_rows(source: Source, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, JsonObject]]:
+    """Rows ``start`` … ``stop`` - 1 with their numbers from 1 on; row groups before and after them are not read."""
+    file = open_file(source)
+    wanted = [*COLUMNS, str(source.options.get("clusters", "clusters"))]
+    columns = [name for name in file.schema_arrow.names if name in wanted]
+    if not {"text", "sentences", "tokens"}.intersection(columns):
+        names = ", ".join(file.schema_arrow.names)[:80]
+        raise source.error("no column has words", found=names, expected="a column text, sentences or tokens")
+    first = 0
+    for group in range(file.num_row_groups):
+        number, first = first, first + file.metadata.row_group(group).num_rows
+        if first <= start or (stop is not None and number >= stop):
+            continue
+        try:
+            for batch in file.iter_batches(ROWS, [group], columns):
+                for record in batch.to_pylist() if number + len(batch) > start else ():
+                    number += 1
+                    if start < number <= (stop or first):
+                        yield number, record
+                number += len(batch) if number + len(batch) <= start else 0
+        except Exception as error:  # a damaged file may fail in any way
+            raise source.error(f"reading failed ({shorten(error)})", number + 1) from error
+
+
+def open_file(source: Source) -> Any:
+    """pyarrow's view of the file; what can't be read from anywhere (standard input, ``.gz``) is held in memory."""
+    parquet = require("pyarrow.parquet", extra="parquet", purpose="Reading Parquet")
+    stream = source.stream if source.stream.seekable() else io.BytesIO(b"".join(source.chunks()))
+    try:
+        return parquet.ParquetFile(stream)
+    except Exception as error:  # the same
+        raise source.error(f"this is not a Parquet file, or a damaged one ({shorten(error)})") from error
+
+
+def shorten(error: Exception) -> str:
+    """The first line of what pyarrow says."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:120]
+
+
+DESCRIPTION = "Parquet tables with a document a row, as of Hugging Face datasets"
+FORMAT = Format("parquet", DESCRIPTION, ".parquet", recognise, read, binary=True, options=jsonlines.OPTIONS)
