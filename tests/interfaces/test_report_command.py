@@ -15,9 +15,15 @@ from typer.testing import CliRunner
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.report import page as report_page
-from entitynlm.interfaces.report.contents import make_report
-from entitynlm.interfaces.report.drawings import average_in_bins, place_nodes
-from entitynlm.interfaces.report.page import find_level, write_page
+from entitynlm.interfaces.report.contents import make_report, map_vectors
+from entitynlm.interfaces.report.drawings import average_in_bins, lay_out_network, place_nodes
+from entitynlm.interfaces.report.page import (
+    cut_blocks,
+    find_level,
+    nest_mentions,
+    rank_movements,
+    write_page,
+)
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.text.document import Document, Mention
 from support.small_bundles import make_bundle
@@ -40,7 +46,8 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.loaded += [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+        found = [value or "" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+        self.loaded += [value for value in found if not value.startswith("#")]
         self.scripts += tag == "script"
         if tag not in VOID:
             self.open.append(tag)
@@ -120,12 +127,85 @@ def test_the_figures_are_those_of_the_tables() -> None:
     assert ranked == sorted(ranked, reverse=True)
 
 
-def test_a_long_text_makes_a_bounded_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_page, "MOST_TOKENS", 50)
+def test_a_long_text_is_shown_as_a_whole_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_page, "BLOCK", 50)
+    monkeypatch.setattr(report_page, "LONG", 300)
     page = make_page(make_document(100))
-    assert "350 more tokens" in page
     assert not Page(page).open
-    assert page.count('class="t ') <= 50
+    assert page.count('<i class="t') == 400
+    assert 3 <= page.count('<div class="block">') <= 8
+    assert 'class="entities surprisal long"' in page and "content-visibility: auto" in page
+    assert 'surprisal long"' not in make_page(make_document(3))
+
+
+def test_blocks_are_cut_outside_of_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_page, "BLOCK", 4)
+    document = make_document(10)
+    mentions = (Mention(6, 14, "a"), Mention(20, 21, "b"))
+    opened, closed = nest_mentions(mentions)
+    blocks = cut_blocks(document, [" "] * len(document), opened, closed)
+    assert blocks == [(0, 16), (16, 24), (24, 32), (32, 40)]
+
+
+def test_mentions_in_mentions_are_elements_in_elements() -> None:
+    inner, outer, crossing = Mention(1, 2, "a"), Mention(0, 4, "b"), Mention(3, 6, "c")
+    opened, closed = nest_mentions((outer, inner, crossing, Mention(0, 1, "a")))
+    assert opened == {0: [0, 3], 1: [1], 3: [2]}
+    assert closed == {1: 1, 2: 1, 4: 2}  # the crossing one ends with the one that it crosses
+    tokens = ("Ann", "'s", "Bo", "saw", "Ann", "'s", "hat")
+    nested = (Mention(0, 3, "b"), Mention(0, 1, "a"), Mention(4, 7, "h"), Mention(4, 5, "a"))
+    page = make_page(Document("d", tokens, mentions=nested))
+    assert not Page(page).open
+    assert page.count('<span class="m') == 4 and "<b>4</b> mentions · <b>3</b> entities" in page
+    rows = json.loads(re.search(r'id="mentions">(.*?)</script>', page, re.DOTALL)[1])["rows"]  # type: ignore[index]
+    assert [set(row) == {"who"} for row in rows] == [False, True, False, True]  # P sees no mention in another
+
+
+def test_the_network_leaves_out_who_is_mentioned_once() -> None:
+    document = make_document(6)  # Ann in all six sentences, b0 twice, the others once
+    pretrained, _ = make_bundle()
+    report = make_report(pretrained, measure_surprisal(pretrained, document))
+    network = lay_out_network(report.characters, report.cooccurrences)
+    assert [(node["who"].entity, node["who"].mentions) for node in network["nodes"]] == [("a", 6), ("b0", 2)]
+    assert [(edge["a"], edge["b"], edge["sentences"]) for edge in network["edges"]] == [(0, 1, 2)]
+
+
+def test_how_entities_change_is_told() -> None:
+    pretrained, _ = make_bundle()
+    report = make_report(pretrained, measure_surprisal(pretrained, make_document(6)))
+    first, second = report.movements
+    assert len(first.path) == 6 and len(second.path) == 2 and 0 <= first.moved <= 2
+    assert report.mentions[second.turn].start == 4 * 5 + 2  # its second mention
+    page = write_page(report, title="t", model="m")
+    told = " ".join(page[page.index('id="changes"') :].split())
+    assert "6 mentions. From the first to the last, its vector turns by" in told
+    assert "first mention</title>" in told and "last mention</title>" in told
+    assert rank_movements([second, first, first]) in ([1, 3, 3], [3, 2, 2])
+    flat = [
+        np.array([[0.0, 0, 0], [3, 4, 0]]),
+        np.array([[1.0, 1, 0]]),
+    ]  # what lies in a plane keeps its distances
+    ways = map_vectors(flat)
+    assert np.linalg.norm(ways[0][1] - ways[0][0]) == pytest.approx(5)
+    assert np.linalg.norm(ways[1][0] - ways[0][0]) == pytest.approx(np.sqrt(2))
+
+
+def test_the_section_about_characters() -> None:
+    text = "“ I saw Bo , ” said Ann . “ He laughed , ” she said . Ann laughed ."
+    tokens = tuple(text.split())
+    ann = [tokens.index("Ann"), tokens.index("she"), len(tokens) - 3]
+    mentions = [Mention(at, at + 1, "a") for at in ann]
+    mentions += [Mention(at, at + 1, "b") for at in (tokens.index("Bo"), tokens.index("He"))]
+    document = Document(
+        "d", tokens, ((0, 9), (9, 17), (17, 20)), tuple(mentions), entity_types={"a": "person", "b": "person"}
+    )
+    page = make_page(document)
+    section = re.search(r'<section class="panel" id="characters">(.*?)</section>', page, re.DOTALL)
+    assert section
+    shown = " ".join("".join(Page(section[1]).text).split())
+    assert "2 quotations were found, 2 with a speaker" in shown
+    assert "Ann female" in shown and "say, laugh" in shown and "Bo male" in shown
+    assert "What Ann says (2)" in shown and "I saw Bo" in shown
 
 
 @pytest.mark.parametrize(
@@ -194,6 +274,38 @@ def test_one_of_several_documents(model: Path, tmp_path: Path) -> None:
     assert ">second</i>" in out.read_text()
     wrong = run(model, tmp_path / "two.jsonl", "--document", "third")
     assert isinstance(wrong.exception, DataError) and "first, second" in str(wrong.exception)
+
+
+def test_report_and_annotate_agree(tmp_path: Path) -> None:
+    """Of one text, by the packaged model: as many mentions and entities, also those inside of others."""
+    (tmp_path / "s.txt").write_text(
+        "Anna lost her key. Her brother Ben found it in his coat, and Anna's mother thanked him. She was glad."
+    )
+    counts = []
+    for verb in ("annotate", "report"):
+        out = ("--out", f"{tmp_path}/{verb}.{'jsonl' if verb == 'annotate' else 'html'}")
+        figures = tmp_path / f"{verb}.json"
+        more = ("--samples", "2", "--repeats", "1") if verb == "report" else ()
+        arguments = [
+            verb,
+            f"{tmp_path}/s.txt",
+            "--model",
+            "entitynlm-en",
+            "--json",
+            str(figures),
+            *out,
+            *more,
+        ]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        found = json.loads(figures.read_text())
+        found = found["documents"][0] if verb == "annotate" else found
+        entities = found["entities"]
+        counts.append((found["mentions"], entities if isinstance(entities, int) else len(entities)))
+    assert counts[0] == counts[1] and counts[0][0] > 8
+    page = (tmp_path / "report.html").read_text()
+    assert f"<b>{counts[0][0]}</b> mentions · <b>{counts[0][1]}</b> entities" in page
+    assert page.count('<span class="m') == counts[0][0]
 
 
 def test_nothing_to_report_on(model: Path) -> None:

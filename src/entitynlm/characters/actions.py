@@ -6,6 +6,7 @@ slowly opened …"), or a verb of speech before it ("…," said Ida).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,8 @@ REACH = 4
 """Tokens after a mention in which its verb stands."""
 SUBJECTS = frozenset(("nsubj", "SBJ", "nsubj:outer"))
 SILENT_E = ("c", "v", "z", "u", "s", "g", "at", "ir", "or", "in", "ok", "id", "ak", "ik", "ar", "os")
+
+SHORT = re.compile("[^aeiou]*[aeiou][^aeiouwxy]")
 
 
 class ActionReader:
@@ -79,8 +82,8 @@ class ActionReader:
             return PAST[word]
         if not self._is_regular(word):
             return word
-        if word.endswith("ied") and len(word) > 4:
-            return f"{word[:-3]}y"
+        if word.endswith("ied"):
+            return f"{word[:-3]}y" if len(word) > 4 else word[:-1]
         stem = word[:-2]
         doubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else None
         for base in (stem, f"{stem}e", doubled):
@@ -88,6 +91,8 @@ class ActionReader:
                 return base
         if doubled is not None and stem[-1] not in "lsfz":
             return doubled
+        if SHORT.fullmatch(stem):  # smiled; a short vowel would have doubled the consonant
+            return f"{stem}e"
         long = (
             not stem[-3:-1].strip("aeiou") and len(stem) > 3 and stem[-1] not in "csvzgu"
         )  # look, but raise

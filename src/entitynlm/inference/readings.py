@@ -125,17 +125,33 @@ class SteadyReadings(Readings):
     may have any number: there the last digits of single precision may differ.)
     """
 
+    def __init__(self, document: EncodedDocument, *, keep: int = 0) -> None:
+        super().__init__(document, keep=keep)
+        self._chunks: dict[EntityNetwork, list[WordTables]] = {}
+
     def read_both(
         self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = CHUNK
     ) -> Iterator[Chunk]:
         if model.config.restart_sentences or proposal.config.restart_sentences:
             yield from super().read_both(model, proposal, size=size)
             return
-        readers = [ChunkReader(network) for network in dict.fromkeys((model, proposal))]
+        tables = [self._read_steadily(network) for network in dict.fromkeys((model, proposal))]
+        for (start, stop, _), *both in zip(cut_steadily(len(self._words)), *tables, strict=True):
+            yield Chunk(start, stop, both[0], both[-1])
+
+    def _read_steadily(self, network: EntityNetwork) -> Iterator[WordTables]:
+        if network in self._chunks:
+            yield from self._chunks[network]
+            return
+        reader, kept = ChunkReader(network), []
         for start, stop, full in cut_steadily(len(self._words)):
             words = fill_up(self._words[start:stop], full - start)
-            tables = [slice_tables(reader.read(words, 0, len(words)), 0, stop - start) for reader in readers]
-            yield Chunk(start, stop, tables[0], tables[-1])
+            tables = slice_tables(reader.read(words, 0, len(words)), 0, stop - start)
+            if len(self._words) <= self._keep:
+                kept.append(tables)
+            yield tables
+        if kept:
+            self._chunks[network] = kept
 
 
 def cut_steadily(length: int) -> Iterator[tuple[int, int, int]]:

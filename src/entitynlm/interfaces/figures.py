@@ -141,7 +141,8 @@ def draw_entities(report: Report, *, most: int = 15) -> Any:
     figure, axis = start_figure(8.0, 0.9 + 0.28 * max(3, len(shown)))
     for at, character in enumerate(shown):
         places = [report.mentions[place].start for place in character.places]
-        sizes = [12 + 9 * report.rows[place].known_surprisal for place in character.places]
+        rows = [report.rows[place] for place in character.places]
+        sizes = [12 + (9 * row.known_surprisal if row is not None else 0) for row in rows]
         axis.hlines(at, min(places), max(places), color=character.colour, linewidth=1, alpha=0.5)
         axis.scatter(places, [at] * len(places), s=sizes, color=character.colour, linewidths=0)
     axis.set_yticks(range(len(shown)), [label(character.name, 30) for character in shown])

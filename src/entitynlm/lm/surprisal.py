@@ -18,7 +18,7 @@ import numpy as np
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
-from entitynlm.inference.readings import ReadText
+from entitynlm.inference.readings import CHUNK, ReadText, SteadyReadings
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
@@ -184,9 +184,13 @@ def measure_surprisal(
     if not given:  # an untrained model's guesses at mentions would help nobody
         hindsight = (hindsight or annotated is not None) and not pretrained.untrained
         if hindsight:
-            annotated = annotated or annotate_document(pretrained, document, text=text)
+            annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
         text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
-    encoded, readings = text.encoded, text.readings
+    encoded = text.encoded
+    steady = SteadyReadings(
+        encoded, keep=CHUNK
+    )  # read once, for what no word to come may change and for the rest
+    readings = text.readings if given else steady
     model = pretrained.get("generative")
     traced = given or hindsight
     trace = (
@@ -202,7 +206,9 @@ def measure_surprisal(
         words = WordEstimates(without, np.zeros(len(encoded)), None)
     else:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
-        words = estimate_words(model, pretrained.get("causal"), encoded, progress=progress, **sampling)
+        words = estimate_words(
+            model, pretrained.get("causal"), encoded, steady, progress=progress, **sampling
+        )
         if not model.words_see_entities:  # then there is nothing to estimate
             nothing = np.zeros(len(encoded))
             words = replace(words, log_probs=without, errors=nothing, deviations=nothing[None])

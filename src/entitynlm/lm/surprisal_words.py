@@ -53,6 +53,7 @@ def estimate_words(
     model: EntityNetwork,
     proposal: EntityNetwork,
     document: EncodedDocument,
+    readings: SteadyReadings | None = None,
     *,
     particles: int = 32,
     repeats: int = 4,
@@ -85,7 +86,7 @@ def estimate_words(
     progress.start("words", length)
     log_evidence, log_no_mention = np.empty((repeats, length)), np.empty(length)
     beliefs: list[Beliefs] = []
-    for chunk in SteadyReadings(document).read_both(model, proposal):
+    for chunk in (readings or SteadyReadings(document)).read_both(model, proposal):
         part = slice(chunk.start, chunk.stop)
         log_no_mention[part] = chunk.model.log_types[:, 0]
         beliefs.append(filter_.watch(chunk.stop - chunk.start))
@@ -122,16 +123,18 @@ def score_without_entities(
         return score_baseline(pretrained.language_model, document), "rnnlm"
     network = pretrained.get("generative")
     if network.backbone.pretrained:
-        return score_by_backbone(network, document), "language model"
+        return score_by_backbone(network, document, readings), "language model"
     return score_with_zero_entities(network, document, readings), "entities at zero"
 
 
 @torch.no_grad()
-def score_by_backbone(network: EntityNetwork, document: EncodedDocument) -> FloatArray:
+def score_by_backbone(
+    network: EntityNetwork, document: EncodedDocument, readings: Readings | None = None
+) -> FloatArray:
     """What the backbone gives the words when nothing is added to its states."""
     network.eval()
     found = [np.zeros(0)]
-    for _, _, tables in SteadyReadings(document).read(network):
+    for _, _, tables in (readings or SteadyReadings(document)).read(network):
         states = torch.from_numpy(tables.piece_states).to(network.W_r.device)
         pieces = Pieces(tables.words, states.device)
         log_probs = network.backbone.log_prob(states, pieces.ids, pieces.places)

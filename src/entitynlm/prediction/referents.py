@@ -207,7 +207,7 @@ def trace_referents(
         if is_mention:
             vector = step.after.e_current
             gates[t] = step.after.gate
-            away[t] = 1 - _cosine(first[document.e[t] - 1], vector)
+            away[t] = 1 - find_cosine(first[document.e[t] - 1], vector)
             if not step.after.history.remaining or t == len(document) - 1:
                 after.append(vector.copy())
     return Trace(
@@ -243,6 +243,7 @@ def _describe_referent(document: EncodedDocument, expected: Expectation, mention
     )
 
 
-def _cosine(a: np.ndarray, b: np.ndarray) -> float:
+def find_cosine(a: np.ndarray, b: np.ndarray) -> float:
+    """The cosine of two vectors; 0 where one has no direction."""
     norm = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / norm if norm > 0 else 0.0

@@ -23,6 +23,7 @@ from entitynlm.interfaces.inputs import (
     read_inputs,
     require_mentions,
 )
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 
@@ -48,11 +49,11 @@ class AnnotationOptions:
     possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True
     seed: options.Seed = 0
 
-    def annotate(self, pretrained: Pretrained, document: Document) -> Document:
+    def annotate(self, pretrained: Pretrained, document: Document, progress: Progress = SILENT) -> Document:
         """The document with its mentions and entities."""
         from entitynlm.coref.annotation import Options, annotate_document
 
-        return annotate_document(pretrained, document, Options(*astuple(self)))
+        return annotate_document(pretrained, document, Options(*astuple(self)), progress=progress)
 
 
 def annotate(
@@ -88,7 +89,7 @@ def annotate(
         for path, document in documents:
             started = time.perf_counter()
             terminal.doubt(document, pretrained)
-            annotated = annotating.annotate(pretrained, document)
+            annotated = annotating.annotate(pretrained, document, terminal)
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
             terminal.advance("annotating", len(document), note)

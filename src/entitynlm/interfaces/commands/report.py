@@ -33,4 +33,5 @@ def report(
     write_text(out, page)
     terminal.print(f"wrote {print_path(out)} ({len(page) / 1e6:.1f} MB): open it in a browser", markup=False)
     heading = {"task": "report", "model": model.model, "out": str(out), "seed": measuring.seed}
-    terminal.write_json({**heading, **summarise(text.file, made.tables)})
+    counts = {"mentions": len(made.mentions), "entities": len(made.characters)}  # also those that P can't see
+    terminal.write_json({**heading, **summarise(text.file, made.tables), **counts})

@@ -15,6 +15,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.lm.entity_words import list_near_words
 from entitynlm.lm.surprisal import MentionRow, Surprisal
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.prediction.referents import Referent, find_cosine
 from entitynlm.text.document import Document, Mention
 
 SHOWN_ENTITIES = 24  # with a colour, a line in the timeline and a node in the network; others are grey
@@ -58,10 +59,13 @@ class Cooccurrence:
 
 @dataclass(frozen=True)
 class Movement:
-    """How one entity's vector moved, with a value per word of its mentions.
+    """How one entity's vector moved, with a value per word of the mentions that the model sees.
 
     :param tokens: where.  :param gates: how much of the vector stayed.  :param away: 1 - cosine with its first vector.
     :param early: words near it after its first mention, and :param late: after its last.
+    :param path: the vector after each of its mentions on a map of all shown entities (two principal components).
+    :param moved: 1 - cosine of its vectors after the first and after the last mention.
+    :param turn: the place in ``Report.mentions`` of the mention after the first at which the vector moved most.
     """
 
     character: Character
@@ -70,6 +74,14 @@ class Movement:
     away: tuple[float, ...]
     early: tuple[str, ...]
     late: tuple[str, ...]
+    path: tuple[tuple[float, float], ...]
+    moved: float
+    turn: int
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Words that are near the vector from beginning to end."""
+        return tuple(word for word in self.early if word in self.late)
 
 
 @dataclass(frozen=True)
@@ -85,12 +97,17 @@ class Surprise:
 
 @dataclass(frozen=True)
 class Report:
-    """All values; ``rows`` and ``owner`` (the number of the character) are aligned with ``mentions``, in text order."""
+    """All values; ``rows``, ``referents`` and ``owner`` (the number of the character) are aligned with ``mentions``.
+
+    ``mentions`` are all of the document's, in text order. One that P can't see (it is inside of another, or too long) has no row
+    and no referent.
+    """
 
     document: Document
     tables: Surprisal
     mentions: tuple[Mention, ...]
-    rows: tuple[MentionRow, ...]
+    rows: tuple[MentionRow | None, ...]
+    referents: tuple[Referent | None, ...]
     owner: tuple[int, ...]
     characters: tuple[Character, ...]
     cooccurrences: tuple[Cooccurrence, ...]
@@ -101,8 +118,8 @@ class Report:
 
 def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     """Group a text's surprisal tables for a page."""
-    document, mentions = tables.analysed, tables.originals
-    if len(tables.mentions) != len(mentions):
+    document, mentions = tables.analysed, tables.analysed.mentions
+    if len(tables.mentions) != len(tables.originals):
         raise ConfigError(
             "a report needs the mentions of the whole text: measure surprisal with hindsight=True"
         )
@@ -110,11 +127,15 @@ def make_report(pretrained: Pretrained, tables: Surprisal) -> Report:
     number_of = {character.entity: character.number for character in characters}
     owner = tuple(number_of[mention.entity] for mention in mentions)
     together = count_cooccurrences(document, mentions, owner)
-    movements = follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS])
-    surprises = pick_surprises(document, tables.mentions, mentions, characters)
+    seen = {mention: place for place, mention in enumerate(tables.originals)}
+    places = [seen.get(mention) for mention in mentions]  # among the mentions that P sees
+    rows = tuple(None if place is None else tables.mentions[place] for place in places)
+    referents = tuple(None if place is None else tables.trace.referents[place] for place in places)
+    movements = follow_vectors(pretrained, tables, characters[:SHOWN_MOVEMENTS], places)
+    surprises = pick_surprises(document, rows, mentions, characters)
     unit = {2.0: "bits", math.e: "nats"}.get(tables.base, f"log {tables.base:g}")
     shown = (characters, together, movements, surprises, unit)
-    return Report(document, tables, mentions, tables.mentions, owner, *shown)
+    return Report(document, tables, mentions, rows, referents, owner, *shown)
 
 
 def list_characters(document: Document, mentions: Sequence[Mention]) -> tuple[Character, ...]:
@@ -144,42 +165,73 @@ def count_cooccurrences(
 
 
 def follow_vectors(
-    pretrained: Pretrained, tables: Surprisal, characters: Sequence[Character]
+    pretrained: Pretrained,
+    tables: Surprisal,
+    characters: Sequence[Character],
+    places: Sequence[int | None],
 ) -> tuple[Movement, ...]:
-    """The movement of entities mentioned more than once, with the words near their vectors early and late."""
+    """The movement of entities that P sees more than once, with the words near their vectors early and late.
+
+    :param places: for each mention of the document, its place among those that P sees.
+    """
     trace, encoded = tables.trace, tables.encoded
-    moving = [character for character in characters if character.mentions > 1]
+    seen = {
+        character: [(own, place) for own in character.places if (place := places[own]) is not None]
+        for character in characters
+    }
+    moving = [character for character in characters if len(seen[character]) > 1]
     if not moving:
         return ()
-    rows = [character.places[end] for end in (0, -1) for character in moving]
+    rows = [seen[character][end][1] for end in (0, -1) for character in moving]
     types = [trace.referents[row].mention_type for row in rows]
     network, tokenizer = pretrained.get("generative"), pretrained.encoder.tokenizer
     near = list_near_words(network, tokenizer, trace.after[rows], types, trace.contexts)
+    vectors = [trace.after[[place for _, place in seen[character]]] for character in moving]
+    paths = map_vectors(vectors)
     found = []
     for at, character in enumerate(moving):
-        words = np.flatnonzero(encoded.e == trace.referents[character.places[0]].entity)
-        moved = encoded.origin, trace.gates, trace.away
-        tokens, gates, away = (tuple(values[words].tolist()) for values in moved)
+        words = np.flatnonzero(encoded.e == trace.referents[seen[character][0][1]].entity)
+        columns = encoded.origin, trace.gates, trace.away
+        tokens, gates, away = (tuple(values[words].tolist()) for values in columns)
         early, late = tuple(near[at]), tuple(near[at + len(moving)])
-        found.append(Movement(character, tokens, gates, away, early, late))
+        steps = np.linalg.norm(np.diff(vectors[at], axis=0), axis=1)
+        turn, _ = seen[character][1 + int(np.argmax(steps))]
+        path = tuple((float(x), float(y)) for x, y in paths[at])
+        moved = 1 - find_cosine(vectors[at][0], vectors[at][-1])
+        found.append(Movement(character, tokens, gates, away, early, late, path, moved, turn))
     return tuple(found)
+
+
+def map_vectors(vectors: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """(n, 2) places of each entity's (n, D) vectors on their first two principal components, each entity of equal weight."""
+    weights = np.concatenate([np.full(len(rows), 1 / len(rows)) for rows in vectors]) / len(vectors)
+    joined = np.concatenate(vectors).astype(np.float64)
+    centred = joined - weights @ joined
+    _, axes = np.linalg.eigh(centred.T @ (centred * weights[:, None]))
+    components = axes[:, :-3:-1]
+    components = components * np.sign(components[np.abs(components).argmax(axis=0), [0, 1]])
+    return np.split(centred @ components, np.cumsum([len(rows) for rows in vectors])[:-1])
 
 
 def pick_surprises(
     document: Document,
-    rows: Sequence[MentionRow],
+    rows: Sequence[MentionRow | None],
     mentions: Sequence[Mention],
     characters: Sequence[Character],
 ) -> tuple[Surprise, ...]:
     """The mentions with the least probable referents, the most surprising first."""
     by_entity = {character.entity: character for character in characters}
-    order = sorted(range(len(rows)), key=lambda place: -rows[place].known_surprisal)[:SHOWN_REFERENTS]
+    known = [(row, mention) for row, mention in zip(rows, mentions, strict=True) if row is not None]
     found = []
-    for place in order:
-        mention, row = mentions[place], rows[place]
-        low, high = max(0, mention.start - CONTEXT_TOKENS), min(len(document), mention.end + CONTEXT_TOKENS)
+    for row, mention in sorted(known, key=lambda pair: -pair[0].known_surprisal)[:SHOWN_REFERENTS]:
         expected = by_entity[row.expected].name if row.expected in by_entity else "somebody new"
-        around = (low, mention.start), (mention.end, high)
-        context = (" ".join(document.words(*span).split()) for span in around)
+        context = show_context(document, mention)
         found.append(Surprise(row, by_entity[row.entity].number, expected, *context))
     return tuple(found)
+
+
+def show_context(document: Document, mention: Mention) -> tuple[str, str]:
+    """Some words before and after a mention."""
+    low, high = max(0, mention.start - CONTEXT_TOKENS), min(len(document), mention.end + CONTEXT_TOKENS)
+    before, after = document.words(low, mention.start), document.words(mention.end, high)
+    return " ".join(before.split()), " ".join(after.split())

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Character, Cooccurrence, Movement, Report
-from entitynlm.lm.surprisal import MentionRow
 
 WIDTH = 960
 LEFT, RIGHT = 168.0, 952.0  # ends of the timeline, which has names at its left
 ROW = 21
 CURVE = 64
 BINS = 240
+MAP_POINTS = 40  # of an entity
 
 
 class Mark(NamedTuple):
@@ -25,7 +25,7 @@ class Mark(NamedTuple):
     x: float
     width: float
     hollow: bool
-    row: MentionRow
+    label: str
 
 
 def lay_out_timeline(report: Report, surprising: float) -> dict[str, Any]:
@@ -37,9 +37,11 @@ def lay_out_timeline(report: Report, surprising: float) -> dict[str, Any]:
         marks: dict[int, Mark] = {}  # at most one per pixel, a surprising one before others
         for place in character.places:
             mention, row = report.mentions[place], report.rows[place]
-            x, hollow = LEFT + scale * mention.start, row.known_surprisal > surprising
+            x, hollow = LEFT + scale * mention.start, row is not None and row.known_surprisal > surprising
             if hollow or round(x) not in marks:
-                marks[round(x)] = Mark(x, max(3.5, min(scale * len(mention), 14.0)), hollow, row)
+                label = " ".join(report.document.words(*mention.span).split())
+                label += f" ({row.known_surprisal:.1f} {report.unit})" if row is not None else ""
+                marks[round(x)] = Mark(x, max(3.5, min(scale * len(mention), 14.0)), hollow, label)
         rows.append((character, list(marks.values())))
     values = np.array([np.nan if row.surprisal is None else row.surprisal for row in report.tables.tokens])
     means = average_in_bins(values, BINS)
@@ -71,11 +73,16 @@ def average_in_bins(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def lay_out_network(characters: Sequence[Character], cooccurrences: Sequence[Cooccurrence]) -> dict[str, Any]:
-    """Nodes and lines; entities that are often mentioned together stand close together."""
-    joined = {number for pair in cooccurrences for number in (pair.first, pair.second)}
+    """Nodes and lines; entities that are often mentioned together stand close together.
+
+    Entities that are mentioned only once are left out: they would be as many points at the ends of single lines.
+    """
+    again = {character.number for character in characters[:SHOWN_ENTITIES] if character.mentions > 1}
+    pairs = [pair for pair in cooccurrences if {pair.first, pair.second} <= again]
+    joined = {number for pair in pairs for number in (pair.first, pair.second)}
     shown = [character for character in characters[:SHOWN_ENTITIES] if character.number in joined]
     index = {character.number: at for at, character in enumerate(shown)}
-    edges = [(index[pair.first], index[pair.second], pair.sentences) for pair in cooccurrences]
+    edges = [(index[pair.first], index[pair.second], pair.sentences) for pair in pairs]
     height = 460
     scale, centre = (0.5 * (WIDTH - 220), 0.5 * (height - 90)), (WIDTH / 2, height / 2 - 8)
     places = (place_nodes(len(shown), edges) * scale + centre).tolist() if shown else []
@@ -124,3 +131,19 @@ def lay_out_movement(movement: Movement, length: int) -> dict[str, Any]:
     frame = {"width": wide, "height": high, "left": left, "floor": high - 14, "top": top}
     columns = {"away": (xs, away_ys), "gates": (xs, gate_ys, gates)}
     return {**frame, **{name: np.stack(values, axis=1).tolist() for name, values in columns.items()}}
+
+
+def lay_out_map(movements: Sequence[Movement]) -> dict[str, Any]:
+    """The ways of the entities' vectors on one map, thinned to what can be seen."""
+    height, margin = 420, 60
+    if not movements:
+        return {"width": WIDTH, "height": height, "ways": []}
+    everywhere = np.concatenate([np.array(movement.path) for movement in movements])
+    low, high = everywhere.min(axis=0), everywhere.max(axis=0)
+    scale = (np.array([WIDTH, height]) - 2 * margin) / np.maximum(high - low, 1e-9)
+    ways = []
+    for movement in movements:
+        path = np.array(movement.path)
+        kept = np.unique(np.linspace(0, len(path) - 1, MAP_POINTS).round().astype(int))
+        ways.append((movement.character, (margin + (path[kept] - low) * scale).tolist()))
+    return {"width": WIDTH, "height": height, "ways": ways}

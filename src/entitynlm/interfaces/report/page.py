@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from entitynlm.characters.character import list_characters
 from entitynlm.characters.speech import add_quotations
 from entitynlm.characters.tables import name_companions, show_counts
-from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Report
-from entitynlm.interfaces.report.drawings import lay_out_movement, lay_out_network, lay_out_timeline
+from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
+from entitynlm.interfaces.report.drawings import (
+    lay_out_map,
+    lay_out_movement,
+    lay_out_network,
+    lay_out_timeline,
+)
 from entitynlm.interfaces.templates import render_page
 from entitynlm.lm.surprisal import TokenRow
 from entitynlm.prediction.referents import NEW
 from entitynlm.text.detokenization import join_tokens
-from entitynlm.text.document import Document
+from entitynlm.text.document import Document, Mention
 
-MOST_TOKENS = 20_000  # of the text that a page shows; figures and drawings are of all of it
+BLOCK = 400  # tokens, about: a browser lays out a block of a long text when it comes into view
+LONG = 2_000  # tokens: a longer text has a frame of its own to scroll in, so that the drawings below it can be reached
 LEVELS = 8
 FIRST_LEVEL, STEP = 3.0, 1.8  # bits: where the shading begins, and how far apart its levels are
 SURPRISING = 6.0  # bits
@@ -28,7 +36,8 @@ PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 def write_page(report: Report, *, title: str, model: str) -> str:
     """The whole page: what the template ``page.html`` makes of these values."""
     factor = math.log(2) / math.log(report.tables.base)  # bits → the report's unit
-    shown = min(len(report.document), MOST_TOKENS)
+    opened, closed = nest_mentions(report.mentions)
+    gaps = find_gaps(report.document)
     return render_page(
         "page.html",
         report=report,
@@ -39,19 +48,60 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         levels=[(FIRST_LEVEL + STEP * level) * factor for level in range(LEVELS)],
         surprising=SURPRISING * factor,
         coloured=SHOWN_ENTITIES,
-        shown=shown,
-        gaps=find_gaps(report.document),
-        starts={mention.start: place for place, mention in enumerate(report.mentions)},
-        ends={mention.end for mention in report.mentions},
-        cut=any(mention.start < shown < mention.end for mention in report.mentions),
+        is_long=len(report.document) > LONG,
+        gaps=gaps,
+        opened=opened,
+        closed=closed,
+        blocks=cut_blocks(report.document, gaps, opened, closed),
         timeline=lay_out_timeline(report, SURPRISING * factor),
         network=lay_out_network(report.characters, report.cooccurrences),
+        map=lay_out_map(report.movements),
+        ranks=rank_movements(report.movements),
+        show_context=show_context,
         data={"unit": report.unit, "rows": list_mentions(report)},
         **describe_characters(report.document),
         lay_out_movement=lay_out_movement,
         find_level=find_level,
         list_figures=list_figures,
     )
+
+
+def nest_mentions(mentions: Sequence[Mention]) -> tuple[dict[int, list[int]], Counter[int]]:
+    """Which mentions begin before each token, the outermost first, and how many end before it.
+
+    Of two that cross, the second is shown as far as the first one goes: elements of a page can't cross.
+    """
+    opened: dict[int, list[int]] = {}
+    closed: Counter[int] = Counter()
+    ends: list[int] = []
+    for place in sorted(range(len(mentions)), key=lambda at: (mentions[at].start, -mentions[at].end)):
+        mention = mentions[place]
+        while ends and ends[-1] <= mention.start:
+            ends.pop()
+        ends.append(min(mention.end, *ends[-1:]) if ends else mention.end)
+        opened.setdefault(mention.start, []).append(place)
+        closed[ends[-1]] += 1
+    return opened, closed
+
+
+def cut_blocks(
+    document: Document, gaps: Sequence[str], opened: Mapping[int, Sequence[int]], closed: Mapping[int, int]
+) -> list[tuple[int, int]]:
+    """The text in blocks: cut between paragraphs, or between sentences of a very long one, and never inside of a mention."""
+    starts = {start for start, _ in document.sentences}
+    bounds, depth = [0], 0
+    for token in range(len(document)):
+        depth -= closed.get(token, 0)
+        size = token - bounds[-1]
+        if depth == 0 and size >= BLOCK and (gaps[token] == "\n" or (size >= 2 * BLOCK and token in starts)):
+            bounds.append(token)
+        depth += len(opened.get(token, ()))
+    return list(pairwise([*bounds, len(document)]))
+
+
+def rank_movements(movements: Sequence[Movement]) -> list[int]:
+    """How many of the entities move more than each, itself included: 1 moves most."""
+    return [sum(other.moved >= movement.moved for other in movements) for movement in movements]
 
 
 def describe_characters(document: Document) -> dict[str, Any]:
@@ -89,13 +139,14 @@ def find_level(bits: float) -> int:
 
 
 def list_mentions(report: Report) -> list[dict[str, Any]]:
-    """What is shown about mentions on pointing at them."""
-    referents = report.tables.trace.referents
+    """What is shown about mentions on pointing at them; about one that P does not see, who it is."""
     who = [report.characters[number - 1].name for number in report.owner]
-    names = {found.entity: name for found, name in zip(referents, who, strict=True)} | {NEW: "somebody new"}
-    shown = sum(mention.start < MOST_TOKENS for mention in report.mentions)
+    pairs = zip(report.referents, who, strict=True)
+    names = {found.entity: name for found, name in pairs if found is not None} | {NEW: "somebody new"}
     return [
-        {
+        {"who": name}
+        if row is None or found is None
+        else {
             "who": name,
             "form": row.form,
             "since": row.since_words,
@@ -103,5 +154,5 @@ def list_mentions(report: Report) -> list[dict[str, Any]]:
             "entropy": f"{row.known_entropy:.2f}",
             "ranked": [(names[entity], round(100 * p)) for entity, p in found.ranked[:3]],
         }
-        for row, found, name in list(zip(report.rows, referents, who, strict=True))[:shown]
+        for row, found, name in zip(report.rows, report.referents, who, strict=True)
     ]

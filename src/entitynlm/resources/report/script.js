@@ -21,6 +21,8 @@
     text.querySelectorAll(".m").forEach(function (mention) {
       mention.classList.toggle("followed", mention.dataset.e === pressed);
     });
+    var first = text.querySelector(".followed");
+    if (first && text.classList.contains("long")) { first.scrollIntoView({ block: "nearest" }); }
   }
   document.querySelectorAll("#cast button").forEach(function (button) {
     button.addEventListener("click", function () { follow(button.dataset.e); });
@@ -50,6 +52,7 @@
     var row = rows[+mention.dataset.m];
     if (tip.childNodes.length) { add(tip, "hr"); }
     add(tip, "b", row.who);
+    if (!row.form) { line("", "inside of another mention, or too long: the model has no figures for it"); return; }
     line("", row.form + ", " + (row.since === null ? "new" : row.since + " words after its last mention"));
     line("this referent", row.surprisal + " " + unit + " (entropy " + row.entropy + ")");
     line("expected", row.ranked.map(function (pair) { return pair[0] + " " + pair[1] + " %"; }).join(" · "));
