@@ -62,8 +62,8 @@ class ModelConfig:
         number of remaining words up to this one, apart for first words (0: off, as in the paper, where a word sees R and L
         through e_current alone).
     :param copying: let the words of a mention repeat what was said before of the same entity, with a probability that is learned
-        (off: as in the paper, where an entity shapes words through its vector alone). Needs ``mention_positions``. A proposal,
-        which has seen the word, compares it with every entity's words.
+        (off: as in the paper, where an entity shapes words through its vector alone). A proposal, which has seen the word,
+        compares it with every entity's words.
     :param softmax: ``classes`` (class-factored, equation 6) or ``full``.
     :param tied: use the word embeddings as output weights (needs embedding_size = hidden_size).
     :param restart_sentences: restart the LSTM at each sentence, as the authors' code does (the paper's text does not).
@@ -117,8 +117,6 @@ class ModelConfig:
         )
         told = "projection_units are those of a projection onto the sphere: they need projection = 'sphere'"
         _require(not self.projection_units or self.projection == "sphere", told)
-        told = "copying needs mention_positions: a word must know whether it is in a mention"
-        _require(not self.copying or self.mention_positions > 0, told)
         for name in ("dropout", "weight_dropout"):
             _require(0 <= getattr(self, name) < 1, f"{name} must be in [0, 1), not {getattr(self, name)}")
         sizes = self.embedding_size, self.hidden_size

@@ -78,7 +78,14 @@ def test_shifting() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(
-    "options", [{}, {"tied": True}, {"mention_positions": 2}, {"mention_positions": 1, "copying": True}]
+    "options",
+    [
+        {},
+        {"tied": True},
+        {"mention_positions": 2},
+        {"copying": True},
+        {"mention_positions": 1, "copying": True},
+    ],
 )
 def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) -> None:
     model = make_network("generative", std=1.0, **options).to(dtype)

@@ -24,6 +24,7 @@ OPTIONS: list[dict[str, Any]] = [
     {},
     {"mention_types": 2, "mention_positions": 2},
     {"mention_positions": 1, "copying": True},
+    {"copying": True},
     {"softmax": "full", "features": "rich"},
     {"softmax": "full", "tied": True, "mention_types": 2, "new_entity": "zero"},
     {"new_entity": "zero", "layers": 2, "features": "none"},

@@ -49,8 +49,8 @@ SMALLEST_SUM = 1e-25
 class WordPairs(NamedTuple):
     """The different ways in which words of a segment are predicted. C contexts, K pairs of a context and a row.
 
-    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``). Pairs
-    of one context are neighbours.
+    A context is a word or, where the network looks at it, a word at a place in its mention (``mention_positions``, copying).
+    Pairs of one context are neighbours.
     """
 
     words: np.ndarray  # (C,) which word of the segment
@@ -64,7 +64,7 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     """The pairs that a segment's particles are in."""
     used = int(choices.pairs[0])
     words, rows = choices.pair_words[:used], choices.pair_rows[:used]
-    if not config.mention_positions:
+    if not (config.mention_positions or config.copying):
         every = np.arange(len(choices.pair))
         return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
     places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)
@@ -219,7 +219,8 @@ class ClassWordScorer(WordScorer):
         self.class_weight, self.class_bias = softmax.class_weight.detach(), softmax.class_bias.detach()
         self.weight, self.bias = array(weight), array(softmax.word_bias)
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
-        self._place_vectors = np.zeros((1, self.weight.shape[1]), dtype=self.weight.dtype)
+        places = count_mention_positions(network.config) if network.config.copying else 1
+        self._place_vectors = np.zeros((places, self.weight.shape[1]), dtype=self.weight.dtype)
         if network.config.mention_positions:
             self._place_vectors = array(network.position_embeddings)
         projection = network.project_entity(torch.eye(network.config.entity_dim).to(network.W_e)).detach()

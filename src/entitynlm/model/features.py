@@ -71,15 +71,17 @@ def find_bucket(quantity: str, value: int) -> int:
 
 def count_mention_positions(config: ModelConfig) -> int:
     """How many places in (or out of) a mention :func:`find_mention_positions` tells apart."""
-    return 1 + 2 * config.mention_positions * config.mention_types
+    return 1 + 2 * max(1, config.mention_positions) * config.mention_types
 
 
 def find_mention_positions(
     config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
 ) -> np.ndarray:
     """The place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how many
-    words remain (those above ``mention_positions`` count as that many). Any shape, all alike.
+    words remain (those above ``mention_positions`` count as that many; copying needs to know of a mention even where words
+    have no vectors for it). Any shape, all alike.
     """
-    left = np.minimum(remaining, config.mention_positions) - 1
-    place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * config.mention_positions + left
+    most = max(1, config.mention_positions)
+    left = np.minimum(remaining, most) - 1
+    place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * most + left
     return np.where(mention_type > 0, place, 0)
