@@ -1,6 +1,7 @@
 """The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
 
     OUT/<configuration>/seed-<n>/       models (P, its proposals, the LSTM baseline), with checkpoints and logs
+    OUT/<configuration>-<additions>/…   P with fewer of our additions to the paper, for an ablation
     OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
 
 With several configurations each model gets the same tuning budget: all are trained once, with the first seed, and each model
@@ -20,7 +21,15 @@ from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import CORPORA
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, check_encoders, make_bare, measure_split
+from entitynlm.lm.evaluation import (
+    BARE,
+    FINE_TUNED,
+    ModelsCompared,
+    Sampling,
+    check_encoders,
+    make_bare,
+    measure_split,
+)
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (
     COMPARABLE,
@@ -38,8 +47,22 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.training.settings import Settings
 
+MAIN = ("5-gram", BARE, FINE_TUNED, "RNNLM", "EntityNLM")
+"""Rows that others are compared with."""
+
 TUNED: tuple[Mode, ...] = ("generative", "rnnlm")
 LIKELIHOOD = "likelihood"
+
+ADDITIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "paper": (
+        "EntityNLM, the paper's equations",
+        {"features": "paper", "mention_positions": 0, "copying": False},
+    ),
+    "positions": ("the paper's + mention positions", {"features": "paper", "copying": False}),
+    "copying": ("the paper's + copying", {"features": "paper", "mention_positions": 0}),
+    "both": ("the paper's + both", {"features": "paper"}),
+}
+"""Rows of an ablation: P with the configuration's own settings but for these. All have the proposal of the whole."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +72,7 @@ class LanguageModelPlan:
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
     proposals: Sequence[Mode] = ("causal", "lookahead")
+    ablation: bool = False
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
@@ -60,6 +84,15 @@ class LanguageModelPlan:
             raise ConfigError(
                 "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
             )
+
+    def list_variants(self, name: str) -> dict[str, Settings]:
+        """The settings of a configuration with fewer additions, by what is left."""
+        settings = self.configurations[name]
+        found = {
+            left: replace(settings, model=replace(settings.model, **changes))
+            for left, (_, changes) in ADDITIONS.items()
+        }
+        return {left: changed for left, changed in found.items() if self.ablation and changed != settings}
 
 
 @dataclass(frozen=True)
@@ -148,10 +181,26 @@ class LanguageModelling:
             )
         return tuning
 
-    def _train(self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode]) -> Pretrained:
-        self.runner.progress.message(f"{name}, seed {seed}: {', '.join(parts)}")
-        settings = plan.configurations[name]
-        return self.runner.train(f"{name}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
+    def _train(
+        self, plan: LanguageModelPlan, name: str, seed: int, parts: Sequence[Mode], left: str = ""
+    ) -> Pretrained:
+        folder = f"{name}-{left}" if left else name
+        self.runner.progress.message(f"{folder}, seed {seed}: {', '.join(parts)}")
+        settings = plan.list_variants(name)[left] if left else plan.configurations[name]
+        return self.runner.train(f"{folder}/seed-{seed}", self.documents, settings, parts=parts, seed=seed)
+
+    def _train_variants(self, plan: LanguageModelPlan, seed: int) -> dict[str, tuple[str, Pretrained]]:
+        """P with fewer additions, each with the configuration that is best for it: its name there, and the model."""
+        found = {}
+        lefts = dict.fromkeys(left for name in plan.configurations for left in plan.list_variants(name))
+        for left in lefts:
+            losses = {}
+            for name in plan.configurations:
+                trained = self._train(plan, name, plan.seeds[0], ("generative",), left)
+                losses[name] = trained.notes["training"]["generative"]["best_dev_loss"]
+            best = min(losses, key=losses.__getitem__)
+            found[left] = best, self._train(plan, best, seed, ("generative",), left)
+        return found
 
     def _reproduce_seed(self, plan: LanguageModelPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
         """Train P and its proposals, and the LSTM (in the same folder where both take one configuration); measure them."""
@@ -159,15 +208,21 @@ class LanguageModelling:
         parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))
         pretrained = self._train(plan, tuning.generative, seed, parts)
         other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
+        variants = self._train_variants(plan, seed)
         trained = {**pretrained.notes["training"], "rnnlm": other.notes["training"]["rnnlm"]}
         settings = {
             "configurations": [tuning.generative, tuning.rnnlm],
             "trained": {part: trained[part] for part in ("generative", *plan.proposals, "rnnlm")},
+            "variants": {
+                left: [name, found.notes["training"]["generative"]]
+                for left, (name, found) in variants.items()
+            },
             "sampling": asdict(replace(self.sampling, workers=1)),
             "likelihoods": list(self.likelihoods),
             "ngram": self.ngram,
         }
-        gather = cache(lambda: self._gather(pretrained, other))
+        networks = {ADDITIONS[left][0]: found.get("generative") for left, (_, found) in variants.items()}
+        gather = cache(lambda: replace(self._gather(pretrained, other), variants=networks))
         return {
             split: self.runner.step(
                 f"scores/seed-{seed}-{split}",
@@ -259,10 +314,11 @@ def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: s
 
 
 def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
-    """Perplexity by kind of word, and the change from the comparable row before the last to the last, over documents."""
+    """Perplexity by kind of word, and the change from the model without entities to EntityNLM, over documents."""
     compared = [row for row in scores.rows if row.comparable]
     by_kind = {row.name: [document.by_kind for document in row.documents] for row in compared}
-    rows, change = [], f"change by {compared[-1].name}" if len(compared) > 1 else ""
+    pair = [row for row in compared if row.model in MAIN][-2:]
+    rows, change = [], f"change by {pair[1].name}" if len(pair) > 1 else ""
     for kind in KINDS:
         found = {name: choose_kind(documents, kind) for name, documents in by_kind.items()}
         counts = next(iter(found.values()))[0] if found else np.zeros(0)
@@ -277,7 +333,7 @@ def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
             },
         }
         if change:
-            first, second = (found[row.name][1] for row in compared[-2:])
+            first, second = (found[row.name][1] for row in pair)
             kept = counts > 0
             test = compare_language_models(first[kept], second[kept], counts[kept])
             cells[change] = f"{100 * test.change:+.2f} % ({100 * test.low:+.2f} … {100 * test.high:+.2f})"
@@ -310,7 +366,10 @@ def list_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iter
     if any(not row.comparable for scores in pooled.values() for row in scores.rows):
         yield "* not comparable with a language model's perplexity"
     for split, scores in pooled.items():
+        main = {row.name for row in scores.rows if row.model in MAIN}
         for first, second, compared in compare_rows(scores.rows):
+            if not main & {first, second}:
+                continue  # all pairs are in the figures
             yield (
                 f"{split}: {second} against {first}: {100 * compared.change:+.2f} % perplexity "
                 f"(95 % interval {100 * compared.low:+.2f} … {100 * compared.high:+.2f}), p = {compared.p_value:.4f}, "

@@ -20,7 +20,7 @@ import numpy as np
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference import weights
-from entitynlm.inference.particles import Choices, Population, Segment, make_choices
+from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW, Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
 from entitynlm.inference.softmax_scorer import SoftmaxWordScorer
@@ -72,7 +72,9 @@ class ParticleFilter:
         choices until the first resampling do not depend on whether and when there is one.
     :param keep: keep all choices, so that the particles' paths can be followed back.
     :param greedy: take Q's best choice everywhere instead of drawing.
-    :param cache_share: share of a word cache in P's words (``word_cache``).
+    :param cache_share: and :param bigram_share: shares of a word cache in P's words (``word_cache``).
+    :param shuffled: a control: words see the vector of another entity, drawn anew at each word, in place of e_current. Which
+        mentions there are, and what they may copy, is as it is. Needs segments of one word.
     :param islands: independent populations of ``particles`` each that go through the text together, which takes less time than
         one after the other. They share nothing but the words.
     :param collapse: particles with the same analysis so far are one that carries their number: its work is done once, and they
@@ -92,11 +94,14 @@ class ParticleFilter:
         keep: bool = False,
         greedy: bool = False,
         cache_share: float = 0.0,
+        bigram_share: float = 0.0,
+        shuffled: bool = False,
         islands: int = 1,
         collapse: bool = False,
         referents: bool = False,
     ) -> None:
         assert not (collapse and (keep or greedy)) and (collapse or islands == 1)
+        assert not shuffled or filter_config.words == 1
         self.islands, self.collapse, self.referents = islands, collapse, referents
         self.model, self.proposal = model, proposal
         self.count = particles
@@ -104,11 +109,12 @@ class ParticleFilter:
         self.keep, self.greedy = keep, greedy
         streams = [np.random.default_rng(child) for child in seed.spawn(3)]
         self._for_choices, self._for_new_entities, self._for_parents = streams
+        self._for_shuffling = np.random.default_rng(seed.spawn(1)[0]) if shuffled else None
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
         self._last_word = OPENING
-        self._cache = WordCache(cache_share) if cache_share else None
+        self._cache = WordCache(cache_share, bigram_share) if cache_share or bigram_share else None
         self.log_evidence = np.zeros(islands)  # of the words until the last resampling
         different = islands if collapse else particles
         self.copies = np.full(different, islands * particles // different)  # of each different particle
@@ -147,6 +153,7 @@ class ParticleFilter:
             stop = min(start + self.filter_config.words, len(words))
             choices = make_choices(stop - start, count, referents=self.referents)
             self._population.reserve(stop - start)
+            others = self._draw_others()
             uniforms = self._for_choices.random((stop - start, count, 3))
             noise = self._for_new_entities.standard_normal((stop - start, self.islands, width))
             seen = slice(start, stop + AHEAD)
@@ -162,7 +169,7 @@ class ParticleFilter:
             )  # fmt: skip
             if self.collapse:
                 choices = self._follow_splits(choices)
-            log_words = self._score_words(chunk, segment, choices)
+            log_words = self._score_words(chunk, segment, choices, others)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
             self._last_word = int(x[stop - 1])
@@ -187,11 +194,32 @@ class ParticleFilter:
         self.log_q, self.island = self.log_q[origin], self.island[origin]
         return choices.narrow(used)
 
-    def _score_words(self, chunk: Chunk, segment: Segment, choices: Choices) -> FloatArray:
+    def _draw_others(self) -> np.ndarray | None:
+        """For each row of P's state table the row of another entity (0 where there is none), if words are to see that."""
+        if self._for_shuffling is None:
+            return None
+        table, particles = self.population.model_states, self.population.particles
+        known = particles.entities[: self.population.used]
+        memory = particles.memory[: len(known), 1 : int(known.max(initial=0)) + 1]
+        alive = memory[np.arange(memory.shape[1]) < known[:, None]]
+        rows, index = np.unique(alive[:, MODEL_ROW], return_index=True)
+        owners = np.full(len(table.rows.vectors), -1)
+        owners[rows] = alive[index, FIRST_TOKEN]
+        others = np.zeros(len(owners), dtype=np.int64)
+        for _ in range(8 if len(rows) else 0):  # one of the same entity is drawn again, so often at most
+            same = (others == 0) | (owners[others] == owners)
+            others[same] = self._for_shuffling.choice(rows, int(same.sum()))
+        others[owners[others] == owners] = 0
+        others[0] = 0  # no entity was mentioned yet
+        return others
+
+    def _score_words(
+        self, chunk: Chunk, segment: Segment, choices: Choices, others: np.ndarray | None
+    ) -> FloatArray:
         if self._words is None:
             return np.zeros(choices.log_q.shape)
         assert self._population is not None
-        log_words = self._words.score(self._population.model_states, chunk.model, segment, choices)
+        log_words = self._words.score(self._population.model_states, chunk.model, segment, choices, others)
         return log_words if self._cache is None else self._cache.mix(log_words, segment.x[: len(log_words)])
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
@@ -257,6 +285,7 @@ class ParticleFilter:
             other._population = self._population.fork()
         other._words = None if self._words is None else self._words.fork()
         other._cache = copy.deepcopy(self._cache)
+        other._for_shuffling = copy.deepcopy(self._for_shuffling)
         for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
             setattr(other, name, getattr(self, name).copy())
         other.sample_sizes, other.records = list(self.sample_sizes), list(self.records)

@@ -177,10 +177,21 @@ class WordScorer:
             self._copy_bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
-    def score(self, states: StateTable, tables: WordTables, segment: Segment, choices: Choices) -> FloatArray:
-        """(S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's."""
+    def score(
+        self,
+        states: StateTable,
+        tables: WordTables,
+        segment: Segment,
+        choices: Choices,
+        others: np.ndarray | None = None,
+    ) -> FloatArray:
+        """(S, N) log-probabilities of a segment's words, for every particle; ``tables`` are P's.
+
+        :param others: for each row of ``states`` the row whose vector the word sees instead; copies are those of the row itself.
+        """
         pairs = list_pairs(self.network.config, choices)
-        scores = self._score_pairs(states, tables, segment, pairs)
+        seen = pairs if others is None else pairs._replace(rows=others[pairs.rows])
+        scores = self._score_pairs(states, tables, segment, seen)
         if len(self._copy_weight):  # as EntityNetwork.mix_copies does
             contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
             logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)

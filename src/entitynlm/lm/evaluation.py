@@ -4,12 +4,15 @@ Every row is over the same words of the same documents (``scores`` says which ro
 are left out where there is none.
 """
 
+import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
+import torch
+from torch.nn import Parameter
 
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
@@ -27,8 +30,10 @@ from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress, track
 
 Proposal = Literal["causal", "lookahead"]
+EntityVectors = Literal["given", "zero", "shuffled"]
 Kinds = Sequence[np.ndarray | None]  # of the words of each document, if they are known
 
+VECTORS = {"zero": "entities at zero", "shuffled": "entities shuffled"}
 BARE, FINE_TUNED = "language model", "language model, fine-tuned"
 
 
@@ -42,6 +47,9 @@ class Sampling:
     :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
     :param workers: documents estimated at the same time; the figures don't depend on it.
     :param cache_share: adds a row for each model with a word cache of this share (0: none).
+    :param bigram_share: adds another one, for which a cache of bigrams of this share is mixed in, too.
+    :param entities: what words see of entities in equation 6, a row each: their vectors as they are (given), nothing (zero), or
+        those of other entities (shuffled). Mentions, and what they may copy, stay: what is lost is what the vectors say of words.
     """
 
     particles: int = 100
@@ -52,6 +60,8 @@ class Sampling:
     workers: int = 1
     prior_share: float = PRIOR_SHARE
     cache_share: float = 0.0
+    bigram_share: float = 0.0
+    entities: tuple[EntityVectors, ...] = ("given",)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -63,7 +73,19 @@ class Sampling:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.prior_share <= 1:
             raise ConfigError(f"prior_share is from 0 to 1, not {self.prior_share}")
-        WordCache(self.cache_share)  # checks it
+        for wrong in {*self.entities} - {*get_args(EntityVectors)}:
+            raise ConfigError(f"there are no entities {wrong!r}; choose given, zero or shuffled")
+        WordCache(self.cache_share, self.bigram_share)  # checks them
+
+    @property
+    def caches(self) -> list[tuple[str, float, float]]:
+        """What the names of rows with a cache end in, and the shares; without one first."""
+        found = [("", 0.0, 0.0)]
+        if self.cache_share:
+            found.append((" + cache", self.cache_share, 0.0))
+        if self.bigram_share:
+            found.append((" + bigram cache", self.cache_share, self.bigram_share))
+        return found
 
     def choose_proposal(self, pretrained: Pretrained) -> EntityNetwork:
         wanted = self.proposal or ("lookahead" if "lookahead" in pretrained.networks else "causal")
@@ -74,10 +96,16 @@ class Sampling:
         return f"{self.method}, {proposal.config.mode} Q{mixed}, N = {self.particles} × {self.repeats}"
 
     def estimate(
-        self, model: EntityNetwork, proposal: EntityNetwork, documents: Sequence[EncodedDocument]
+        self,
+        model: EntityNetwork,
+        proposal: EntityNetwork,
+        documents: Sequence[EncodedDocument],
+        **others: Any,
     ) -> Iterable[MarginalEstimate]:
-        options = {name: value for name, value in asdict(self).items() if name != "proposal"}
-        return estimate_documents(model, proposal, documents, **options)
+        options = {
+            name: value for name, value in asdict(self).items() if name not in ("proposal", "entities")
+        }
+        return estimate_documents(model, proposal, documents, **options, **others)
 
 
 @dataclass(frozen=True)
@@ -86,12 +114,14 @@ class ModelsCompared:
 
     :param rnnlm: the model without entities, trained on the same text: an LSTM, or a pretrained language model, fine-tuned.
     :param bare: a pretrained language model as it came.
+    :param variants: other networks P, by the names of their rows; the proposal of ``pretrained`` proposes for them.
     """
 
     pretrained: Pretrained
     rnnlm: LanguageModel | None = None
     ngram: NgramModel | None = None
     bare: LanguageModel | None = None
+    variants: Mapping[str, EntityNetwork] = field(default_factory=dict)
 
 
 def check_encoders(first: Encoder, second: Encoder) -> None:
@@ -139,10 +169,14 @@ def measure_split(
     if models.bare is not None:
         rows.append(measure_rnnlm(models.bare, documents, known, progress))
     if models.rnnlm is not None:
-        shares = (0.0, sampling.cache_share) if sampling.cache_share else (0.0,)
         rows += [
-            measure_rnnlm(models.rnnlm, documents, known, progress, cache_share=share) for share in shares
+            measure_rnnlm(models.rnnlm, documents, known, progress, cache=cache) for cache in sampling.caches
         ]
+    plain = replace(sampling, cache_share=0.0, bigram_share=0.0, entities=("given",))
+    for name, network in models.variants.items():
+        variant = replace(models.pretrained, networks={**models.pretrained.networks, "generative": network})
+        measurement = EntityMeasurement(variant, documents, plain, known, progress, name)
+        rows += measurement.measure([likelihood for likelihood in likelihoods if likelihood != "words-only"])
     rows += EntityMeasurement(models.pretrained, documents, sampling, known, progress).measure(likelihoods)
     tokenizer = models.pretrained.encoder.tokenizer
     unknown = tokenizer.unknown if isinstance(tokenizer, Vocabulary) else -1  # no key of an open vocabulary
@@ -156,27 +190,33 @@ def make_bare(pretrained: Pretrained) -> LanguageModel:
     return LanguageModel(config, len(tokenizer), tokenizer.start).eval()
 
 
+def hide_entities(network: EntityNetwork) -> EntityNetwork:
+    """The same P, whose words see a zero in place of every entity's vector (equation 6 without W_e e)."""
+    blind = copy.copy(network)
+    blind._parameters = {**network._parameters, "W_e": Parameter(torch.zeros_like(network.W_e))}
+    return blind
+
+
 def measure_rnnlm(
     network: LanguageModel,
     documents: Sequence[EncodedDocument],
     kinds: Kinds | None = None,
     progress: Progress = SILENT,
     *,
-    cache_share: float = 0.0,
+    cache: tuple[str, float, float] = ("", 0.0, 0.0),
 ) -> ModelScores:
-    """The LSTM's row, or that of the LSTM with a word cache."""
+    """The LSTM's row, or that of the LSTM with a word cache (as ``Sampling.caches`` has them)."""
 
     def score(document: EncodedDocument) -> np.ndarray:
         scores = np.asarray(score_words(network, document), dtype=np.float64)
-        return WordCache(cache_share).mix(scores, document.x) if cache_share else scores
+        return WordCache(*cache[1:]).mix(scores, document.x) if cache[0] else scores
 
     name, note = "RNNLM", "LSTM without entities"
     if network.backbone.pretrained:
         tuned = network.config.output_rank or network.config.lora_rank
         name = FINE_TUNED if tuned else BARE
         note = "without entities; learned from the words of the training documents" if tuned else "as it came"
-    name += " + cache" if cache_share else ""
-    return _sum_words(name, documents, score, note + _describe_cache(cache_share), kinds, progress)
+    return _sum_words(name + cache[0], documents, score, note + _describe_cache(*cache), kinds, progress)
 
 
 def _sum_words(
@@ -195,8 +235,9 @@ def _sum_words(
     return ModelScores(name, "exact", tuple(found), note)
 
 
-def _describe_cache(share: float) -> str:
-    return f", and {100 * share:g} % of a word cache" if share else ""
+def _describe_cache(_name: str, share: float, bigram_share: float) -> str:
+    unigrams = f", and {100 * share:g} % of a word cache" if share else ""
+    return unigrams + (f", and {100 * bigram_share:g} % of a cache of bigrams" if bigram_share else "")
 
 
 @dataclass(frozen=True)
@@ -208,24 +249,34 @@ class EntityMeasurement:
     sampling: Sampling
     kinds: Kinds
     progress: Progress = SILENT
+    name: str = "EntityNLM"
 
     def measure(self, likelihoods: Sequence[str]) -> list[ModelScores]:
         """The rows in the order of ``ENTITY_LIKELIHOODS``; those that need an annotation only where there is one."""
         rows = []
         if "marginal" in likelihoods:
-            shares = (0.0, self.sampling.cache_share) if self.sampling.cache_share else (0.0,)
-            rows += [self._measure_marginal(share) for share in shares]
+            rows += [self._measure_marginal(vectors) for vectors in self.sampling.entities]
+            rows += [self._measure_marginal("given", cache) for cache in self.sampling.caches[1:]]
         if "words-only" in likelihoods and "causal" in self.pretrained.networks:
             rows.append(self._measure_words_only())
         if {"joint", "given-entities"} & {*likelihoods} and any(d.r.any() for d in self.documents):
             rows += [row for row in self._measure_annotated() if row.likelihood in likelihoods]
         return rows
 
-    def _measure_marginal(self, cache_share: float) -> ModelScores:
-        sampling = replace(self.sampling, cache_share=cache_share)
-        proposal = sampling.choose_proposal(self.pretrained)
-        estimates = sampling.estimate(self.pretrained.get("generative"), proposal, self.documents)
-        tracked = track(self.progress, "EntityNLM marginal", estimates, len(self.documents))
+    def _measure_marginal(
+        self, vectors: EntityVectors, cache: tuple[str, float, float] = ("", 0.0, 0.0)
+    ) -> ModelScores:
+        suffix, share, bigram_share = cache
+        sampling = replace(self.sampling, cache_share=share, bigram_share=bigram_share)
+        proposal, model = sampling.choose_proposal(self.pretrained), self.pretrained.get("generative")
+        options: dict[str, Any] = {}
+        if vectors == "zero":
+            model = hide_entities(model)
+        elif vectors == "shuffled":
+            options = {"shuffled": True, "check_every": 1}
+        estimates = sampling.estimate(model, proposal, self.documents, **options)
+        name = self.name + suffix + ("" if vectors == "given" else f", {VECTORS[vectors]}")
+        tracked = track(self.progress, f"{name} marginal", estimates, len(self.documents))
         found = tuple(
             DocumentLogProb(
                 document.id,
@@ -237,9 +288,7 @@ class EntityMeasurement:
             )
             for document, e, kinds in zip(self.documents, tracked, self.kinds, strict=True)
         )
-        name = "EntityNLM + cache" if cache_share else "EntityNLM"
-        note = sampling.describe(proposal) + _describe_cache(cache_share)
-        return ModelScores(name, "marginal", found, note)
+        return ModelScores(name, "marginal", found, sampling.describe(proposal) + _describe_cache(*cache))
 
     def _measure_words_only(self) -> ModelScores:
         """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
@@ -263,7 +312,7 @@ class EntityMeasurement:
             for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
         )
         how = f"importance, causal Q, N = {self.sampling.particles} × {repeats}"
-        return ModelScores("EntityNLM", "words-only", found, f"not comparable: Q has seen each word; {how}")
+        return ModelScores(self.name, "words-only", found, f"not comparable: Q has seen each word; {how}")
 
     def _measure_annotated(self) -> list[ModelScores]:
         model = self.pretrained.get("generative")
@@ -274,6 +323,6 @@ class EntityMeasurement:
             given.append(DocumentLogProb(document.id, len(score.x), float(score.x.sum())))
         predicted, read = "mentions and entities are predicted too", "the annotation is read"
         return [
-            ModelScores("EntityNLM", "joint", tuple(joint), f"not comparable: {predicted}"),
-            ModelScores("EntityNLM", "given-entities", tuple(given), f"not comparable: {read}"),
+            ModelScores(self.name, "joint", tuple(joint), f"not comparable: {predicted}"),
+            ModelScores(self.name, "given-entities", tuple(given), f"not comparable: {read}"),
         ]

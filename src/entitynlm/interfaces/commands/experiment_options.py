@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import KeyedSplit
     from entitynlm.experiments.runner import Runner
+    from entitynlm.lm.evaluation import EntityVectors
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
 
 LOG = "reproduce.log"
 OUTPUT_RANK = 64  # of what a language model learns from the training text before entities are put on it
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
+ENTITIES: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 _MODEL = "A folder that entitynlm train has written."
@@ -68,6 +70,8 @@ class PerplexityOptions:
     :param method: How P(X) is estimated.
     :param proposal: Q; default: lookahead where the model has it, else causal.
     :param cache: Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.
+    :param bigram_cache: Another row each, with a cache of bigrams of this share besides: what copying is worth without entities.
+    :param entities: Rows of EntityNLM: some of given, zero, shuffled: words see entities' vectors as they are, none, or others'.
     :param likelihoods: Rows of EntityNLM: some of marginal, words-only, joint, given-entities.
     """
 
@@ -78,12 +82,23 @@ class PerplexityOptions:
     proposal: Literal["causal", "lookahead"] | None = None
     prior_share: Share = None
     cache: Annotated[float, typer.Option(min=0.0)] = 0.0
+    bigram_cache: Annotated[float, typer.Option(min=0.0)] = 0.0
+    entities: str = "given"
     likelihoods: str = LIKELIHOODS
     workers: options.Count = 1
     seed: options.Seed = 0
 
     def check(self) -> list[str]:
+        self._choose_entities()
+        if self.cache + self.bigram_cache >= 1:
+            raise ConfigError(
+                "--cache and --bigram-cache must be below 1 together: the rest is the model's own"
+            )
         return choose_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
+
+    def _choose_entities(self) -> tuple[EntityVectors, ...]:
+        wanted = choose_names(self.entities, "--entities", ENTITIES)
+        return tuple(name for name in ENTITIES if name in wanted)
 
     def make_experiment(
         self, corpus: Corpus, splits: Sequence[str], runner: Runner
@@ -94,8 +109,9 @@ class PerplexityOptions:
 
         share = PRIOR_SHARE if self.prior_share is None else self.prior_share
         sampling = Sampling(
-            self.samples, self.repeats, self.method, self.proposal, self.seed, self.workers, share, self.cache
-        )
+            self.samples, self.repeats, self.method, self.proposal, self.seed, self.workers, share, self.cache,
+            self.bigram_cache, self._choose_entities(),
+        )  # fmt: skip
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
         documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
         return LanguageModelling(documents, runner, splits, sampling, self.check(), self.ngram)

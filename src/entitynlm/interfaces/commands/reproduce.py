@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entitynlm import __version__
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES, load_packaged_settings
 from entitynlm.experiments.table import ExperimentResult, write_markdown
 from entitynlm.files import write_text
@@ -39,6 +40,7 @@ def reproduce_lm(
     backbone: options.Backbone = None,
     seeds: str = "1,2,3",
     lookahead: bool = True,
+    ablation: bool = False,
     perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> ExperimentResult:
@@ -47,10 +49,14 @@ def reproduce_lm(
     :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
     :param backbone: A pretrained language model, fine-tuned on the training text where it predicts words, instead of the LSTM.
     :param lookahead: With or without the proposal that looks ahead.
+    :param ablation: Also train and measure the paper's equations alone, and with each addition of ours by itself.
     """
     numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
     configurations = shared.load_configurations(config or [], set_ or [], backbone)
+    if ablation and not all(s.model.copying and s.model.mention_positions for s in configurations.values()):
+        told = "--ablation takes mention_positions and copying away: the configuration must have both, as configs/lm.toml"
+        raise ConfigError(told)
     corpus = source.open()
     for split in ("train", "dev", "test"):
         corpus.files(split)
@@ -58,7 +64,7 @@ def reproduce_lm(
     from entitynlm.experiments import table1_language_modelling as table1
 
     proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
-    plan = table1.LanguageModelPlan(configurations, numbers, proposals)
+    plan = table1.LanguageModelPlan(configurations, numbers, proposals, ablation)
     with shared.start_runner(terminal, source.device, out) as runner:
         for warning in dict.fromkeys(remark for s in configurations.values() for remark in s.remarks):
             runner.progress.message(f"remark: {warning}")
