@@ -21,6 +21,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+MOST_LAYERS = 64
 Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
 NewEntity = Literal["noise", "zero"]
 Softmax = Literal["classes", "full"]
@@ -115,6 +116,7 @@ class ModelConfig:
             "projection_units",
             "output_rank",
         )
+        _require(self.layers <= MOST_LAYERS, f"an LSTM has at most {MOST_LAYERS} layers, not {self.layers}")
         told = "projection_units are those of a projection onto the sphere: they need projection = 'sphere'"
         _require(not self.projection_units or self.projection == "sphere", told)
         for name in ("dropout", "weight_dropout"):

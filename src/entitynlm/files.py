@@ -7,6 +7,7 @@ import filecmp
 import gzip
 import hashlib
 import io
+import json
 import os
 import shutil
 import sys
@@ -19,6 +20,7 @@ from typing import IO, Any, BinaryIO, Protocol, TextIO
 from entitynlm.errors import DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
+MOST_JSON = 64 << 20  # bytes: ten times a vocabulary of a million words
 
 
 class Watcher(Protocol):
@@ -148,6 +150,18 @@ def decode_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
         ) from error
     except (OSError, EOFError, zlib.error) as error:  # zlib: a damaged .gz
         raise DataError(f"reading failed ({error})", path=path, line=number + 1) from error
+
+
+def read_json(path: Path) -> Any:
+    """JSON that somebody else may have made (``.gz`` is unpacked); a huge one, or one nested without end, is a ValueError too."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        content = stream.read(MOST_JSON + 1)
+    if len(content) > MOST_JSON:
+        raise ValueError(f"it has more than {MOST_JSON:,} bytes, which are not read")
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def hash_file(path: Path) -> str:

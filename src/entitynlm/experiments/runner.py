@@ -15,7 +15,7 @@ import numpy as np
 
 from entitynlm.config import Mode
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import write_atomically
+from entitynlm.files import read_json, write_atomically
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
@@ -108,7 +108,7 @@ class Runner:
 
 def _read_json(path: Path, hint: str) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

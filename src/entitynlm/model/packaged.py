@@ -6,12 +6,11 @@ the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
 from entitynlm.errors import DataError, MissingExtraError, ModelError
-from entitynlm.files import hash_file, write_atomically
+from entitynlm.files import hash_file, read_json, write_atomically
 from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
 from entitynlm.text.corpora.catalogue import read_manifest
 
@@ -42,6 +41,19 @@ def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
     return path
 
 
+def find_file(folder: Path, name: str) -> Path:
+    """A file of a model's folder, which need not exist; a device, or a name or link that leads out of it, is refused."""
+    path = folder / name
+    try:
+        outside = not path.resolve().is_relative_to(folder.resolve())
+        if outside or (path.exists() and not path.is_file()):
+            what = "leads out of the model's folder" if outside else "is no file"
+            raise ModelError(f"{path}: this {what}, so it is not read. Copy the files themselves (cp -rL)")
+    except (OSError, ValueError, RuntimeError) as error:  # a loop of links, a name that can't be one
+        raise ModelError(f"{folder}: it has no file that is called {name!r} ({error})") from error
+    return path
+
+
 def choose_default(folder: Path = FOLDER) -> tuple[str, str]:
     """The better model of the package where its language model can be read, else the small one; and the reason."""
     if ON_SMOLLM2 not in list_models(folder):
@@ -54,9 +66,9 @@ def choose_default(folder: Path = FOLDER) -> tuple[str, str]:
 def read_language_model(folder: Path) -> dict[str, str] | None:
     """Name (``model``) and ``digest`` of the language model that a stored model stands on; None for one of our own."""
     try:
-        tokenizer = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))["encoder"]["tokenizer"]
+        tokenizer = read_json(find_file(folder, CONFIG_FILE))["encoder"]["tokenizer"]
         return {key: str(tokenizer[key]) for key in ("model", "digest")}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None  # whatever else is wrong with the folder is said when it is loaded
 
 
@@ -81,7 +93,7 @@ def check_language_model_of(folder: Path) -> None:
 
 def check_files(folder: Path) -> bool:
     """Whether a folder lists its hashes; a file that is missing or has another one is an error that names it."""
-    manifest = folder / MANIFEST
+    manifest = find_file(folder, MANIFEST)
     if not manifest.exists():
         return False
     try:
@@ -90,7 +102,7 @@ def check_files(folder: Path) -> bool:
         raise ModelError(f"{manifest}: the list of hashes can't be read ({error})") from error
     for name, expected in files.items():
         try:
-            found = hash_file(folder / name)
+            found = hash_file(find_file(folder, name))
         except OSError as error:
             raise ModelError(f"{folder / name}: a file of the model is missing; {_advise(folder)}") from error
         if found != expected:

@@ -18,29 +18,32 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import EntityNLMError, MissingExtraError, ModelError
-from entitynlm.files import write_atomically
+from entitynlm.files import read_json, write_atomically
 from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.language_models import PREFIX
 from entitynlm.model.packaged import (
     CONFIG_FILE,
     MANIFEST,
     check_files,
     check_language_model_of,
+    find_file,
     find_model,
     write_manifest,
 )
 from entitynlm.model.rnnlm import LanguageModel
+from entitynlm.model.stored_weights import build_network, read_weights, rename_weight
 
 Network = EntityNetwork | LanguageModel
 ComponentType = TypeVar("ComponentType", bound=Component)
@@ -230,14 +233,32 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CONFIG_FILE}: this configuration can't be used ({error})") from error
     for name, component in stored.get("components", {}).items():
-        tensors = _read_weights(folder / f"{name}.safetensors") if component["tensors"] else {}
-        pretrained.stored_components[name] = (tensors, component["settings"])
-    shared = _read_weights(folder / f"{SHARED}.safetensors") if stored.get("shared") else {}
+        tensors = read_weights(find_file(folder, f"{name}.safetensors")) if component.get("tensors") else {}
+        pretrained.stored_components[name] = (tensors, component.get("settings", {}))
+    shared = read_weights(find_file(folder, f"{SHARED}.safetensors")) if stored.get("shared") else {}
     for mode, config in configs.items():
-        network = pretrained.add_part(config)
-        load_weights(network, folder / f"{mode}.safetensors", shared)
-        network.to(device).eval()
+        _check_part(folder, mode, config, pretrained.encoder)
+        path = find_file(folder, f"{mode}.safetensors")
+        weights = {rename_weight(name): value for name, value in {**shared, **read_weights(path)}.items()}
+        make = partial(pretrained.add_part, config)
+        build_network(make, weights, path).to(device).eval()
     return pretrained
+
+
+def _check_part(folder: Path, mode: str, config: ModelConfig, encoder: Encoder) -> None:
+    """Whether a network and the encoder belong together, as far as the sizes of weights don't say it."""
+    language_model = getattr(encoder.tokenizer, "model", None)
+    pairs: dict[str, tuple[object, object]] = {"mode": (config.mode, mode)}
+    if language_model is not None:
+        pairs["language model"] = (config.backbone, f"{PREFIX}{language_model}")
+    if mode != "rnnlm":
+        pairs["number of mention types"] = (config.mention_types, encoder.mention_types)
+        pairs["length of the longest mention"] = (config.max_length, encoder.max_length)
+    for what, (found, expected) in pairs.items():
+        if found != expected:
+            raise ModelError(
+                f"{folder / CONFIG_FILE}: the {what} of the part {mode} is {found!r}, and {expected!r} in the rest"
+            )
 
 
 def remark_untrained(notes: Mapping[str, Any]) -> list[str]:
@@ -250,52 +271,11 @@ def remark_untrained(notes: Mapping[str, Any]) -> list[str]:
     ]
 
 
-FORMER_WEIGHTS = {
-    "kind_embeddings": "type_embeddings",
-    "state_embeddings": "position_embeddings",
-    "echo_weights": "string_match_weights",
-    "w_echo": "w_copy",
-    "echo_bias": "copy_bias",
-    "reader.": "backbone.",
-    "words.": "backbone.softmax.",
-}
-"""Parameters (or whole parts, with a dot) that had other names in format 1."""
-
-
-def rename_weight(name: str) -> str:
-    """Today's name of a parameter of format 1."""
-    part, dot, rest = name.partition(".")
-    return FORMER_WEIGHTS.get(part + dot, part + dot) + rest
-
-
-def load_weights(
-    network: torch.nn.Module, path: Path, shared: Mapping[str, torch.Tensor] | None = None
-) -> None:
-    """Put stored weights (of any float precision) into a network, and those that it shares with others."""
-    stored = {**(shared or {}), **_read_weights(path)}
-    weights = {rename_weight(name): value for name, value in stored.items()}
-    try:
-        network.load_state_dict({name: value.float() for name, value in weights.items()})
-    except RuntimeError as error:
-        raise ModelError(
-            f"{path}: the weights don't fit the configuration in {CONFIG_FILE} ({error})"
-        ) from error
-
-
-def _read_weights(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        return dict(load_file(path))
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: the weights are missing") from error
-    except (OSError, SafetensorError) as error:
-        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
-
-
 def read_config(folder: Path) -> dict[str, Any]:
     """The JSON of a stored model."""
-    path = folder / CONFIG_FILE
+    path = find_file(folder, CONFIG_FILE)
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise ModelError(
             f"{folder}: there is no model here (no {CONFIG_FILE}). Train one with: entitynlm train CORPUS --out {folder}"
@@ -304,7 +284,13 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{path}: this configuration can't be read ({error})") from error
     if not isinstance(config, dict) or config.get("format") not in FORMATS:
         found = config.get("format") if isinstance(config, dict) else type(config).__name__
+        newer = isinstance(found, int) and found > FORMAT_VERSION
+        advice = ". Update entitynlm: pip install --upgrade entitynlm" if newer else ""
         raise ModelError(
-            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION} and before"
+            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION} and before{advice}"
         )
+    tables = [config.get(name, {}) for name in ("parts", "components", "encoder", "notes")]
+    below = [value for table in tables[:2] if isinstance(table, dict) for value in table.values()]
+    if not all(isinstance(value, dict) for value in (*tables, *below)):
+        raise ModelError(f"{path}: this configuration can't be used (there is no object where one belongs)")
     return config

@@ -223,4 +223,6 @@ def make_softmax(
         return FullSoftmax(config.hidden_size, words, start, config.tied)
     if classes is None:
         raise ConfigError("the class-factored softmax needs word classes")
+    if len(classes.class_of) != words:
+        raise ConfigError(f"there are classes of {len(classes.class_of)} words for a vocabulary of {words}")
     return ClassSoftmax(config.hidden_size, classes, config.tied)

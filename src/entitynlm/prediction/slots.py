@@ -5,12 +5,12 @@ label, 20 guesses), the first 30 of each story. A slot inside a mention asks abo
 mention's first word. Stories without such a list get the mentions that a similar rule selects.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from entitynlm.errors import DataError
+from entitynlm.files import read_json
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document, Mention
 
@@ -49,8 +49,7 @@ class SlottedStory:
 def read_guesses(path: str | Path) -> Guesses:
     found: dict[str, dict[tuple[int, int], tuple[str, ...]]] = {}
     try:
-        with Path(path).open(encoding="utf-8") as stream:
-            stories = json.load(stream)
+        stories = read_json(Path(path))
         for story, slots in stories.items():
             own = found.setdefault(str(story), {})
             for key, answers in slots.items():

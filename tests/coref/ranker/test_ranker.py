@@ -320,7 +320,7 @@ def test_wrong_settings_and_damaged_models_are_readable_errors(tmp_path: Path, r
     with pytest.raises(ModelError, match="there is no ranker here"):
         load_ranker(tmp_path)
     ranker.save(tmp_path)
-    (tmp_path / "ranker.npz").write_bytes(b"PK broken")
+    (tmp_path / "ranker.safetensors").write_bytes(b"PK broken")
     with pytest.raises(ModelError, match="damaged"):
         load_ranker(tmp_path)
     (tmp_path / "ranker.json").write_text('{"format": "something else"}')

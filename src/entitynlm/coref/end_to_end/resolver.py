@@ -24,6 +24,7 @@ from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.model.stored_weights import build_network
 from entitynlm.text.document import Document, Span
 
 FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
@@ -90,8 +91,8 @@ class EndToEndResolver:
             raise ModelError(
                 "the end-to-end resolver of this model was made with other features, by another version"
             )
-        network = EndToEndNetwork(NetworkSizes(**settings["sizes"]))
-        network.load_state_dict({name: value.float() for name, value in tensors.items()})
+        sizes = NetworkSizes(**settings["sizes"])
+        network = build_network(lambda: EndToEndNetwork(sizes), tensors, cls.component_name)
         return cls(
             network,
             WordList(settings["words"].split()),

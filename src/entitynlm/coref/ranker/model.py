@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores
 from entitynlm.coref.metrics.documents import drop_singletons
@@ -18,10 +20,12 @@ from entitynlm.coref.ranker.relations import pair_mentions
 from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.files import write_atomically
+from entitynlm.files import read_json, write_atomically
 from entitynlm.text.document import Document
 
-VERSION = 1
+VERSION = 2
+MOST_BITS = 28
+CARD, WEIGHTS = "ranker.json", "ranker.safetensors"
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class RankerSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or self.rate <= 0 or not 8 <= self.bits <= 28:
+        if self.epochs < 1 or self.rate <= 0 or not 8 <= self.bits <= MOST_BITS:
             raise ConfigError("a ranker needs at least one epoch, a positive rate and 8 to 28 bits")
 
 
@@ -88,29 +92,29 @@ class Ranker:
         if self.finder is not None:
             arrays |= _pack("span_", self.finder.weights)
             card["span_size"] = len(self.finder.weights)
-        with write_atomically(folder / "ranker.npz", "wb") as stream:
-            np.savez_compressed(stream, **arrays)
-        with write_atomically(folder / "ranker.json") as stream:
+        with write_atomically(folder / WEIGHTS, "wb") as stream:
+            stream.write(save(arrays))
+        with write_atomically(folder / CARD) as stream:
             json.dump(card, stream, ensure_ascii=False, indent=1)
 
 
 def load_ranker(folder: str | Path) -> Ranker:
     folder = Path(folder)
     try:
-        card = json.loads((folder / "ranker.json").read_text(encoding="utf-8"))
+        card = read_json(folder / CARD)
         if card.get("format") != "entitynlm ranker" or card.get("version") != VERSION:
-            raise ModelError(f"{folder}: this is not a ranker of version {VERSION}")
+            raise ModelError(f"{folder}: this is not a ranker of version {VERSION}; train it again")
         values = card["settings"]
         settings = RankerSettings(**{**values, "costs": tuple(values["costs"])})
-        with np.load(folder / "ranker.npz", allow_pickle=False) as arrays:
-            weights = _unpack("", arrays, 1 << settings.bits)
-            finder = SpanFinder(_unpack("span_", arrays, card["span_size"])) if "span_size" in card else None
+        arrays = load_file(folder / WEIGHTS)
+        weights = _unpack("", arrays, 1 << settings.bits)
+        finder = SpanFinder(_unpack("span_", arrays, card["span_size"])) if "span_size" in card else None
+        fixed = card["source"], bool(card["singletons"]), weights, dict(card["types"]), finder
+        return Ranker(settings, *fixed, float(card["threshold"]))
     except FileNotFoundError as error:
-        raise ModelError(f"{folder}: there is no ranker here (ranker.json and ranker.npz)") from error
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ModelError(f"{folder}: there is no ranker here ({CARD} and {WEIGHTS})") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, SafetensorError) as error:
         raise ModelError(f"{folder}: the ranker is damaged ({error})") from error
-    fixed = card["source"], bool(card["singletons"]), weights, card["types"], finder, float(card["threshold"])
-    return Ranker(settings, *fixed)
 
 
 def _pack(prefix: str, weights: NDArray[np.float32]) -> dict[str, Any]:
@@ -120,6 +124,8 @@ def _pack(prefix: str, weights: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _unpack(prefix: str, arrays: Mapping[str, NDArray[Any]], size: int) -> NDArray[np.float32]:
+    if not 0 < size <= 1 << MOST_BITS:
+        raise ValueError(f"a table of {size} weights")
     weights = np.zeros(size, dtype=np.float32)
     weights[arrays[f"{prefix}places"]] = arrays[f"{prefix}weights"]
     return weights

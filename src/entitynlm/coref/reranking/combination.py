@@ -23,7 +23,7 @@ from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCo
 from entitynlm.coref.reranking.list_training import score_choices
 from entitynlm.coref.reranking.scores import PARTS, complete_candidates, score_candidates
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import write_atomically
+from entitynlm.files import read_json, write_atomically
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
@@ -125,7 +125,7 @@ def save_combination(combination: Combination, path: str | Path) -> None:
 
 def load_combination(path: str | Path) -> Combination:
     try:
-        values = json.loads(Path(path).read_text(encoding="utf-8"))
+        values = read_json(Path(path))
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=path) from error
     except (OSError, ValueError) as error:

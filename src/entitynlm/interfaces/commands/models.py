@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.markup import escape
 
 from entitynlm.cache import cache_folder
 from entitynlm.errors import ModelError
+from entitynlm.files import read_json
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.default_model import VARIABLE, explain_default
@@ -86,7 +86,7 @@ def _describe_model(folder: Path, name: str, known: Sequence[KnownLanguageModel]
     row |= {"components": [], "language_model": None, "untrained": False, "state": "unreadable"}
     row["bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
-        stored = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+        stored = read_json(folder / CONFIG_FILE)
         row["parts"], row["components"] = list(stored["parts"]), list(stored.get("components", {}))
         row["untrained"] = "untrained" in stored.get("notes", {})
     except (OSError, ValueError, KeyError, AttributeError, TypeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import read_json
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.commands.plot import finish
@@ -101,7 +101,7 @@ def measure(model: Path, documents: Iterable[Document], terminal: Terminal, **cu
 def read_curve(path: Path) -> Curve:
     """Read figures that were written before."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         rows = list(found["points"])
         references = {str(name): float(value) for name, value in found.get("references", {}).items()}
         from entitynlm.lm.marginal_curve import CurvePoint

@@ -71,7 +71,7 @@ def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
     parquet = require("pyarrow.parquet", extra="glove", purpose=purpose)
     folder = Path(package.ROOT)
     words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()[:limit]
-    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r")[:limit]
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
     return words, vectors
 
 

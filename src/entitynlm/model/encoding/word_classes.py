@@ -38,7 +38,7 @@ class WordClasses:
         object.__setattr__(self, "class_of", class_of)
         if class_of.ndim != 1 or len(class_of) < 2 or class_of[START_ID] != -1 or (class_of[1:] < 0).any():
             raise DataError("word classes: every word but the first, <s>, has a class from 0 on")
-        if (np.bincount(class_of[1:]) == 0).any():
+        if class_of.max() >= len(class_of) or (np.bincount(class_of[1:]) == 0).any():
             raise DataError("word classes: a class is empty")
 
     def __len__(self) -> int:

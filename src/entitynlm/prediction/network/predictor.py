@@ -24,10 +24,10 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.files import write_atomically
+from entitynlm.files import read_json, write_atomically
 from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.pretrained import load_weights
+from entitynlm.model.stored_weights import build_network, read_weights
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.network.context_counts import ContextCounts
 from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
@@ -196,17 +196,18 @@ class EntityPredictor:
     def load(cls, folder: str | Path) -> EntityPredictor:
         path = Path(folder) / CONFIG_FILE
         try:
-            values = json.loads(gzip.decompress(path.read_bytes()))
+            values = read_json(path)
             if (version := values["format"]) != FORMAT_VERSION:
                 raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
             kind = StateExtractor if "states" in values else FeatureExtractor
             extractor: Extractor = kind.from_dict(values)
-            network = make_network(extractor, _make_config(values["notes"]["config"]))
+            config = _make_config(values["notes"]["config"])
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
-        load_weights(network, Path(folder) / WEIGHTS)
+        path = Path(folder) / WEIGHTS
+        network = build_network(lambda: make_network(extractor, config), read_weights(path), path)
         return cls(extractor, network.eval(), values["notes"])
 
 
@@ -262,7 +263,9 @@ def make_network(extractor: Extractor, config: PredictorConfig) -> SlotNetwork:
     sizes = Sizes(**{field.name: getattr(config, field.name) for field in fields(Sizes)})
     types = len(extractor.types)
     if isinstance(extractor, StateExtractor):
-        return StateNetwork(outputs=extractor.states.find_outputs(extractor.words), types=types, sizes=sizes)
+        with torch.device("cpu"):
+            outputs = extractor.states.find_outputs(extractor.words)
+        return StateNetwork(outputs=outputs, types=types, sizes=sizes)
     scenarios = max(1, len(extractor.counts.scenarios.names))
     return PredictionNetwork(words=len(extractor.words), types=types, scenarios=scenarios, sizes=sizes)
 

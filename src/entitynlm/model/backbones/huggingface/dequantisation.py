@@ -57,9 +57,11 @@ def dequantise(path: Path, sha: str) -> Path:
     require("accelerate", extra=EXTRA, purpose="Reading a GGUF file")
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            path.parent, gguf_file=path.name, dtype=torch.float32
+            path.parent, gguf_file=path.name, dtype=torch.float32, trust_remote_code=False
         )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            path.parent, gguf_file=path.name, trust_remote_code=False
+        )
     except Exception as error:
         raise ModelError(f"{path}: this GGUF file can't be read ({first_line(error)})") from error
     size = sum(tensor.numel() * 4 for tensor in model.state_dict().values())

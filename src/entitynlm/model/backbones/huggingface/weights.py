@@ -85,14 +85,15 @@ def load_language_model(
             f"{name}: this is another language model than the one trained with "
             f"(digest {files.digest}, expected {expected_digest}). Name the same one, or train again with this one"
         )
-    return _load(files, window)
+    with torch.device("cpu"):  # also where somebody builds a network without memory, to see its sizes
+        return _load(files, window)
 
 
 def load_tokenizer(files: LanguageModelFiles) -> Any:
     """The fast tokenizer of a language model, without its weights."""
     transformers = import_transformers(f"The language model {files.name}")
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, trust_remote_code=False)
     except Exception as error:  # of many libraries below
         raise ModelError(f"{files.folder}: the tokenizer can't be read ({first_line(error)})") from error
     if not tokenizer.is_fast:
@@ -111,7 +112,7 @@ def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime
     try:
         model = without_compiler(
             lambda: transformers.AutoModelForCausalLM.from_pretrained(
-                files.folder, config=config, dtype=torch.float32
+                files.folder, config=config, dtype=torch.float32, trust_remote_code=False
             )
         )
     except Exception as error:  # of many libraries below
@@ -126,7 +127,7 @@ def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime
 def _read_config(folder: Path) -> Any:
     transformers = import_transformers("A pretrained language model")
     try:
-        return transformers.AutoConfig.from_pretrained(folder)
+        return transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except Exception as error:
         raise ModelError(f"{folder}: config.json can't be used ({first_line(error)})") from error
 

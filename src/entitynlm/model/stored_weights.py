@@ -1,0 +1,88 @@
+"""Weights from files that anybody may have made: safetensors, which hold no code, and no memory for what a file merely claims.
+
+The library compares a file's header with the file's length. The sizes of a network, though, stand in JSON: so a network is built
+on torch's meta device first, where numbers take no room, and in earnest only if the file has weights of just these sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch.overrides import TorchFunctionMode
+
+from entitynlm.errors import EntityNLMError, MissingExtraError, ModelError
+
+NetworkType = TypeVar("NetworkType", bound=torch.nn.Module)
+Weights = Mapping[str, torch.Tensor]
+
+FORMER_WEIGHTS = {
+    "kind_embeddings": "type_embeddings",
+    "state_embeddings": "position_embeddings",
+    "echo_weights": "string_match_weights",
+    "w_echo": "w_copy",
+    "echo_bias": "copy_bias",
+    "reader.": "backbone.",
+    "words.": "backbone.softmax.",
+}
+"""Parameters (or whole parts, with a dot) that had other names in format 1."""
+
+
+def rename_weight(name: str) -> str:
+    """Today's name of a parameter of format 1."""
+    part, dot, rest = name.partition(".")
+    return FORMER_WEIGHTS.get(part + dot, part + dot) + rest
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a file."""
+    try:
+        return dict(load_file(path))
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: the weights are missing") from error
+    except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(f"{path}: the weights can't be read ({error}); the file may be damaged") from error
+
+
+class WithoutDrawing(TorchFunctionMode):
+    """Random numbers are not drawn: stored ones take their place, and for the meta device torch would import its compiler."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, arguments: Any = (), options: Any = None
+    ) -> torch.Tensor:
+        if getattr(function, "__name__", "") in ("normal_", "uniform_"):
+            return next(iter((*arguments, *(options or {}).values())))
+        return function(*arguments, **(options or {}))
+
+
+def build_network(make: Callable[[], NetworkType], weights: Weights, where: str | Path) -> NetworkType:
+    """A network with stored weights of any float precision, if they are the ones that it needs.
+
+    :param where: the file or component that errors name.
+    """
+    try:
+        with torch.device("meta"), WithoutDrawing():
+            needed = {name: tuple(value.shape) for name, value in make().state_dict().items()}
+    except MissingExtraError:
+        raise
+    except (EntityNLMError, RuntimeError, TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{where}: a network with these settings can't be made ({error})") from error
+    for name in sorted({*needed, *weights}):
+        found = tuple(weights[name].shape) if name in weights else None
+        if found != needed.get(name):
+            sizes = f"{name} has the size {found}, expected {needed.get(name)}"
+            raise ModelError(
+                f"{where}: the weights don't fit the configuration and the vocabulary beside them ({sizes}); "
+                "they are those of another model"
+            )
+    numbers = {name: value.float() for name, value in weights.items()}
+    if broken := [name for name, value in numbers.items() if not torch.isfinite(value.sum())]:
+        raise ModelError(f"{where}: {broken[0]} has numbers that are not finite; the file is damaged")
+    with WithoutDrawing():
+        network = make()
+    network.load_state_dict(numbers)
+    return network
