@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, open_binary
+from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import ENDINGS, Oddity
-from entitynlm.text.formats.registry import FORMATS, SAMPLE_BYTES, read_documents, recognise_format
+from entitynlm.text.formats.registry import FORMATS, read_documents, read_sample, recognise_format
 
 
 def expand_files(named: Sequence[str] | None) -> list[str]:
@@ -49,8 +49,7 @@ def read_inputs(
     """
     for file in files:
         if file != STANDARD:
-            with open_binary(file) as stream:
-                sample = stream.read(SAMPLE_BYTES)
+            sample = read_sample(file)
             if format is None:
                 recognise_format(file, sample)
 

@@ -13,13 +13,12 @@ from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_me
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
 from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.errors import DataError
-from entitynlm.files import open_binary
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.conll2012_chains import read_chains
-from entitynlm.text.formats.registry import SAMPLE_BYTES, recognise_format
+from entitynlm.text.formats.registry import read_sample, recognise_format
 
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
 Where = Literal["nowhere", "key", "response", "both"]
@@ -101,8 +100,7 @@ def score(
 def refuse_plain_text(path: str, format: str | None) -> None:
     """A text without annotation would be scored as an analysis without mentions."""
     if format is None and Path(path).is_file():
-        with open_binary(path) as stream:
-            form = recognise_format(path, stream.read(SAMPLE_BYTES))
+        form = recognise_format(path, read_sample(path))
         if form.name == "text":
             expected = "documents with mentions and entities (CoNLL-2012, CoNLL-U, JSON lines, brat …)"
             raise DataError(

@@ -44,6 +44,9 @@ FORMATS: Mapping[str, Format] = {
     )
 }
 
+ANNOTATED = (".conllu", ".conll", ".jsonl", ".jsonlines", ".spacy", ".drs")
+"""Endings of files that nobody gives to plain text."""
+
 
 def get_format(name: str) -> Format:
     if name not in FORMATS:
@@ -65,9 +68,27 @@ def parse_format(text: str) -> tuple[Format, dict[str, str]]:
     return form, options
 
 
+def read_sample(path: str | Path) -> bytes:
+    """The first bytes of a file, which its format is recognised by."""
+    with open_binary(path) as stream:
+        try:
+            return stream.read(SAMPLE_BYTES)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(f"reading failed ({error})", path=path) from error
+
+
 def recognise_format(path: str, sample: bytes) -> Format:
+    """The format of a file that begins like this; one that is called as another format's files are is not read as plain text."""
     form = next((form for form in FORMATS.values() if form.recognise(path, sample)), None)
     if form is not None:
+        ending = Path(path.removesuffix(".gz")).suffix
+        if form.name == "text" and ending in ANNOTATED and sample.strip():
+            raise DataError(
+                f"this is called {ending}, but it does not look like a file of that format",
+                path=path,
+                found=sample[:40].decode("latin-1"),
+                hint="If it is plain text, say so with --format text",
+            )
         return form
     raise DataError(
         "the format can't be recognised",
