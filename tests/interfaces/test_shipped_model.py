@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 import entitynlm
+from entitynlm.errors import ModelError
 from entitynlm.model.packaged import FOLDER, ON_SMOLLM2, SMALL, check_files, list_models, read_language_model
+from entitynlm.model.pretrained import load_pretrained
 from support.bare_language_models import needs_smollm2
 
 TEXT = (
@@ -25,6 +30,24 @@ def test_every_byte_is_there_and_they_are_few(name: str) -> None:
     assert name in list_models()
     check_files(FOLDER / name)
     assert sum(path.stat().st_size for path in (FOLDER / name).iterdir()) < 25_000_000
+
+
+@pytest.mark.parametrize("name", [SMALL, ON_SMOLLM2])
+def test_a_copy_with_one_flipped_bit_is_refused(name: str, tmp_path: Path) -> None:
+    """Whichever file it is in, the list of hashes included; the file is named, and what to do."""
+    copy = tmp_path / "mine"
+    shutil.copytree(FOLDER / name, copy)
+    for path in sorted(copy.iterdir()):
+        whole = path.read_bytes()
+        for place in (len(whole) // 3, len(whole) - 2):
+            damaged = bytearray(whole)
+            damaged[place] ^= 4
+            path.write_bytes(damaged)
+            with pytest.raises(ModelError, match=r"SHA256SUMS|damaged|missing|can't be read") as told:
+                load_pretrained(copy)
+            assert path.name == "SHA256SUMS" or str(path) in str(told.value)
+        path.write_bytes(whole)
+    assert check_files(copy)
 
 
 def test_the_language_model_is_named_by_its_hash() -> None:
