@@ -11,6 +11,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+from pyarrow import parquet
+
 from entitynlm.config import load_toml
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
@@ -97,6 +100,7 @@ def make_annotations(work: Path) -> None:
     for name in ("gold", "system", "better", "mentions", "gold.test"):
         write_documents(tests, work / f"{name}.conll", "conll2012")
     write_documents(generate_stories(1, seed=2), work / "story.conll", "conll2012")
+    parquet.write_table(pyarrow.table({"id": ["one", "two"], "text": [STORY, NOVEL]}), work / "news.parquet")
     write_documents(tests, work / "system.jsonl", "jsonl")
     write_documents(devs, work / "gold.dev.conll", "conll2012")
     write_documents(tests[:1], work / "brat", "brat")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
 
 Table = Literal["characters", "quotations"]
+Mentions = Literal["auto", "given", "found"]
 SHOWN = 25
 """Characters that are shown in a terminal."""
 
@@ -44,7 +45,7 @@ def characters(
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "characters",
     least: Annotated[int, typer.Option(min=1)] = 2,
-    mentions: Literal["auto", "given", "found"] = "auto",
+    mentions: Mentions = "auto",
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -67,7 +68,7 @@ def characters(
 
     def work() -> Iterator[tuple[str, Cast]]:
         for path, document in documents:
-            annotated, gender_of = _annotate(path, document, mentions, load, terminal)
+            annotated, gender_of = annotate_for_cast(document, mentions, load, terminal, path)
             cast = list_characters(annotated, least=least, gender_of=gender_of)
             if terminal.json_path is not None:
                 summary.append({"file": path, **describe_cast(cast)})
@@ -93,8 +94,12 @@ def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], 
     return load
 
 
-def _annotate(
-    path: str, document: Document, mentions: str, load: Callable[[], Pretrained], terminal: Terminal
+def annotate_for_cast(
+    document: Document,
+    mentions: Mentions,
+    load: Callable[[], Pretrained],
+    terminal: Terminal,
+    path: str | None = None,
 ) -> tuple[Document, Callable[[str], float] | None]:
     """The document with mentions and quotations, and what the model knows of the gender of names."""
     if mentions == "given" and not document.mentions:

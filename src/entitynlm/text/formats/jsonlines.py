@@ -78,13 +78,17 @@ def read_record(record: JsonObject, source: Source, number: int, count: int) -> 
         return _make_document(record, source, number, count)
 
 
+def find_name(record: JsonObject) -> str | None:
+    """What a line calls its document, under one of the keys that people use."""
+    names = (record.get(key) for key in NAMES)
+    return next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), None)
+
+
 def _make_document(record: JsonObject, source: Source, number: int, count: int) -> Document:
     report = partial(source.report, line=number)
     if OURS in record:
         return restore_document(record, report)
-    names = (record.get(key) for key in NAMES)
-    name = next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), None)
-    name = name or f"{source.stem}#{count}"
+    name = find_name(record) or f"{source.stem}#{count}"
     convention = source.choose("spans", CONVENTIONS)
     key = str(source.options.get("clusters", "clusters"))
     clusters = take(record.get(key) or [], list[list[Span]], key)

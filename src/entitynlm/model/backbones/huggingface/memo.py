@@ -38,7 +38,7 @@ class ReadingMemo:
         keep: bool,
     ) -> Reading | None:
         """The reading of the same pieces after the same past, if it is here (with a carry, if that is wanted)."""
-        key = _digest(documents)
+        key = digest_pieces(documents)
         for entry in self._entries:
             if entry.key == key and entry.layers == layers and entry.before is before:
                 states, carry = entry.reading
@@ -54,7 +54,7 @@ class ReadingMemo:
         reading: Reading,
     ) -> None:
         """Remember a reading and forget the oldest ones."""
-        self._entries.append(_Entry(_digest(documents), layers, before, reading))
+        self._entries.append(_Entry(digest_pieces(documents), layers, before, reading))
         sizes = [_size(entry.reading) for entry in self._entries]
         while len(sizes) > 1 and (len(sizes) > READINGS or sum(sizes) > BYTES):
             del sizes[0], self._entries[0]
@@ -64,7 +64,8 @@ class ReadingMemo:
         self._entries.clear()
 
 
-def _digest(documents: Sequence[np.ndarray]) -> bytes:
+def digest_pieces(documents: Sequence[np.ndarray]) -> bytes:
+    """What documents are known again by."""
     digest = hashlib.blake2b(digest_size=16)
     for document in documents:
         digest.update(len(document).to_bytes(8, "little"))

@@ -31,7 +31,7 @@ from entitynlm.model.backbones.huggingface.architecture import (
     has_static_rotation,
 )
 from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
-from entitynlm.model.backbones.huggingface.memo import ReadingMemo
+from entitynlm.model.backbones.huggingface.memo import ReadingMemo, digest_pieces
 
 BATCH_PIECES = 2048
 """How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
@@ -80,6 +80,7 @@ class LanguageModelRuntime:
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], EqualReadings] = {}
         self._memo = ReadingMemo()
+        self._ahead: dict[tuple[bytes, tuple[int, ...]], Tensor] = {}
 
     def check(self) -> None:
         """Refuse models that are not what the rest relies on, whatever their configuration says."""
@@ -141,6 +142,10 @@ class LanguageModelRuntime:
             raise ModelError("a carry goes on with the documents and the layers that it was made for")
         if self.trainable:
             return self._read_all(documents, layers, carry, keep)
+        if self._ahead and carry is None and not keep:
+            ahead = self._ahead.get((digest_pieces(documents), layers))
+            if ahead is not None:
+                return [ahead], None
         found = self._memo.find(documents, layers, carry, keep)
         if found is None:
             with torch.no_grad():
@@ -148,9 +153,20 @@ class LanguageModelRuntime:
             self._memo.store(documents, layers, carry, found)
         return found
 
+    def read_ahead(self, documents: Sequence[np.ndarray], layers: Sequence[int]) -> None:
+        """Read documents together that will be asked for one by one, without a carry; those of the last time are dropped."""
+        layers = self._check_layers(layers)
+        self._ahead.clear()
+        if not self.trainable:
+            different = {(digest_pieces([document]), layers): document for document in documents}
+            with torch.no_grad():
+                states, _ = self._read_all(list(different.values()), layers, None, False)
+            self._ahead.update(zip(different, states, strict=True))
+
     def forget(self) -> None:
         """Drop the last readings, which are kept so that nobody reads the same stretch again."""
         self._memo.clear()
+        self._ahead.clear()
 
     def begin(self, layers: Sequence[int], documents: int = 1) -> LanguageModelCarry:
         """Before the first piece of so many documents."""

@@ -1,0 +1,278 @@
+"""``entitynlm batch``: annotate, surprisal and characters over corpora of any size, on one machine or many."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from entitynlm import __version__
+from entitynlm.errors import ConfigError
+from entitynlm.extras import require
+from entitynlm.files import hash_file
+from entitynlm.interfaces import options
+from entitynlm.interfaces.batch.engines import DOCUMENTS, run_local, run_ray
+from entitynlm.interfaces.batch.folder import FAILED, MANIFEST, SHARDS, JobFolder, Record
+from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
+from entitynlm.interfaces.batch.tasks import Annotating, ListingCharacters, MeasuringSurprisal, Task
+from entitynlm.interfaces.batch.worker import Worker
+from entitynlm.interfaces.commands.annotate import AnnotationOptions
+from entitynlm.interfaces.commands.characters import Mentions
+from entitynlm.interfaces.commands.surprisal import SurprisalOptions
+from entitynlm.interfaces.console import Terminal, count, print_path
+from entitynlm.interfaces.inputs import expand_files
+from entitynlm.interfaces.row_files import Kind
+from entitynlm.model.language_models import strip_prefix
+from entitynlm.model.packaged import CONFIG_FILE, find_model, read_language_model
+from entitynlm.model.packaged import MANIFEST as MODEL_HASHES
+from entitynlm.text.formats.registry import get_format
+
+SHARD = "shards"
+MOST_SHOWN = 5
+Input = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        callback=expand_files,
+        help="Folders, JSON lines, Parquet or other files of texts; patterns in quotes.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """Where the work goes, and who does it.
+
+    :param out: The job's folder. A job that was stopped goes on where it was; one with other settings is refused.
+    :param workers: Processes (or actors of Ray), each with one thread and the model once in memory; default: one per processor.
+    :param engine: local: processes on this machine; ray: actors of Ray Data, on a cluster or a local Ray (extra scale).
+    :param address: With --engine ray: the cluster's address, such as 10.0.0.1:6379, or auto; default: a Ray of its own, here.
+    :param documents_per_shard: JSON lines and Parquet are cut into shards of at most this many documents, texts are put together.
+    :param shard_size: A shard is also closed when it has this many megabytes.
+    :param restart: Remove the job in the folder, and do everything again.
+    """
+
+    out: options.OutputFolder
+    workers: Annotated[int | None, typer.Option(min=1, max=100_000)] = None
+    engine: Literal["local", "ray"] = "local"
+    address: Annotated[str | None, typer.Option()] = None
+    documents_per_shard: Annotated[int, typer.Option(min=1)] = 1000
+    shard_size: Annotated[float, typer.Option(min=0.001, max=1_000_000)] = 1.0
+    restart: bool = False
+
+    def check(self) -> None:
+        """Refuse what makes no sense together, before the input is read."""
+        if self.address and self.engine != "ray":
+            raise ConfigError("--address is about a cluster of Ray: it goes with --engine ray")
+        if self.engine == "ray":
+            require("ray", extra="scale", purpose="--engine ray")
+
+    def run(self, files: Sequence[str], task: Task, format: str | None, terminal: Terminal) -> None:
+        """Do the whole job, or what is left of it."""
+        self.check()
+        folder = JobFolder(self.out, task.endings)
+        job = describe_job(task, format)
+        if not self.restart:
+            folder.check(job)
+        limits = Limits(self.documents_per_shard, int(self.shard_size * (1 << 20)))
+        terminal.message("looking at the input")
+        shards = plan_shards(files, limits, format=format, apart_from=self.out)
+        with folder.open(job, restart=self.restart):
+            started = time.perf_counter()
+            records, changed = folder.find_done(shards)
+            pending = [shard for shard in shards if shard.name not in records]
+            report_start(shards, pending, len(records), changed, terminal)
+            if pending:
+                worker = Worker(task, folder.path, format)
+                for record in self._work(worker, pending, terminal):
+                    records[record.name] = record
+            done = [records[shard.name] for shard in shards]
+            folder.finish(job, done)
+        names = {shard.name for shard in pending}
+        report_end(self.out, done, names, time.perf_counter() - started, job, terminal)
+
+    def _work(self, worker: Worker, pending: Sequence[Shard], terminal: Terminal) -> Any:
+        workers = self.workers or os.cpu_count() or 1
+        unpack(worker.task, terminal)
+        terminal.start(SHARD, len(pending))
+        terminal.start(DOCUMENTS, sum(shard.documents for shard in pending))
+        if self.engine == "ray":
+            records = run_ray(worker, pending, workers, terminal, self.address)
+        else:
+            records = run_local(worker, pending, workers, terminal)
+        for record in records:
+            terminal.advance(SHARD, 1, f"{record.tokens:,} tokens in {record.name}")
+            for remark in record.remarks:
+                terminal.remark(f"remark: {remark}", markup=False)
+            yield record
+        terminal.finish(SHARD)
+        terminal.finish(DOCUMENTS)
+
+
+def batch_annotate(
+    *,
+    files: Input,
+    model: options.DefaultModel = "",
+    device: options.Device = "cpu",
+    to: options.To = None,
+    annotating: AnnotationOptions,
+    batch: BatchOptions,
+    format: options.Format = None,
+    terminal: Terminal,
+) -> None:
+    """Find the mentions of all texts of a corpus and link them to entities, as entitynlm annotate does.
+
+    :param to: Format of the output: jsonl (default), conll2012, conllu, spacy.
+    """
+    to = to or "jsonl"
+    if get_format(to).write is None:
+        raise ConfigError(
+            f"a shard is one file, and {to} has several for each text; convert shards afterwards"
+        )
+    task = Annotating(options.ModelOptions(model, device, 1), to, annotating)
+    batch.run(files, task, format, terminal)
+
+
+def batch_surprisal(
+    *,
+    files: Input,
+    model: options.DefaultModel = "",
+    device: options.Device = "cpu",
+    kind: Annotated[Kind, typer.Option("--as")] = "tsv",
+    measuring: SurprisalOptions,
+    sentence_ends: bool = False,
+    hindsight: bool = False,
+    batch: BatchOptions,
+    format: options.Format = None,
+    terminal: Terminal,
+) -> None:
+    """Measure the surprisal of every token and every referent of a corpus, as entitynlm surprisal does.
+
+    :param kind: Kind of tables.
+    :param sentence_ends: Add rows for the ends of sentences (</s>).
+    :param hindsight: Also annotate each text as a whole, and fill the columns that end in _hindsight.
+    """
+    check_kind(kind)
+    loading = options.ModelOptions(model, device, 1)
+    task = MeasuringSurprisal(loading, kind, measuring, sentence_ends, hindsight)
+    batch.run(files, task, format, terminal)
+
+
+def batch_characters(
+    *,
+    files: Input,
+    model: options.DefaultModel = "",
+    device: options.Device = "cpu",
+    kind: Annotated[Kind, typer.Option("--as")] = "tsv",
+    least: Annotated[int, typer.Option(min=1)] = 2,
+    mentions: Mentions = "auto",
+    batch: BatchOptions,
+    format: options.Format = None,
+    terminal: Terminal,
+) -> None:
+    """List the characters of all texts of a corpus, as entitynlm characters does.
+
+    :param kind: Kind of tables.
+    :param least: Leave out persons who are mentioned fewer times.
+    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are any.
+    """
+    check_kind(kind)
+    task = ListingCharacters(options.ModelOptions(model, device, 1), kind, least, mentions)
+    batch.run(files, task, format, terminal)
+
+
+def check_kind(kind: Kind) -> None:
+    """Refuse a kind of table that can't be written here."""
+    if kind == "parquet":
+        require("pyarrow", extra="parquet", purpose="writing Parquet")
+
+
+def describe_job(task: Task, format: str | None) -> dict[str, Any]:
+    """What outputs depend on besides the input."""
+    return {
+        "entitynlm": __version__,
+        "verb": task.verb,
+        "model": task.model.model,
+        "model_sha256": hash_model(task.model.model),
+        "device": task.model.device,
+        "format": format,
+        "settings": task.settings(),
+    }
+
+
+def hash_model(model: str) -> str:
+    """The hash of a model's list of hashes; of a language model alone, its digest."""
+    if (language_model := strip_prefix(model)) is not None:
+        from entitynlm.model.backbones.huggingface.weights import find_language_model
+
+        return find_language_model(language_model).digest
+    folder = find_model(model)
+    listed = folder / MODEL_HASHES
+    return hash_file(listed if listed.is_file() else folder / CONFIG_FILE)
+
+
+def unpack(task: Task, terminal: Terminal) -> None:
+    """Unpack a language model before the workers start, each of which would do it."""
+    if strip_prefix(task.model.model) is None:
+        own = read_language_model(find_model(task.model.model))
+        terminal.unpack(own["model"] if own else None)
+    else:
+        terminal.unpack(strip_prefix(task.model.model))
+
+
+def report_start(
+    shards: Sequence[Shard], pending: Sequence[Shard], done: int, changed: Sequence[str], terminal: Terminal
+) -> None:
+    """What there is to do, and what was done before."""
+    terminal.message(
+        f"{count(shards, 'shard')}, {done:,} of them done before; {count(pending, 'shard')} to do"
+    )
+    if changed:
+        shown = ", ".join(changed[:MOST_SHOWN]) + (", …" if len(changed) > MOST_SHOWN else "")
+        told = f"remark: the input of {count(changed, 'shard')} that were done has changed ({shown})"
+        terminal.remark(f"{told}: their outputs are replaced", markup=False)
+
+
+def report_end(
+    out: Path, done: Sequence[Record], new: set[str], seconds: float, job: dict[str, Any], terminal: Terminal
+) -> None:
+    """Summary and figures; the exit code is 1 where documents have failed."""
+    documents, tokens, failed, doubtful = (
+        sum(getattr(record, name) for record in done)
+        for name in ("documents", "tokens", "failed", "doubtful")
+    )
+    speed = sum(record.tokens for record in done if record.name in new) / max(seconds, 1e-9)
+    terminal.print(f"{count(documents, 'document')}, {count(tokens, 'token')} in {count(done, 'shard')}")
+    terminal.print(
+        f"outputs: {print_path(out / SHARDS)}; manifest: {print_path(out / MANIFEST)}", markup=False
+    )
+    if new:
+        terminal.remark(
+            f"{count(len(new), 'shard')} in {seconds:,.1f} s, {speed:,.0f} tokens/s", markup=False
+        )
+    if doubtful:
+        told = f"remark: {count(doubtful, 'document')} do not look like the texts that the model knows"
+        terminal.remark(f"{told} (English, in words that it has seen): figures mean less there", markup=False)
+    terminal.write_json(
+        {
+            "task": f"batch {job['verb']}",
+            **job,
+            "shards": len(done),
+            "new_shards": len(new),
+            "documents": documents,
+            "failed": failed,
+            "tokens": tokens,
+            "seconds": round(seconds, 3),
+            "tokens_per_second": round(speed, 1) if new else None,
+        }
+    )
+    if failed:
+        terminal.print(
+            f"{count(failed, 'document')} failed: {print_path(out / FAILED)} says which and why", markup=False
+        )
+        raise typer.Exit(1)

@@ -1,0 +1,151 @@
+"""Processes and Ray give the bytes that one process gives, leave nothing behind when they are killed, and pass errors on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from entitynlm.errors import EntityNLMError
+from entitynlm.interfaces.batch.engines import order_shards, read_done_row, read_shard_row
+from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
+from entitynlm.interfaces.batch.tasks import ListingCharacters
+from entitynlm.interfaces.options import ModelOptions
+from support.batch_jobs import read_folder, run_job, write_corpus
+from support.small_model import store_model
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a corpus, and what one process makes of it."""
+    base = tmp_path_factory.mktemp("engines")
+    store_model(base / "model")
+    write_corpus(base / "in", 24)
+    task = ListingCharacters(ModelOptions(str(base / "model"), "cpu", 1), "tsv", 1, "auto")
+    run_job(task, base / "in", base / "whole")
+    return base
+
+
+def command(place: Path, out: str, *more: str) -> list[str]:
+    program = [sys.executable, "-m", "entitynlm.interfaces.cli", "batch", "characters", str(place / "in")]
+    options = [
+        "--model",
+        str(place / "model"),
+        "--out",
+        str(place / out),
+        "--least",
+        "1",
+        "--documents-per-shard",
+        "3",
+    ]
+    return [*program, *options, *more]
+
+
+def test_two_processes_give_the_bytes_of_one(place: Path) -> None:
+    call = command(place, "two", "--workers", "2", "--json", str(place / "two.json"))
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr  # some documents fail
+    assert "3 documents failed" in done.stdout and "Traceback" not in done.stderr
+    assert read_folder(place / "two") == read_folder(place / "whole")
+    figures = json.loads((place / "two.json").read_text())
+    assert (figures["documents"], figures["failed"]) == (32, 3) and figures["tokens_per_second"] > 0
+
+
+def list_processes(place: Path) -> list[int]:
+    """Processes that were started with this place in their command line, or whose parent was."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"BATCH_TEST={place}".encode() in entry.read_bytes():
+                found.append(int(entry.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", range(5))
+def test_killed_with_its_workers_at_work(place: Path, number: int) -> None:
+    """kill -9 of the command: the workers leave, and the next run gives the bytes of a job that nobody disturbed."""
+    call = command(place, f"killed{number}", "--workers", "2", "--quiet")
+    environment = {**os.environ, "BATCH_TEST": str(place)}
+    process = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL)
+    time.sleep(1 + random.Random(number).random() * 8)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    limit = time.monotonic() + 20
+    while list_processes(place) and time.monotonic() < limit:
+        time.sleep(0.2)
+    assert list_processes(place) == []
+    assert subprocess.run(call, stdout=subprocess.DEVNULL, check=False).returncode == 1
+    assert read_folder(place / f"killed{number}") == read_folder(place / "whole")
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_told_of(place: Path) -> None:
+    """The kernel kills a worker when memory is short: the job ends with advice, and goes on later."""
+    call = command(place, "short", "--workers", "2")
+    environment = {**os.environ, "BATCH_TEST": f"{place}-short"}
+    process = subprocess.Popen(
+        call, env=environment, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL
+    )
+    workers: list[int] = []
+    while len(workers) < 2 and process.poll() is None:
+        time.sleep(0.1)
+        mine = list_processes(Path(f"{place}-short"))
+        workers = [
+            pid
+            for pid in mine
+            if pid != process.pid and b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+    os.kill(workers[0], signal.SIGKILL)
+    told = process.communicate()[1]
+    assert process.returncode == 2 and "fewer --workers" in told and "Traceback" not in told
+    assert subprocess.run(call, capture_output=True, check=False).returncode == 1
+    assert read_folder(place / "short") == read_folder(place / "whole")
+
+
+@pytest.mark.slow
+def test_ray_with_two_workers_gives_the_same_bytes(place: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'entitynlm[scale]'")
+    call = command(place, "ray", "--engine", "ray", "--workers", "2")
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert read_folder(place / "ray") == read_folder(place / "whole")
+
+
+@pytest.mark.slow
+def test_errors_come_through_ray(place: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'entitynlm[scale]'")
+    weights = place / "model" / "lookahead.safetensors"
+    whole = weights.read_bytes()
+    try:
+        weights.write_bytes(whole[:-8])
+        call = command(place, "damaged", "--engine", "ray", "--workers", "1")
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+    finally:
+        weights.write_bytes(whole)
+    assert done.returncode == 2 and "damaged or was changed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_rows_of_ray(tmp_path: Path) -> None:
+    (shard,) = plan_shards([str(write_corpus(tmp_path / "in", 3) / "news.jsonl")], Limits())
+    assert read_shard_row(json.dumps(asdict(shard))) == shard
+    for row, kind in (({"error": "no model here"}, EntityNLMError), ({"bug": "no model here"}, RuntimeError)):
+        with pytest.raises(kind, match="no model here"):
+            read_done_row(json.dumps(row))
+
+
+def test_the_largest_shards_come_first() -> None:
+    shards = [Shard(name, (), "", 1, size) for name, size in (("a", 2), ("b", 9), ("c", 5))]
+    assert [shard.name for shard in order_shards(shards)] == ["b", "c", "a"]

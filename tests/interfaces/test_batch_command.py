@@ -1,0 +1,169 @@
+"""``entitynlm batch`` as people call it: the outputs are those of the plain verbs, and failures are told of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces.batch import worker as worker_module
+from entitynlm.interfaces.batch.tasks import Annotating
+from entitynlm.interfaces.cli import app
+from entitynlm.interfaces.commands import batch
+from support.batch_jobs import read_folder, write_corpus
+from support.small_model import store_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path / "in")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in this process, which has loaded what new ones would load first; test_engines.py has those."""
+
+    def run_here(worker: Any, shards: Any, workers: int, progress: Any) -> Iterator[Any]:
+        return (worker.process(shard) for shard in shards)
+
+    monkeypatch.setattr(batch, "run_local", run_here)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "endings"),
+    [
+        ("annotate", [], [".jsonl"]),
+        ("annotate", ["--to", "conllu", "--samples", 5, "--seed", 3], [".conllu"]),
+        ("surprisal", ["--samples", 4, "--as", "csv"], [".tokens.csv", ".mentions.csv"]),
+        ("characters", ["--least", 1, "--as", "json"], [".characters.json", ".quotations.json"]),
+    ],
+)
+def test_outputs_are_those_of_the_plain_verb(
+    model: Path, corpus: Path, tmp_path: Path, verb: str, options: list[Any], endings: list[str]
+) -> None:
+    """Shard by shard, on the documents that can be read."""
+    result = run("batch", verb, corpus, "--model", model, "--out", tmp_path / "out", *options)
+    assert result.exit_code == 1, result.output
+    assert "16 documents" in result.stdout and "3 documents failed" in result.stdout
+    lines = (corpus / "news.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "news.jsonl").write_text("".join(lines[:2] + lines[5:]), encoding="utf-8")
+    result = run(
+        verb,
+        tmp_path / "news.jsonl",
+        "--model",
+        model,
+        "--out",
+        f"{tmp_path}/plain/",
+        "--threads",
+        1,
+        *options,
+    )
+    assert result.exit_code == 0, result.output
+    for ending in endings:
+        plain = (tmp_path / "plain" / f"news{ending}").read_bytes()
+        assert (tmp_path / "out" / "shards" / f"news{ending}").read_bytes() == plain
+
+
+def test_a_restart_says_what_was_done(model: Path, corpus: Path, tmp_path: Path) -> None:
+    def go(*more: object) -> Result:
+        return run("batch", "characters", corpus, "--model", model, "--out", tmp_path / "out", "-q", *more)
+
+    figures = tmp_path / "figures.json"
+    assert go("--json", figures).exit_code == 1
+    assert json.loads(figures.read_text())["new_shards"] == 2
+    before = read_folder(tmp_path / "out")
+    assert go("--json", figures).exit_code == 1
+    found = json.loads(figures.read_text())
+    assert (found["shards"], found["new_shards"], found["failed"]) == (2, 0, 3)
+    assert read_folder(tmp_path / "out") == before
+    refused = go("--least", 3)
+    assert isinstance(refused.exception, ConfigError) and '"least": 2' in str(refused.exception)
+    assert go("--least", 3, "--restart").exit_code == 1
+    assert read_folder(tmp_path / "out") != before
+
+
+def test_a_job_without_failures_ends_well(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ann saw Bo. She ran.")
+    result = run("batch", "annotate", tmp_path / "a.txt", "--model", model, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("1 document, 7 tokens in 1 shard\n") and "failed" not in result.stdout
+    assert not (tmp_path / "out" / "failed").exists()
+
+
+def test_documents_that_break_the_model_fail_alone(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"id": "{name}", "text": "Ann ran."}}\n' for name in "abcd"), encoding="utf-8")
+    compute = Annotating.compute
+
+    def stumble(task: Annotating, document: Any) -> Any:
+        errors = {
+            "b": IndexError("out of range"),
+            "c": MemoryError(),
+            "d": OSError(28, "No space left on device"),
+        }
+        if document.id in errors:
+            raise errors[document.id]
+        return compute(task, document)
+
+    monkeypatch.setattr(Annotating, "compute", stumble)
+    call = ("batch", "annotate", path, "--model", model, "--out", tmp_path / "out")
+    result = run(*call)
+    assert isinstance(result.exception, DataError) and "No space" in str(
+        result.exception
+    )  # the job can't go on
+    assert not list((tmp_path / "out").rglob("*.part")) and not list((tmp_path / "out").rglob("*.jsonl"))
+    path.write_text(path.read_text().replace('"d"', '"e"'))
+    assert run(*call).exit_code == 1
+    (side,) = (tmp_path / "out" / "failed").iterdir()
+    reasons = {each["id"]: each["reason"] for each in map(json.loads, side.read_text().splitlines())}
+    assert reasons == {"b": "IndexError: out of range", "c": "there is not enough memory for it"}
+    assert len((tmp_path / "out" / "shards" / "a.jsonl").read_text().splitlines()) == 2
+
+
+def test_texts_of_another_kind_are_counted(
+    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "find_doubt", lambda document, encoder: "odd")
+    result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out")
+    assert "16 documents do not look like" in result.stderr
+    assert "remark: empty.txt: the file is empty" in result.stderr
+
+
+def test_mentions_that_are_not_given(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ann saw Bo. She ran.")
+    for verb, option in (
+        ("annotate", ["--keep-mentions"]),
+        ("surprisal", ["--mentions", "given"]),
+        ("characters", ["--mentions", "given"]),
+    ):
+        out = tmp_path / verb
+        result = run("batch", verb, tmp_path / "a.txt", "--model", model, "--out", out, *option)
+        assert result.exit_code == 1, result.output
+        assert "no mentions to use" in (out / "failed" / "a.failed.jsonl").read_text()
+
+
+def test_wrong_calls(model: Path, corpus: Path, tmp_path: Path) -> None:
+    for more, kind, told in (
+        (["--to", "brat"], ConfigError, "several for each text"),
+        (["--address", "auto"], ConfigError, "--engine ray"),
+        (["--out", corpus], DataError, "no batch job"),
+    ):
+        result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out", *more)
+        assert isinstance(result.exception, kind) and told in str(result.exception)
