@@ -136,6 +136,9 @@ class TrainingConfig:
     """How a network is trained; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
 
     :param batch_size: documents per update.
+    :param shards: pieces that a batch is cut into; each is computed by itself, with dropout of its own, and their gradients are
+        added up. More of them need less memory, and processes (``torchrun``) share them, whatever their number; 0: as many as
+        there were processes when the training began.
     :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the
         entities' states over (0: whole documents).
     :param epochs: at most so many passes.
@@ -156,6 +159,7 @@ class TrainingConfig:
     optimizer: Optimizer = "adam"
     learning_rate: float = 0.001
     batch_size: int = 8
+    shards: int = 0
     window: int = 0
     epochs: int = 30
     patience: int = 4
@@ -174,7 +178,7 @@ class TrainingConfig:
         check_types(self)
         _require(self.learning_rate > 0, f"learning_rate must be positive, not {self.learning_rate}")
         check_least(self, 1, "batch_size", "epochs", "patience")
-        check_least(self, 0, "window", "clip", "weight_decay", "documents_per_epoch")
+        check_least(self, 0, "shards", "window", "clip", "weight_decay", "documents_per_epoch")
         _require(0 < self.word_share <= 1, f"word_share must be in (0, 1], not {self.word_share}")
         good = len(self.weights) == 4 and min(self.weights) >= 0
         _require(good, "weights are four numbers that are not negative")

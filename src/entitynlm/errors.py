@@ -53,6 +53,10 @@ class ModelError(EntityNLMError):
     """A stored model that is missing, damaged, or of another kind than was asked for."""
 
 
+class TrainingError(EntityNLMError):
+    """A training that can't go on: a loss that is not a number, say."""
+
+
 class InferenceError(EntityNLMError):
     """A question that the model can't answer: a support that is not covered, say."""
 

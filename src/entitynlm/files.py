@@ -71,10 +71,12 @@ def announce_writing(paths: Iterable[Path]) -> None:
 
 
 @contextlib.contextmanager
-def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
+def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
     """Open a temporary file beside ``path`` (``-``: standard output) and rename it when the block ends well, else remove it.
 
     A device or a pipe is written to as it is, and a link keeps pointing where it does: a rename would put a file in its place.
+
+    :param durable: wait until the bytes are on the disk before the file that was there gives way (a power cut may follow).
     """
     if str(path) == STANDARD:
         yield sys.stdout.buffer if "b" in mode else sys.stdout
@@ -95,6 +97,9 @@ def write_atomically(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
             os.fchmod(descriptor, 0o666 & ~_current_umask())
             with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
                 yield stream
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -5,23 +5,18 @@ resumed gives the same weights, bit for bit, as one that was not.
 """
 
 import copy
-import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from entitynlm.config import ModelConfig, TrainingConfig, rename_settings, to_dict
-from entitynlm.errors import ModelError
+from entitynlm.config import TrainingConfig, to_dict
+from entitynlm.errors import TrainingError
 from entitynlm.model.batch.scores import (
     BatchScores,
     Carried,
@@ -32,20 +27,29 @@ from entitynlm.model.batch.scores import (
     score_windows,
 )
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.noise import DrawnNoise, FixedNoise, Noise
+from entitynlm.model.noise import FixedNoise, GivenNoise, Noise
 from entitynlm.model.pretrained import Network
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
+from entitynlm.training.processes import ALONE, Processes
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
+CHECKPOINT_SECONDS = 600.0  # between checkpoints within an epoch: a long one is not begun anew after a crash
+MOST_NAMES = 5  # documents that an error names
 
 
 @dataclass
 class TrainingState:
-    """Where a training stands; everything but the weights that is needed to go on."""
+    """Where a training stands; everything but the weights that is needed to go on.
+
+    ``words`` and ``loss`` (nats) are those of the current epoch so far.
+    """
 
     epoch: int = 0
     batch: int = 0
+    shards: int = 1
+    words: int = 0
+    loss: float = 0.0
     best_loss: float | None = None
     best_epoch: int = 0
     bad_epochs: int = 0
@@ -65,29 +69,42 @@ class Training:
         config: TrainingConfig,
         *,
         seed: int,
+        processes: Processes = ALONE,
     ) -> None:
         check_windows(network.config, config.window)
         self.network = network
         self.config = config
         self.seed = seed
+        self.processes = processes
+        self.names = [document.id for document in train if len(document)]
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
         self._word_share = config.word_share if config.weights[3] else 0.0
-        self.state = TrainingState(rate=config.learning_rate)
+        self.state = TrainingState(rate=config.learning_rate, shards=config.shards or processes.count)
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
+        self._speed = 0.0  # words per second
+        self._save: Callable[[], None] | None = None
 
     def describe(self) -> dict[str, Any]:
         """The settings that fix the result, for JSON."""
         return {"model": to_dict(self.network.config), "training": to_dict(self.config), "seed": self.seed}
 
     def run(
-        self, progress: Progress = SILENT, *, on_epoch: Callable[[dict[str, Any]], None] | None = None
+        self,
+        progress: Progress = SILENT,
+        *,
+        on_epoch: Callable[[dict[str, Any]], None] | None = None,
+        save: Callable[[], None] | None = None,
     ) -> bool:
-        """Train; the best weights are in the network at the end. False if ``progress`` interrupted it (it can be resumed)."""
+        """Train; the best weights are in the network at the end. False if ``progress`` interrupted it (it can be resumed).
+
+        :param save: called now and then within long epochs.
+        """
         part = self.network.config.mode
+        self._save = save
         while not self.state.finished:
             if not self._run_epoch(progress, f"{part}, epoch {self.state.epoch + 1}"):
                 return False
@@ -115,57 +132,100 @@ class Training:
         chosen = choose_documents(count, share, seed=self.seed, epoch=state.epoch).tolist()
         lengths = [self.lengths[i] for i in chosen]
         batches = make_batches(lengths, self.config.batch_size, seed=self.seed, epoch=state.epoch)
-        done, loss, started = 0, 0.0, time.perf_counter()
+        before, started = state.words, time.perf_counter()
+        saved = started
         progress.start(task, sum(lengths))
         for number in range(state.batch, len(batches)):
-            torch.manual_seed(derive_seed(self.seed, state.epoch, number))
-            generator = torch.Generator().manual_seed(derive_seed(self.seed, state.epoch, number, 1))
-            tokens, batch_loss = self._learn(
-                [self.train[chosen[i]] for i in batches[number]], DrawnNoise(generator)
-            )
-            done, loss = done + tokens, loss + batch_loss
-            state.batch = number + 1
-            speed = done / max(1e-9, time.perf_counter() - started)
+            words, loss = self._learn([chosen[i] for i in batches[number]], number)
+            state.words, state.loss, state.batch = state.words + words, state.loss + loss, number + 1
+            now = time.perf_counter()
+            self._speed = (state.words - before) / max(1e-9, now - started)
+            told = f"loss {state.loss / max(1, state.words):.3f} · {self._speed:,.0f} words/s"
+            interrupted = False
             try:
-                progress.advance(task, tokens, f"loss {loss / max(1, done):.3f} · {speed:,.0f} words/s")
+                progress.advance(task, words, told)
             except KeyboardInterrupt:
+                interrupted = True
+            if self.processes.any(interrupted):
                 return False
+            if self._save and now - saved > CHECKPOINT_SECONDS:
+                self._save()
+                saved = time.perf_counter()
         progress.finish(task)
-        self._train_loss = loss / max(1, done)
-        self._speed = done / max(1e-9, time.perf_counter() - started)
         return True
 
-    def _learn(self, documents: Sequence[list[Window]], noise: DrawnNoise) -> tuple[int, float]:
-        """One batch: an update per window, with the states of documents that go on carried from window to window."""
-        tokens, loss = 0, 0.0
-        carried: Carried | None = None
-        alive = list(range(len(documents)))
-        for step in range(max(len(windows) for windows in documents)):
-            going_on = [i for i in alive if step < len(documents[i])]
-            if carried is not None:
-                carried = carried.select(self.network.backbone, [alive.index(i) for i in going_on])
-            alive = going_on
+    def _learn(self, batch: Sequence[int], number: int) -> tuple[int, float]:
+        """One batch: an update per window, with the states of documents that go on carried from window to window.
+
+        The loss of an update is the mean over the words of all its documents. Each shard has its words' part of that mean, so
+        that gradients need but to be added up, whoever computes them. What is random is drawn for the whole batch (noise of new
+        entities) or for a shard (dropout), never for a process.
+        """
+        epoch, shards = self.state.epoch, self.state.shards
+        torch.manual_seed(derive_seed(self.seed, epoch, number))
+        generator = torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1))
+        carried: dict[int, tuple[list[int], Carried]] = {}
+        words_of_batch, loss_of_batch = 0, 0.0
+        for step in range(max(len(self.train[i]) for i in batch)):
+            windows = {i: self.train[i][step] for i in batch if step < len(self.train[i])}
+            words = sum(len(window.words) for window in windows.values())
+            size = self.network.config.entity_dim
+            draws = {
+                i: torch.randn(len(window.index.starts), size, generator=generator)
+                for i, window in windows.items()
+                if window.index is not None
+            }
             self.optimizer.zero_grad(set_to_none=True)
-            windows = [documents[i][step] for i in alive]
-            result = score(self.network, windows, noise, carried, self._word_share)
-            objective = weigh_loss(result.scores, self.config.weights)
-            objective.backward()
-            if self.config.clip:
-                torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+            loss, bad = 0.0, []
+            for shard in range(self.processes.rank, shards, self.processes.count):
+                own = [i for i in batch[shard::shards] if i in windows]
+                if not own:
+                    continue
+                if shards > 1:
+                    torch.manual_seed(derive_seed(self.seed, epoch, number, 2, step, shard))
+                before = None
+                if step:
+                    alive, left = carried[shard]
+                    before = left.select(self.network.backbone, [alive.index(i) for i in own])
+                noise = GivenNoise(draws[i] for i in own if i in draws)
+                result = score(self.network, [windows[i] for i in own], noise, before, self._word_share)
+                carried[shard] = own, result.carried
+                weigh_loss(result.scores, self.config.weights, words).backward()
+                loss -= float(result.scores.total.detach())
+                bad += [] if math.isfinite(loss) else find_bad(result.scores, [self.names[i] for i in own])
+            loss = self.processes.add_up_gradients(self.network.parameters(), loss)
+            norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip or math.inf)
+            if not (math.isfinite(loss) and math.isfinite(float(norm))):
+                found = [name for names in self.processes.gather(bad) for name in names]
+                raise self._give_up(number, loss, found, [self.names[i] for i in windows])
             self.optimizer.step()
-            tokens += len(result.scores.r)
-            loss -= float(result.scores.total.detach())
-            carried = result.carried
-        return tokens, loss
+            words_of_batch, loss_of_batch = words_of_batch + words, loss_of_batch + loss
+        return words_of_batch, loss_of_batch
+
+    def _give_up(self, number: int, loss: float, bad: list[str], documents: list[str]) -> TrainingError:
+        """What is wrong with an update, and in which document; the weights are still those from before it."""
+        names = ", ".join((bad or documents)[:MOST_NAMES])
+        what = f"the loss is {loss} in" if bad else "the gradient is not finite in a batch with"
+        return TrainingError(
+            f"the training of the {self.network.config.mode} part stopped in epoch {self.state.epoch + 1}, "
+            f"batch {number + 1}: {what} {names}. A smaller training.learning_rate or training.clip may help"
+        )
 
     def _finish_epoch(self) -> dict[str, Any]:
         """Measure on development documents, keep the best, settle the learning rate and whether to go on."""
         state, config = self.state, self.config
-        losses = measure_losses(self.network, self.development, self.config.word_share)
-        state.epoch, state.batch = state.epoch + 1, 0
+        losses = measure_losses(self.network, self.development, self.config.word_share, self.processes)
+        losses = self.processes.follow_first(losses)  # one decides for all whether to go on
+        if not math.isfinite(losses["total"]):
+            part = self.network.config.mode
+            raise TrainingError(
+                f"the development loss of the {part} part is {losses['total']} after epoch {state.epoch + 1}"
+            )
+        train_loss = state.loss / max(1, state.words)
+        state.epoch, state.batch, state.words, state.loss = state.epoch + 1, 0, 0, 0.0
         record: dict[str, Any] = {
             "epoch": state.epoch,
-            "train_loss": self._train_loss,
+            "train_loss": train_loss,
             "dev_loss": losses["total"],
             "dev": losses,
             "learning_rate": state.rate,
@@ -218,29 +278,56 @@ def make_optimizer(parameters: Iterable[Tensor], config: TrainingConfig) -> torc
     return torch.optim.Adam(values, lr=rate, fused=True)
 
 
-def weigh_loss(scores: Scores, weights: tuple[float, float, float, float]) -> Tensor:
-    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small."""
+def weigh_loss(
+    scores: Scores, weights: tuple[float, float, float, float], words: int | None = None
+) -> Tensor:
+    """Negative log-probability per word (equation 9), each variable with its weight: what training makes small.
+
+    :param words: over which the mean is taken; those of ``scores``, if they are not a part of a larger batch.
+    """
     parts = (scores.r, scores.e, scores.l, scores.x)
     total = sum((w * part.sum() for w, part in zip(weights, parts, strict=True)), scores.r.new_zeros(()))
-    return -total / max(1, len(scores.r))
+    return -total / max(1, len(scores.r) if words is None else words)
+
+
+@torch.no_grad()
+def find_bad(scores: Scores, names: Sequence[str]) -> list[str]:
+    """Those documents whose log-probability is not a finite number."""
+    finite = scores.per_document().isfinite().tolist()
+    return [name for name, good in zip(names, finite, strict=True) if not good]
 
 
 @torch.no_grad()
 def measure_losses(
-    network: Network, documents: Sequence[list[Window]], word_share: float = 1.0
+    network: Network,
+    documents: Sequence[list[Window]],
+    word_share: float = 1.0,
+    processes: Processes = ALONE,
 ) -> dict[str, float]:
     """Negative log-probability per word of documents that are not learned from: in total, and of each variable.
 
-    A ``word_share`` below one chooses the same words every time.
+    A ``word_share`` below one chooses the same words every time. Processes share the batches; the sums are then taken in the
+    same order as by one.
     """
     network.eval()
     torch.manual_seed(0)
-    sums = torch.zeros(4, dtype=torch.float64)
     lengths = [len(windows[0].words) for windows in documents]
-    for batch in make_even_batches(lengths, EVALUATION_BUDGET):
+    batches = make_even_batches(lengths, EVALUATION_BUDGET)
+    table = torch.zeros(len(batches), 4, dtype=torch.float64)
+    for number, batch in enumerate(batches):
+        if number % processes.count != processes.rank:
+            if word_share < 1:
+                torch.rand(sum(lengths[i] for i in batch))  # what the words of this batch are chosen by
+            continue
         scores = score(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
-        sums -= torch.stack(parts).double().cpu()
+        table[number] = torch.stack(parts).double().cpu()
+    if processes.count > 1:
+        device = next(network.parameters()).device  # NCCL adds up on GPUs only
+        table = processes.add_up(table.to(device)).cpu()
+    sums = torch.zeros(4, dtype=torch.float64)
+    for row in table:
+        sums -= row
     r, e, l, x = (sums / max(1, sum(lengths))).tolist()
     return {"total": r + e + l + x, "r": r, "e": e, "l": l, "x": x, "tokens": sum(lengths)}
 
@@ -280,58 +367,3 @@ def make_even_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
 def derive_seed(*numbers: int) -> int:
     """One seed from several numbers, well mixed."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
-
-
-def save_checkpoint(training: Training, folder: Path) -> None:
-    """Store all that ``load_checkpoint`` needs to go on exactly here, renamed as one folder: whole or not there."""
-    beside = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    save_file(_contiguous(training.network.state_dict()), beside / "weights.safetensors")
-    save_file(_contiguous(training.best_weights), beside / "best.safetensors")
-    optimizer = training.optimizer.state_dict()
-    moments = {
-        f"{index}.{name}": torch.as_tensor(value)
-        for index, values in optimizer["state"].items()
-        for name, value in values.items()
-    }
-    save_file(_contiguous(moments), beside / "optimizer.safetensors")
-    state = {
-        "progress": asdict(training.state),
-        "groups": optimizer["param_groups"],
-        "settings": training.describe(),
-    }
-    (beside / "state.json").write_text(json.dumps(state, indent=1), encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    beside.replace(folder)
-
-
-def load_checkpoint(training: Training, folder: Path) -> None:
-    """Put a training back where its checkpoint left it; the settings must be the same."""
-    try:
-        state = json.loads((folder / "state.json").read_text(encoding="utf-8"))
-        # An option that came after the checkpoint was made is missing there: it stood at its default.
-        stored = {**state["settings"]}
-        stored["training"] = {**to_dict(TrainingConfig()), **stored["training"]}
-        stored["model"] = {**to_dict(ModelConfig()), **rename_settings(stored["model"])}
-        settings = training.describe()
-        if stored != settings:
-            different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))
-            raise ModelError(
-                f"{folder}: this checkpoint was made with other settings ({', '.join(different)}); "
-                "train into another folder, or without --resume"
-            )
-        training.network.load_state_dict(load_file(folder / "weights.safetensors"))
-        training.best_weights = dict(load_file(folder / "best.safetensors"))
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for key, value in load_file(folder / "optimizer.safetensors").items():
-            index, name = key.split(".", 1)
-            moments.setdefault(int(index), {})[name] = value
-        training.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
-        training.state = TrainingState(**state["progress"])
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"{folder}: this checkpoint can't be used ({error})") from error
-
-
-def _contiguous(tensors: dict[str, Any]) -> dict[str, torch.Tensor]:
-    return {name: value.detach().cpu().contiguous() for name, value in tensors.items()}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
-from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.errors import ConfigError, DataError, ModelError, TrainingError
 from entitynlm.files import write_atomically
 from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.encoding.embeddings import load_embeddings, project
@@ -23,7 +23,9 @@ from entitynlm.model.pretrained import Network, Pretrained, load_pretrained, sav
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
-from entitynlm.training.loop import Training, derive_seed, load_checkpoint, save_checkpoint
+from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
+from entitynlm.training.loop import Training, derive_seed
+from entitynlm.training.processes import ALONE, Processes
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]
@@ -47,6 +49,7 @@ def train_pretrained(
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
+    processes: Processes = ALONE,
     progress: Progress = SILENT,
     on_epoch: OnEpoch | None = None,
 ) -> Pretrained | None:
@@ -54,6 +57,7 @@ def train_pretrained(
 
     :param base: its encoder, word classes and other parts are kept, and the parts named are trained into it.
     :param start: the word side of each part begins as this language model's, which was trained with the same encoder.
+    :param processes: that train together; the first one stores.
     """
     train = list(train)
     if not train:
@@ -79,8 +83,10 @@ def train_pretrained(
                 "output_rank: P takes over what the part rnnlm has learned; train that too (--rnnlm)"
             )
         network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
-        prepare_states(network.to(device), encoded, held_out, progress)
-        training = Training(network.to(device), encoded, held_out, config, seed=seed)
+        with processes.one_by_one():
+            prepare_states(network.to(device), encoded, held_out, progress)
+        processes.copy_first(network)
+        training = Training(network, encoded, held_out, config, seed=seed, processes=processes)
         finished = run_training(training, folder, resume=resume, progress=progress, on_epoch=on_epoch)
         pretrained.notes.setdefault("training", {})[mode] = {
             **training.describe(),
@@ -89,7 +95,7 @@ def train_pretrained(
         }
         if not finished:
             return None
-        if folder:
+        if folder and processes.first:
             save_pretrained(pretrained, folder)
     return pretrained
 
@@ -191,21 +197,38 @@ def run_training(
     training: Training, folder: Path | None, *, resume: bool, progress: Progress, on_epoch: OnEpoch | None
 ) -> bool:
     """Train a part to its end, with a checkpoint and a log in ``folder``; False if it was interrupted."""
-    mode = training.network.config.mode
-    checkpoint = folder / "checkpoints" / mode if folder else None
-    if resume and checkpoint and (checkpoint / "state.json").exists():
+    mode, processes = training.network.config.mode, training.processes
+    checkpoint = folder / "checkpoints" / f"{mode}.safetensors" if folder else None
+    if resume and checkpoint and checkpoint.exists():
         load_checkpoint(training, checkpoint)
+    processes.check_same(
+        [training.describe(), training.lengths, asdict(training.state)], "corpus or checkpoint"
+    )
+    if training.state.shards < processes.count:
+        progress.message(
+            f"remark: a batch of this training has shards for {training.state.shards} of {processes.count} processes"
+        )
+
+    def save() -> None:
+        if checkpoint and processes.first:
+            save_checkpoint(training, checkpoint)
 
     def finish_epoch(record: dict[str, Any]) -> None:
-        if checkpoint and folder:
-            save_checkpoint(training, checkpoint)
+        if (
+            folder and processes.first
+        ):  # the log first: a finished training that is resumed writes no more of it
             write_log(folder / LOG, mode, training.state.history)
+        save()
         if on_epoch:
             on_epoch(mode, record)
 
-    finished = training.run(progress, on_epoch=finish_epoch)
-    if not finished and checkpoint:
-        save_checkpoint(training, checkpoint)
+    try:
+        finished = training.run(progress, on_epoch=finish_epoch, save=save)
+    except TrainingError as error:
+        kept = f". The checkpoint of epoch {training.state.epoch} is kept in {checkpoint}"
+        raise TrainingError(f"{error}{kept if checkpoint and checkpoint.exists() else ''}") from error
+    if not finished:
+        save()
     return finished
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from entitynlm.model.devices import prepare_torch
 from entitynlm.model.language_models import check_language_model, strip_prefix
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import Settings, load_settings
+
+TORCHRUN = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0}
+"""Variables by which torchrun tells a process its number, how many there are, and its number on its machine."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def train(
         (pretrain one on plain text with --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
     """
+    terminal.quiet = terminal.quiet or os.environ.get("RANK", "0") != "0"  # torchrun's: one process speaks
     parts = which.choose()
     settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
     check_parts(settings, parts, start_from)
@@ -93,12 +98,16 @@ def train(
     opened = open_corpus(corpus, format=format)
     for split in ("train", "dev"):
         opened.files(split)  # an error here if the corpus does not have it
+    from entitynlm.training.processes import Processes
+
+    processes = Processes(*(int(os.environ.get(name, value)) for name, value in TORCHRUN.items()))
+    device = processes.place(device)
     prepare_torch(device, threads)
     from entitynlm.training.recipe import train_pretrained
 
     terminal.unpack(strip_prefix(settings.model.backbone))
     base = terminal.load_model(out) if into_model else terminal.load_model(start_from) if start_from else None
-    with follow_training(terminal) as progress:
+    with follow_training(terminal) as progress, processes.connect(device):
         pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
@@ -110,11 +119,14 @@ def train(
             device=device,
             folder=out,
             resume=resume,
+            processes=processes,
             progress=progress,
         )
     if pretrained is None:
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
+    if not processes.first:
+        return
     figures = {part: pretrained.notes["training"][part] for part in parts}
     for part, values in figures.items():
         best, epoch = values["best_dev_loss"], values["best_epoch"]
@@ -151,19 +163,23 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 
 @contextmanager
 def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Terminal]:
-    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them."""
+    """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
+
+    So does SIGTERM, which schedulers of clusters send before they end a job, and which torchrun passes on.
+    """
 
     def ask(number: int, frame: Any) -> None:
-        if terminal.stop_asked:
+        if terminal.stop_asked and "RANK" not in os.environ:  # torchrun may ask twice, and ends them itself
             raise KeyboardInterrupt
         terminal.stop_asked = True
         terminal.remark("stopping after this batch …")
 
-    previous = signal.signal(signal.SIGINT, ask)
+    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     terminal.log = log
     try:
         yield terminal
     finally:
         terminal.log, terminal.stop_asked = None, False
         terminal.close()
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

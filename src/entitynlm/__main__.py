@@ -1,0 +1,6 @@
+"""``python -m entitynlm`` (and ``torchrun -m entitynlm``) is the command line."""
+
+from entitynlm.interfaces.cli import main
+
+if __name__ == "__main__":
+    main()
