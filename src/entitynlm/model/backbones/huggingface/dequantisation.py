@@ -114,9 +114,12 @@ def _make_folder(folder: Path, size: int, name: str) -> Iterator[Path]:
             raise full
         temporary = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
         yield temporary
-        if not _is_whole(folder):  # else another process has made it meanwhile, and may be reading it
-            shutil.rmtree(folder, ignore_errors=True)
+        try:
             temporary.rename(folder)
+        except OSError:
+            if not _is_whole(folder):  # else another process has made it meanwhile, and may be reading it
+                shutil.rmtree(folder, ignore_errors=True)
+                temporary.rename(folder)
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise full from error

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from entitynlm.cache import VARIABLE, cache_folder
+from entitynlm.cache import VARIABLE, Claims, cache_folder
 from entitynlm.errors import DataError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageModelRuntime
 from entitynlm.progress import SILENT, Progress
 
 TASK = "reading with the language model"
+PAUSE = 0.2  # seconds, while other processes compute what is left
 
 
 def read_cached(
@@ -27,7 +29,8 @@ def read_cached(
     """States (P + 1, layers · D) of documents (piece ids), mapped from files of the cache folder, not held in memory.
 
     What is not there yet, or is damaged, is computed, the longest first so that it is known early whether memory suffices, and
-    written batch by batch: work that was interrupted goes on where it stopped.
+    written batch by batch: work that was interrupted goes on where it stopped. Several processes share the work: each computes
+    what no other one has claimed, and a file that is there is not written again, so that all of them see the same states.
     """
     if runtime.trainable:
         raise ModelError("states of a language model that is being trained are not kept: they change with it")
@@ -39,20 +42,57 @@ def read_cached(
         for path, document in zip(paths, documents, strict=True)
         if _open(path, len(document) + 1, width) is None
     }
-    order = sorted(missing, key=lambda path: -len(missing[path]))
-    if order:
-        progress.start(TASK, sum(len(missing[path]) + 1 for path in order))
-    while order:
-        count = max(BATCH_PIECES // (len(missing[order[0]]) + 1), 1)
-        batch, order = order[:count], order[count:]
-        states, _ = runtime.read([missing[path] for path in batch], layers, keep=False)
-        for path, own in zip(batch, states, strict=True):
-            _write(path, own.cpu().numpy())
-            progress.advance(TASK, len(own))
     if missing:
+        progress.start(TASK, sum(len(document) + 1 for document in missing.values()))
+        with _claim_in(folder) as claims:
+            _fill(runtime, missing, layers, claims, progress)
         runtime.forget()
         progress.finish(TASK)
     return [_reopen(path, len(document) + 1, width) for path, document in zip(paths, documents, strict=True)]
+
+
+def _fill(
+    runtime: LanguageModelRuntime,
+    missing: dict[Path, np.ndarray],
+    layers: Sequence[int],
+    claims: Claims,
+    progress: Progress,
+) -> None:
+    """Write all files that are missing, or wait for those that other processes are at."""
+    width = runtime.width * len(layers)
+    order = sorted(missing, key=lambda path: -len(missing[path]))
+    while order:
+        count = max(BATCH_PIECES // (len(missing[order[0]]) + 1), 1)
+        batch: list[Path] = []
+        left: list[Path] = []
+        for number, path in enumerate(order):
+            rows = len(missing[path]) + 1
+            if len(batch) == count:
+                left += order[number:]
+                break
+            if not claims.take(path.stem):
+                left.append(path)
+            elif _open(path, rows, width) is not None:  # somebody else's work
+                claims.release(path.stem)
+                progress.advance(TASK, rows)
+            else:
+                batch.append(path)
+        if batch:
+            states, _ = runtime.read([missing[path] for path in batch], layers, keep=False)
+            for path, own in zip(batch, states, strict=True):
+                _write(path, own.cpu().numpy())
+                claims.release(path.stem)
+                progress.advance(TASK, len(own))
+        elif left:
+            time.sleep(PAUSE)
+        order = left
+
+
+def _claim_in(folder: Path) -> Claims:
+    try:
+        return Claims(folder / ".claims")
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
 
 
 def _find_folder(runtime: LanguageModelRuntime, layers: Sequence[int]) -> Path:
@@ -89,6 +129,9 @@ def _reopen(path: Path, rows: int, width: int) -> np.ndarray:
 
 
 def _write(path: Path, states: np.ndarray) -> None:
+    """Write states that this process has claimed, and remove what a killed one has left of them."""
+    for old in path.parent.glob(f".{path.name}.*.part"):
+        old.unlink(missing_ok=True)
     try:
         with write_atomically(path, "wb") as stream:
             np.save(stream, states, allow_pickle=False)
