@@ -70,6 +70,29 @@ def test_nested_mentions_and_singletons_are_found_and_linked(pretrained: Pretrai
     assert score_annotation(pretrained, [STORY]).conll == 100
 
 
+def test_documents_that_are_read_ahead_are_annotated_alike(
+    pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the language model reads nothing a second time."""
+    long = Document("long", BARE.tokens * 20, tuple((23 * n, 23 * n + 23) for n in range(20)))
+    documents = [BARE, Document("short", BARE.tokens[:8], ((0, 8),)), long]
+    expected = [annotate_document(pretrained, document) for document in documents]
+    found = pretrained.get_component(EndToEndResolver)
+    assert found is not None
+    runtime = resolver.find_runtime(pretrained.encoder)
+    runtime.forget()
+    found.read_ahead(pretrained.encoder, [*documents, Document("none", ())])
+    read, again = runtime._read_all, []
+
+    def watch(pieces: list[np.ndarray], *rest: object) -> object:
+        again.append(len(pieces[0]))
+        return read(pieces, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runtime, "_read_all", watch)
+    assert [annotate_document(pretrained, document) for document in documents] == expected
+    assert len(again) == 1 and again[0] > 300  # the long one
+
+
 def test_options_of_annotate(pretrained: Pretrained) -> None:
     outermost = annotate_document(pretrained, BARE, Options(possessives=False))
     assert (2, 4) in {m.span for m in outermost.mentions} and (2, 3) not in {
