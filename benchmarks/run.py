@@ -38,6 +38,7 @@ BENCHMARKS = (
     "scorer",
     "pretrained",
     "surprisal",
+    "throughput",
 )
 
 
