@@ -7,6 +7,7 @@ with one readable message for a wrong call, which is found before torch is impor
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -116,11 +117,16 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """The console script: run the app, and turn every error of a user's making into one readable message."""
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "PASSIVE"
+    )  # a text is short: torch's threads would spin longer than they work
+    gc.set_threshold(100_000, 50, 100)  # importing makes a million objects, of which none is garbage
     try:
         try:
             app(prog_name="entitynlm")
         finally:
             sys.stdout.flush()  # a full disk is told here, not by the interpreter when it ends
+            gc.freeze()  # what is left ends with the process: looking through it takes the better part of a second
     except EntityNLMError as error:
         end(f"error: {error}", 2)
     except KeyboardInterrupt:

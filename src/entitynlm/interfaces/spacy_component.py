@@ -21,7 +21,6 @@ from itertools import pairwise
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from entitynlm.interfaces.api import EntityNLM
 from entitynlm.interfaces.default_model import choose_model
 from entitynlm.text.document import Document
 from entitynlm.text.english import DETERMINERS, PRONOUNS
@@ -54,6 +53,10 @@ class EntityComponent:
 
     def __post_init__(self) -> None:
         self.model = choose_model(self.model)
+        from entitynlm.interfaces.api import (
+            EntityNLM,  # here: every blank pipeline of spaCy imports this module
+        )
+
         self._model = EntityNLM.from_pretrained(self.model)
 
     def __call__(self, doc: Doc) -> Doc:

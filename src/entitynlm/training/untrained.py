@@ -12,8 +12,6 @@ from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, remark_untrained
 from entitynlm.text.document import Document
-from entitynlm.training.recipe import fit_encoder, make_network
-from entitynlm.training.settings import load_settings
 
 TEXT = Path(__file__).resolve().parents[1] / "resources" / "demo" / "captain-reed.txt"
 """What states are standardised by, until there is a corpus."""
@@ -30,6 +28,9 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
 
     :param name: as ``train --backbone`` takes it.  :param seed: of the entity side's random parameters.
     """
+    from entitynlm.training.recipe import fit_encoder, make_network  # here: a stored model needs no training
+    from entitynlm.training.settings import load_settings
+
     name = check_language_model(name)
     settings = load_settings(None, language_model=name)
     words = tuple(TEXT.read_text(encoding="utf-8").split())

@@ -11,14 +11,16 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.model.encoding.preprocessing import IntArray
+
+if TYPE_CHECKING:  # stored models have their classes, so that few need scipy
+    from scipy import sparse
 
 Method = Literal["frequency", "clustering"]
 
@@ -91,6 +93,8 @@ def count_words(sequences: Iterable[IntArray], size: int) -> IntArray:
 
 def count_bigrams(sequences: Iterable[IntArray], size: int) -> sparse.csr_matrix:
     """(V, V) how often the word of a row follows the word of a column; each sequence follows ``<s>``."""
+    from scipy import sparse
+
     texts = [np.zeros(0, dtype=np.int64), *sequences]
     words = np.concatenate(texts)
     before = np.concatenate([np.concatenate([[START_ID], text[:-1]])[: len(text)] for text in texts])
@@ -158,6 +162,8 @@ def assign_by_clustering(
     :param rounds: passes over the vocabulary at most; it ends when a pass moves fewer than one word in a
         thousand.
     """
+    from scipy import sparse
+
     from entitynlm.model.encoding.class_clustering import exchange  # compiles; most users never need it
 
     matrix = sparse.csr_matrix(bigrams)
