@@ -160,3 +160,41 @@ def documents(
 def sorted_clusters(document: Document) -> list[tuple[Span, ...]]:
     """The clusters without regard to names and order, for comparing across formats that rename entities."""
     return sorted(document.clusters)
+
+
+@st.composite
+def damaged(draw: DrawFn, sample: bytes) -> bytes:
+    """A valid file with pieces taken out, doubled, moved, overwritten."""
+    data = bytearray(sample)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data)))
+        size = draw(st.sampled_from((1, 1, 2, 5, 40)))
+        piece = bytes(data[at : at + size])
+        junk = st.sampled_from(
+            (
+                b"",
+                b"\t",
+                b"\n",
+                b"\n\n",
+                b"(",
+                b")",
+                b"|",
+                b"\0",
+                b"\xff",
+                b"9" * 30,
+                b"-1",
+                b'"',
+                b"]",
+                b"<",
+                b"&",
+                b" ",
+            )
+        )
+        change = draw(st.sampled_from(("drop", "double", "replace", "insert", "cut")))
+        if change == "cut":
+            del data[at:]
+        elif change == "insert":
+            data[at:at] = draw(junk)
+        else:
+            data[at : at + size] = {"drop": b"", "double": piece * 2, "replace": draw(junk)}[change]
+    return bytes(data)

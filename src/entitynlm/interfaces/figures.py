@@ -38,11 +38,14 @@ def start_figure(width: float = 7.0, height: float = 4.0, panels: int = 1) -> tu
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a figure in the format that its file's ending names, and close it."""
+    """Write a figure in the format that its file's ending names, and close it; without a date, so that a figure has one file."""
     path = check_figure(Path(path))
+    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
+    matplotlib = require("matplotlib", extra="plot", purpose="drawing figures")
     with warnings.catch_warnings(), write_atomically(path, "wb") as stream:
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box is drawn for an emoji, say
-        figure.savefig(stream, format=path.suffix[1:], dpi=160)
+        with matplotlib.rc_context({"svg.hashsalt": "entitynlm"}):
+            figure.savefig(stream, format=path.suffix[1:], dpi=160, metadata=undated)
     require("matplotlib.pyplot", extra="plot", purpose="drawing figures").close(figure)
 
 

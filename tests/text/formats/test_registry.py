@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError, EntityNLMError
-from entitynlm.text.document import Document, Mention
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import (
     FORMATS,
     get_format,
@@ -23,77 +22,10 @@ from entitynlm.text.formats.registry import (
     recognise_format,
     write_documents,
 )
-from support.strategies import documents, sorted_clusters
+from support.format_samples import SAMPLES, STORY, exhaust
+from support.strategies import damaged, documents, sorted_clusters
 
-pytest.importorskip("spacy")
-pytest.importorskip("nupunkt")
-pyarrow = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
-
-STORY = Document(
-    "tale",
-    ("Old", "Marta", "fed", "her", "dog", ".", "It", "slept", ",", "she", "said", "."),
-    ((0, 6), (6, 12)),
-    (
-        Mention(0, 2, "1", head=1),
-        Mention(3, 4, "1"),
-        Mention(3, 5, "2"),
-        Mention(6, 7, "2"),
-        Mention(9, 10, "1", attributes=(("infstat", "giv"),)),
-    ),
-    {"1": "person"},
-    text="Old Marta fed her dog. It slept, she said.",
-    offsets=(
-        (0, 3),
-        (4, 9),
-        (10, 13),
-        (14, 17),
-        (18, 21),
-        (21, 22),
-        (23, 25),
-        (26, 31),
-        (31, 32),
-        (33, 36),
-        (37, 41),
-        (41, 42),
-    ),
-    columns={"pos": ("JJ", "NNP", "VBD", "PRP$", "NN", ".", "PRP", "VBD", ",", "PRP", "VBD", ".")},
-    heads=(1, 2, -1, 4, 2, 2, 7, 10, 10, 10, -1, 10),
-)
 WRITABLE = [name for name, form in FORMATS.items() if form.writable]
-E2E = {
-    "sentences": [["Ann", "met", "Bo"], ["He", "left"]],
-    "clusters": [[[2, 2], [3, 3]]],
-    "speakers": [["A"] * 3, ["B"] * 2],
-}
-READ_ONLY = {
-    "inscript": b"#id=1\n#text=I slept .\n1-1\tI\t1-2_nsubj\tsleep\tPRP\tP1_sleeper\n1-2\tslept\tO\tO\tVBD\tO\n"
-    b"1-3\t.\tO\tO\t.\tO\n\n",
-    "inscript-xml": b'<?xml version="1.0"?>\n<story><text><content>I slept .</content></text><annotations><participants>'
-    b'<label id="a" from="1-1" to="1-2" name="ScrPart_x" text="I"/></participants><chains><chain elements="a"/></chains>'
-    b"</annotations></story>",
-    "text": "# Old *Marta*\n\n“Sleep!” she said to [Bo](x.y) & <b>Dr. Ode</b>.\n\n- one\n- two\n".encode(),
-}
-
-
-def make_sample(name: str) -> bytes:
-    """A small valid file of a format."""
-    if name == "parquet":
-        sink = io.BytesIO()
-        table = pyarrow.table({"id": ["a", "b"], "text": ["Old Marta fed her dog.", "It slept, she said."]})
-        parquet.write_table(table, sink)
-        return sink.getvalue()
-    if name in READ_ONLY:
-        return READ_ONLY[name]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tale"
-        write_documents([STORY, STORY.with_clusters([[(0, 1)]])], path, name)
-        return path.read_bytes() if path.is_file() else (path / "tale.ann").read_bytes()
-
-
-SAMPLES = {name: make_sample(name) for name in FORMATS}
-SAMPLES["e2e"] = json.dumps(E2E).encode() + b"\n"
-SAMPLES["fastcoref"] = json.dumps({"text": "Ann left. She ran.", "clusters": [[[0, 3], [10, 13]]]}).encode()
 
 
 @pytest.fixture(scope="module")
@@ -258,19 +190,6 @@ def test_clusters_survive_a_chain_of_conversions(document: Document) -> None:
 # -- fuzzing: documents or a readable error, never anything else -------------------------------------------
 
 
-def exhaust(path: Path, format: str | None) -> None:
-    """Read a file to its end; what comes out must be fit to be written."""
-    written = path.with_name("again.jsonl")
-    try:
-        found = list(read_documents(path, format))
-    except EntityNLMError as error:
-        assert path.name.split(".")[0] in str(error)
-        assert "Traceback" not in str(error)
-        return
-    write_documents(found, written, "jsonl")
-    assert list(read_documents(written, "jsonl")) == found
-
-
 @pytest.mark.parametrize("format", [None, *FORMATS])
 @settings(max_examples=40)
 @given(data=st.binary(max_size=200))
@@ -290,44 +209,6 @@ def test_any_text(format: str | None, folder: Path, data: str) -> None:
     path = folder / "fuzzed.ann"
     path.write_bytes(data.encode("utf-8", "surrogatepass"))
     exhaust(path, format)
-
-
-@st.composite
-def damaged(draw: st.DrawFn, sample: bytes) -> bytes:
-    """A valid file with pieces taken out, doubled, moved, overwritten."""
-    data = bytearray(sample)
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(data)))
-        size = draw(st.sampled_from((1, 1, 2, 5, 40)))
-        piece = bytes(data[at : at + size])
-        junk = st.sampled_from(
-            (
-                b"",
-                b"\t",
-                b"\n",
-                b"\n\n",
-                b"(",
-                b")",
-                b"|",
-                b"\0",
-                b"\xff",
-                b"9" * 30,
-                b"-1",
-                b'"',
-                b"]",
-                b"<",
-                b"&",
-                b" ",
-            )
-        )
-        change = draw(st.sampled_from(("drop", "double", "replace", "insert", "cut")))
-        if change == "cut":
-            del data[at:]
-        elif change == "insert":
-            data[at:at] = draw(junk)
-        else:
-            data[at : at + size] = {"drop": b"", "double": piece * 2, "replace": draw(junk)}[change]
-    return bytes(data)
 
 
 @pytest.mark.parametrize("name", SAMPLES)

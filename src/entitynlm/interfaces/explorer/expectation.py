@@ -104,7 +104,7 @@ class Reader:
         found.starts += float(probs.sum())
         likely = np.argsort(-probs, kind="stable")[:SHOWN_REFERENTS]
         lengths = np.exp(expectation.log_lengths(likely))
-        found.lengths[: lengths.shape[1]] += self._bin(probs[likely] @ lengths)
+        found.lengths += self._bin(probs[likely] @ lengths)
         means = lengths @ np.arange(1, lengths.shape[1] + 1)
         for number, prob in enumerate(probs.tolist()):
             start = firsts[number] if number < expectation.known else None
