@@ -60,6 +60,34 @@ def test_dash_dialogue_leaves_out_who_speaks() -> None:
     assert quote(text) == said
 
 
+def test_dash_dialogue_in_sentences_without_lines() -> None:
+    """As in corpora that have lost their lines: what is said goes on after "he said", and ends where somebody tells."""
+    text = (
+        "— Back to the mill !| he said .| The wheel is broken .| Nora 's eyes followed him .|— Is it ? asked Ida .|"
+        "He shut the door and cried : — Look at it !| A broken wheel .| She swept the floor .|— I do , said Ida ."
+    )
+    sentences, tokens = [], []
+    for part in text.split("|"):
+        sentences.append((len(tokens), len(tokens) + len(part.split())))
+        tokens += part.split()
+    document = Document("x", tuple(tokens), tuple(sentences))
+    assert [" ".join(tokens[a:b]) for a, b in find_quotations(document)] == [
+        "— Back to the mill !",
+        "The wheel is broken .",
+        "— Is it ?",
+        "— Look at it ! A broken wheel .",
+        "— I do ,",
+    ]
+
+
+def test_a_few_marks_do_not_hide_dash_dialogue() -> None:
+    text = (
+        "— Where were you? he asked.\n\nThe sign said: “Closed.”\n\n— At the mill, Ida said.\n\n"
+        "— And the boy? he asked."
+    )
+    assert quote(text) == ["— Where were you?", "“Closed.”", "— At the mill,", "— And the boy?"]
+
+
 def test_a_dash_at_a_line_s_start_is_not_always_dialogue() -> None:
     assert quote("— One thing.\n\n— Another thing.\n\n— A third thing.") == []
 

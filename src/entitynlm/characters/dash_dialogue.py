@@ -3,18 +3,16 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from entitynlm.characters.actions import PAST
 from entitynlm.characters.quotation_marks import DASHES, ENDS, STOPS
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import PRONOUNS, QUOTATION_VERBS
+from entitynlm.text.english import DETERMINERS, PRONOUNS, QUOTATION_VERBS
 
 FEWEST = 3
 """Lines with a verb of speech that must begin with a dash before dashes are taken for dialogue."""
-SPOKEN = frozenset(
-    "i you me my your we us our is are 's ’s 'm ’m 're ’re 'll ’ll 've ’ve do does has have".split()
-)
-PAST = frozenset(
-    "was were had came went took stood looked turned sat ran gave made held threw brought".split()
-)
+SPOKEN = frozenset("i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have".split())
+CLITICS = frozenset(("'s", "’s"))
+"""After a pronoun, "is"; after a name, a possessive."""
 SUBJECT = 4
 """Tokens of a speaker's name."""
 
@@ -31,9 +29,10 @@ def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[S
         starts = sorted({*starts, *after_colon})
     ends = dict(zip(starts, (*starts[1:], len(tokens)), strict=True))
     lines = [start for start in starts if tokens[start] in DASHES and tokens[start] != "-"]
-    tagged = sum(
-        any(word.lower() in QUOTATION_VERBS for word in tokens[start : ends[start]]) for start in lines
-    )
+    tagged = 0
+    for start in lines:
+        end = ends[start] if known else ends.get(ends[start], ends[start])  # "Where? | he asked."
+        tagged += any(word.lower() in QUOTATION_VERBS for word in tokens[start:end])
     if tagged < FEWEST:
         return
     following = dict(pairwise(lines))
@@ -48,7 +47,11 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
     for first, last in document.sentences[sentence + 1 :]:
         if first >= limit:
             break
-        words = document.tokens[first:last]
+        words = document.tokens[first : min(last, limit)]
+        if words[-1] != ":" and _is_tag(
+            document.tokens, first, last
+        ):  # "Where? he asked." may go on with what he asks
+            continue
         if words[0] in DASHES or _narrates(words):
             return first
     return limit
@@ -56,11 +59,16 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
 
 def _narrates(words: Sequence[str]) -> bool:
     """Whether a sentence tells and does not speak: in the past, of other people."""
-    lowered = {word.lower() for word in words}
-    return not lowered & SPOKEN and words[-1] not in ("?", "!") and any(map(_is_past, lowered))
+    lowered = [word.lower() for word in words]
+    pairs = list(pairwise(["", *lowered]))
+    spoken = any(word in SPOKEN or (word in CLITICS and before in PRONOUNS) for before, word in pairs)
+    past = any(_is_past(word) and before not in DETERMINERS for before, word in pairs)
+    return not spoken and words[-1] not in ("?", "!") and past
 
 
 def _is_past(word: str) -> bool:
+    if word.endswith("s") and word != "was":  # "comes" is listed beside "came"
+        return False
     return word in PAST or word in QUOTATION_VERBS or (word.endswith("ed") and len(word) > 4)
 
 

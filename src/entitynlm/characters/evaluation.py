@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from entitynlm.characters.quotations import find_quotations, strip_marks
+from entitynlm.characters.quotations import find_quotations
 from entitynlm.characters.speaker_features import Dialogue
 from entitynlm.characters.speakers import find_speakers
 from entitynlm.text.document import Document, Span
@@ -14,7 +14,7 @@ from entitynlm.text.english import PRONOUNS
 
 @dataclass(frozen=True)
 class QuotationScores:
-    """Counts over documents; a quotation is found if its words are, marks aside."""
+    """Counts over documents; a quotation is found if its words are, marks and punctuation at its ends aside."""
 
     annotated: int = 0
     found: int = 0
@@ -61,9 +61,9 @@ def score_document(document: Document, entities: Document | None = None) -> Quot
     Where entities are a system's, its speaker is right if most of its mentions that are annotated are the annotated speaker's.
     """
     known = entities or document
-    gold = {strip_marks(document, q.span): q.speaker for q in document.quotations}
+    gold = {strip_punctuation(document, q.span): q.speaker for q in document.quotations}
     spans = find_quotations(document)
-    found = {strip_marks(document, span): number for number, span in enumerate(spans)}
+    found = {strip_punctuation(document, span): number for number, span in enumerate(spans)}
     given = [quotation.span for quotation in document.quotations]
     same = _map_entities(known, document)
     speakers, nearest = find_speakers(known, spans), find_nearest_names(known, spans)
@@ -77,6 +77,16 @@ def score_document(document: Document, entities: Document | None = None) -> Quot
         baseline=sum(same.get(nearest[number]) == speaker for speaker, number in pairs),
         speakers_given=sum(same.get(who) == speaker for who, speaker in told),
     )
+
+
+def strip_punctuation(document: Document, span: Span) -> Span:
+    """The span from its first word to its last: annotators differ about the dash before and the full stop after what is said."""
+    start, end = span
+    while start < end - 1 and not any(map(str.isalnum, document.tokens[start])):
+        start += 1
+    while end > start + 1 and not any(map(str.isalnum, document.tokens[end - 1])):
+        end -= 1
+    return start, end
 
 
 def score_documents(documents: Iterable[Document]) -> QuotationScores:

@@ -29,7 +29,11 @@ def find_quotations(document: Document) -> list[Span]:
     for span in spans:
         if _is_speech(document, span, found[-1] if found else None):
             found.append(span)
-    return found or list(find_dash_dialogue(document, borders))
+    after_dashes = list(find_dash_dialogue(document, borders))
+    if len(after_dashes) <= len(found):
+        return found
+    spoken = {token for start, end in after_dashes for token in range(start, end)}
+    return sorted([*after_dashes, *(span for span in found if not spoken.intersection(range(*span)))])
 
 
 def strip_marks(document: Document, span: Span) -> Span:
