@@ -89,8 +89,13 @@ class BatchOptions:
             report_start(shards, pending, len(records), changed, terminal)
             if pending:
                 worker = Worker(task, folder.path, format)
-                for record in self._work(worker, pending, terminal):
-                    records[record.name] = record
+                try:
+                    for record in self._work(worker, pending, terminal):
+                        records[record.name] = record
+                except KeyboardInterrupt:
+                    told = f"interrupted: {count(records, 'shard')} are done and kept; the same command goes on from there"
+                    terminal.remark(told, markup=False)
+                    raise
             done = [records[shard.name] for shard in shards]
             folder.finish(job, done)
         names = {shard.name for shard in pending}
