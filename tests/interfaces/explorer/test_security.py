@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
@@ -59,6 +60,13 @@ def test_a_large_body_is_refused(client: Any) -> None:
         assert answer.status_code == 413
     finally:
         guard.most_bytes = old
+
+
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any) -> None:
+    bomb = gzip.compress(b"word " * 6_000_000)
+    answer = client.http.post("/api/files?name=a.txt.gz", content=bomb)
+    assert len(bomb) < 100_000 and answer.status_code == 422
+    assert answer.json()["error"] == "a.txt.gz: it has more than 20 MB when it is unpacked"
 
 
 def test_errors_are_json(client: Any, story: str) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from entitynlm.errors import DataError
+from entitynlm.interfaces.explorer.security import MOST_BYTES
 from entitynlm.interfaces.row_files import write_rows
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity
@@ -41,7 +45,19 @@ def store_upload(name: str, content: bytes) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / safe[-80:]
         path.write_bytes(content)
+        if path.suffix == ".gz":
+            _check_unpacked(path, name)
         yield path
+
+
+def _check_unpacked(path: Path, name: str) -> None:
+    """A few bytes can hold a text that fills all memory; what else is wrong with the file is told by whoever reads it."""
+    size = 0
+    with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(path) as packed:
+        while size <= MOST_BYTES and (block := packed.read(1 << 16)):
+            size += len(block)
+    if size > MOST_BYTES:
+        raise DataError(f"it has more than {MOST_BYTES >> 20} MB when it is unpacked", path=name)
 
 
 def read_one(path: Path, name: str, format: str | None = None, wanted: str | None = None) -> Found:
