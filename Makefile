@@ -6,7 +6,7 @@ EXTRAS := spacy,ngram,glove,plot,parquet,web,scale,pretrained,lora,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check format bench kenlm model model-pretrained clean
+.PHONY: help setup demo test test-slow fuzz audit check format bench kenlm model model-pretrained clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,17 @@ test: setup ## the whole test suite (tests of the real corpora run where ../shar
 
 test-slow: setup ## also the tests marked slow
 	$(BIN)/python -m pytest -n 2 -m ''
+
+INPUTS ?= 1000000
+fuzz: setup ## a million inputs for every reader, model folders and the explorer (nightly; INPUTS=10000 for less; Linux)
+	@echo "── fuzz: $(INPUTS) inputs; what is found is kept in build/fuzz"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]' --no-build-isolation
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/fuzz.py --inputs $(INPUTS) --out build/fuzz
+
+audit: setup ## look for known vulnerabilities of what is installed (needs PyPI; fails where that can't be asked)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip-audit
+	@mkdir -p build && $(BIN)/python -m pip freeze --exclude-editable | grep -v ' @ ' | sed 's/+[a-z0-9.]*$$//' > build/installed.txt
+	$(BIN)/python -m pip_audit --strict --no-deps --disable-pip --requirement build/installed.txt
 
 check: setup ## ruff (format and lint) and mypy
 	@echo "── check: ruff format, ruff lint, mypy"
