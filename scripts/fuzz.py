@@ -50,7 +50,7 @@ def fuzz(name: str, inputs: int, seed: int, folder: Path) -> None:
         (corpus / str(number)).write_bytes(data)
         target.try_input(data)  # what is imported and compiled at first is not counted as time of an input
     found: dict[str, str] = {}
-    count, started = 0, time.monotonic()
+    count, started = 0, time.process_time()
 
     def try_one(data: bytes) -> None:
         nonlocal count
@@ -65,7 +65,7 @@ def fuzz(name: str, inputs: int, seed: int, folder: Path) -> None:
                 (folder / found[where]).write_bytes(data)
                 print(f"   {name}: {where} ({error!s:.120}): {folder / found[where]}", flush=True)
         if count % 1000 == 0 or count >= inputs:
-            figures = {"inputs": count, "seconds": round(time.monotonic() - started, 1), "findings": found}
+            figures = {"inputs": count, "seconds": round(time.process_time() - started, 1), "findings": found}
             (folder / "figures.json").write_text(json.dumps(figures))
 
     arguments = [
@@ -117,10 +117,8 @@ def main() -> int:
         ]
         bad += len(figures["findings"]) + len(stopped) + bool(done.returncode)
         total += figures["inputs"]
-        print(
-            f"{target.name:28} {figures['inputs']:>9,} inputs {figures['seconds']:>8,.0f} s  {len(figures['findings'])} findings",
-            flush=True,
-        )
+        numbers = f"{figures['inputs']:>9,} inputs {figures['seconds']:>8,.0f} CPU-s"
+        print(f"{target.name:28} {numbers}  {len(figures['findings'])} findings", flush=True)
         if stopped or done.returncode:
             print(f"   stopped: {', '.join(stopped) or done.stderr[-400:]}", flush=True)
     print(f"{total:,} inputs, {bad} findings")
