@@ -57,9 +57,22 @@ def test_a_state_expects_what_the_slow_twin_and_the_batch_score(
         batch = score_documents(network, [document], noise=FixedNoise()) if len(document) else None
     for name in "relx":
         expected = np.array([float(getattr(score, name)) for score in twin])
-        np.testing.assert_allclose(found[name], expected, atol=1e-8)
+        np.testing.assert_allclose(found[name], expected, atol=1e-10)
         if batch is not None:
-            np.testing.assert_allclose(found[name], getattr(batch, name).numpy(), atol=1e-8)
+            np.testing.assert_allclose(found[name], getattr(batch, name).numpy(), atol=1e-10)
+
+
+@pytest.mark.parametrize("positions", [0, 2])
+def test_a_third_of_the_copy_candidates_is_a_third(positions: int) -> None:
+    """1 / 3 is no number of single precision: page, batch and slow twin agree to 1e-10 where words are copied."""
+    network = make_network(copying=True, mention_positions=positions)
+    x, one = [4, 1, 5, 1, 6, 1, 4], [1, 0, 1, 0, 1, 0, 1]
+    document = make_text(x, one, one, [1] * 7)
+    with torch.no_grad():
+        expected = np.array([float(score.x) for score in SlowTwin(network, FixedNoise()).score(document)])
+        batch = score_documents(network, [document], noise=FixedNoise()).x.numpy()
+    np.testing.assert_allclose(batch, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(score_by_state(network, document)["x"], expected, rtol=0, atol=1e-10)
 
 
 def make_text(x: list[int], r: list[int], e: list[int], l: list[int]) -> EncodedDocument:
