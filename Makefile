@@ -62,10 +62,12 @@ kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, c
 
 RUN ?= runs/entitynlm-en
 CONFIG ?= configs/entitynlm-en.toml
+# After the plain text the model without entities reads the annotated documents as P does, so that the two differ by entities.
+AS_P := dropout=0.3 learning_rate=0.001 batch_size=8 window=140 epochs=5 patience=5 weight_decay=0.00001 documents_per_epoch=0 freeze_embeddings=true
 model: setup ## train the packaged model from the corpora in DATA (some hours on two cores; continues where it stopped)
 	$(BIN)/python scripts/shipped_corpora.py --data $(DATA) --out $(RUN)
 	$(BIN)/entitynlm train $(RUN)/plain --config $(CONFIG) --out $(RUN)/words --rnnlm-only --resume
-	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --lookahead --resume
+	$(BIN)/entitynlm train $(RUN)/annotated --config $(CONFIG) --out $(RUN)/model --start-from $(RUN)/words --lookahead --rnnlm $(AS_P:%=--set rnnlm.%) --resume
 	$(BIN)/entitynlm train-components $(RUN)/annotated --model $(RUN)/model --out $(RUN)/finished --plain-text $(RUN)/plain --compact
 	rm -rf src/entitynlm/models/entitynlm-en && cp -r $(RUN)/finished src/entitynlm/models/entitynlm-en
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from entitynlm.inference import weights as weighing
 from entitynlm.inference.weights import effective_sample_size, log_mean_exp, log_sum_exp, normalise
 
 moderate = arrays(np.float64, st.integers(1, 30), elements=st.floats(-30, 30))
@@ -52,3 +53,26 @@ def test_axes() -> None:
     table = np.random.default_rng(0).normal(size=(3, 5))
     np.testing.assert_allclose(log_mean_exp(table, axis=0), [log_mean_exp(column) for column in table.T])
     np.testing.assert_allclose(effective_sample_size(table), [effective_sample_size(row) for row in table])
+
+
+@given(st.data())
+def test_offspring_of_particles_that_stand_for_several(data: st.DataObject) -> None:
+    """Counted at once as by resampling each of them, island by island; the others stay as they are."""
+    size, count = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 30))
+    rng = np.random.default_rng(data.draw(st.integers(0, 999)))
+    log_weights, copies = rng.normal(0, 3, 2 * size), rng.integers(1, 6, 2 * size)
+    log_weights[0] = -np.inf if size > 1 and rng.random() < 0.3 else log_weights[0]
+    island, points = np.arange(2 * size) % 2, rng.random(2)
+    given_weights = log_weights.copy()
+    parents, offspring, after, log_means = weighing.resample_islands(
+        log_weights, copies, island, np.array([True, False]), points, count
+    )
+    np.testing.assert_array_equal(log_weights, given_weights)
+    first, second = log_weights[::2] + np.log(copies[::2]), island[parents] == 1
+    expected = weighing.resample(weighing.normalise(first), points[0], count)
+    found = np.repeat(parents[~second], offspring[~second])
+    assert found.tolist() == (2 * expected).tolist() and not after[~second].any()
+    assert log_means[0] == pytest.approx(float(weighing.log_sum_exp(first)) - np.log(count))
+    assert log_means[1] == 0 and parents[second].tolist() == list(range(1, 2 * size, 2))
+    np.testing.assert_array_equal(offspring[second], copies[1::2])
+    np.testing.assert_array_equal(after[second], log_weights[1::2])

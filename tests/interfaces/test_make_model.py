@@ -87,13 +87,16 @@ def test_the_commands_of_make_model_make_a_model_that_annotates(
     config = tmp_path / "tiny.toml"
     config.write_text(TINY)
     stories = write_corpora(tmp_path)
-    commands = list_commands("model", {"$(RUN)": tmp_path, "$(CONFIG)": config})
+    further = "--set rnnlm.epochs=2 --set rnnlm.freeze_embeddings=true"
+    values = {"$(RUN)": tmp_path, "$(CONFIG)": config, "$(AS_P:%=--set rnnlm.%)": further}
+    commands = list_commands("model", values)
     assert [command[0] for command in commands] == ["train", "train", "train-components"]
     for command in commands:
         call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
     check_files(tmp_path / "finished")
     pretrained = load_pretrained(tmp_path / "finished")
     assert set(pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+    assert pretrained.notes["training"]["rnnlm"]["training"]["epochs"] == 2  # it read what P read
     found = {
         name for name, component in COMPONENTS.items() if pretrained.get_component(component) is not None
     }

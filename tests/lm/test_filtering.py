@@ -20,7 +20,7 @@ from entitynlm.lm.filtering import BelievingFilter
 from entitynlm.lm.surprisal import TokenRow, measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.encoding.tokenizer import EncodedWords
-from entitynlm.model.pretrained import Pretrained
+from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob
 from support.small_bundles import cut_document, make_bundle
@@ -31,6 +31,11 @@ WORDS = ("Ann", "saw", "Bo", "She", "He", "it", "ran", "Zeb", ".")
 @cache
 def load_bundle(**options: Any) -> Pretrained:
     return make_bundle(std=0.8, **options)[0]
+
+
+@cache
+def load_packaged() -> Pretrained:
+    return load_pretrained("entitynlm-en")
 
 
 def make_text(words: Sequence[str]) -> Document:
@@ -62,6 +67,17 @@ def test_the_table_of_a_beginning_is_the_beginning_of_the_table(
     assert print_rows(start.mentions) == print_rows(whole.mentions)[: len(start.mentions)]
     later = whole.mentions[len(start.mentions) :]
     assert all((row.sentence_id, row.first_token_id) > locate(start.tokens[-1]) for row in later)
+
+
+@pytest.mark.parametrize("cut", [1, 6, 31, 42])
+def test_the_packaged_model_is_exact_to_the_last_byte_too(cut: int) -> None:
+    """In single precision and with matrices of some size, where products of other shapes have other last digits."""
+    words = (
+        "Anna met Bob at the door . She thanked him for the book . He asked her aunt about it . " * 3
+    ).split()
+    whole, start = (print_rows(measure_surprisal(load_packaged(), make_text(part), samples=6, repeats=2).tokens)
+                    for part in (words, words[:cut]))  # fmt: skip
+    assert start == whole[:cut]
 
 
 def locate(row: TokenRow) -> tuple[int, int]:

@@ -248,21 +248,16 @@ class ParticleFilter:
         low = sizes < self.filter_config.threshold * self.count
         if not (resampling and low.any()):
             return None
-        families = [np.flatnonzero(self.island == r) for r in range(self.islands)]
-        kept = [(family, self.copies[family], self.log_weights[family]) for family in families]
-        for r in np.flatnonzero(low).tolist():
-            family = families[r]
-            shares = weights.normalise(self.log_weights[family] + np.log(self.copies[family]))
-            self.log_evidence[r] += self._log_mean(r)
-            point = self._for_parents.random() if points is None else points[r]
-            parents, copies = (
-                family[weights.resample(shares, point, self.count)],
-                np.ones(self.count, dtype=int),
+        if points is not None:
+            everybody, self.copies, self.log_weights, log_means = weights.resample_islands(
+                self.log_weights, self.copies, self.island, low, points, self.count
             )
-            if self.collapse:
-                parents, copies = np.unique(parents, return_counts=True)
-            kept[r] = parents, copies, np.zeros(len(parents))
-        everybody, self.copies, self.log_weights = map(np.concatenate, zip(*kept, strict=True))
+            self.log_evidence += log_means
+        else:  # one island, and particles that are one each
+            self.log_evidence[0] += self._log_mean()
+            shares = weights.normalise(self.log_weights)
+            everybody = weights.resample(shares, self._for_parents.random(), self.count)
+            self.log_weights = np.zeros(self.count)
         self._population.copy(everybody, self.copies)
         self.parts, self.log_q = self.parts[:, everybody], self.log_q[everybody]
         self.island = self.island[everybody]

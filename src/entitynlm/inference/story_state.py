@@ -152,7 +152,9 @@ class StoryState:
         share, candidates = self.expect_copy(h)
         if not candidates:
             return log_probs
-        copies = torch.bincount(torch.tensor(candidates, device=h.device), minlength=len(log_probs)).to(log_probs)
+        copies = torch.bincount(torch.tensor(candidates, device=h.device), minlength=len(log_probs)).to(
+            log_probs
+        )
         return torch.log((1 - share) * log_probs.exp() + share * copies / len(candidates))
 
     @torch.no_grad()

@@ -80,6 +80,47 @@ def accumulate_weights(log_weights, log_factors, copies, island, islands):  # ty
     return means
 
 
+@njit(nogil=True)
+def draw_offspring(log_weights, copies, uniform, count):  # type: ignore[no-untyped-def]
+    """(n,) how many of ``count`` new particles descend from each that stands for so many ``copies``, and log Σ copies · w.
+
+    The same as :func:`resample`, for the many small populations of surprisal.
+    """
+    highest = log_weights.max()
+    weights = copies * np.exp(log_weights - highest)
+    heights = np.cumsum(weights)
+    offspring, last = np.zeros_like(copies), len(weights) - 1
+    while weights[last] == 0:
+        last -= 1
+    i = 0
+    for j in range(count):
+        while i < last and heights[i] / heights[-1] <= (j + uniform) / count:
+            i += 1
+        offspring[i] += 1
+    return offspring, highest + np.log(heights[-1])
+
+
+@njit(nogil=True)
+def resample_islands(log_weights, copies, island, low, points, count):  # type: ignore[no-untyped-def]
+    """Resample the islands that are ``low``: parents, how many each of them becomes, their log-weights, and (islands,) the mean
+    weight, as a logarithm, that is a factor of an island's evidence from now on. Other islands stay as they are.
+    """
+    parents, offspring, after = np.empty_like(island), np.empty_like(copies), np.empty_like(log_weights)
+    log_means, found = np.zeros(len(low)), 0
+    for r in range(len(low)):
+        family = np.flatnonzero(island == r)
+        children = copies[family]
+        if low[r]:
+            children, log_total = draw_offspring(log_weights[family], copies[family], points[r], count)
+            log_means[r] = log_total - np.log(count)
+        for place in range(len(family)):
+            if children[place] > 0:
+                parents[found], offspring[found] = family[place], children[place]
+                after[found] = 0.0 if low[r] else log_weights[family[place]]
+                found += 1
+    return parents[:found], offspring[:found], after[:found], log_means
+
+
 def resample(weights: FloatArray, uniform: float, count: int) -> npt.NDArray[np.int64]:
     """(count,) the parent of each new particle, in ascending order, by systematic resampling of weights that sum to one.
 

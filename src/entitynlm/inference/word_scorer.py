@@ -112,9 +112,13 @@ def _number_pairs(  # type: ignore[no-untyped-def]
 
 
 @torch.no_grad()
-def score_states(backbone: Backbone, states: Tensor, x: np.ndarray) -> FloatArray:
-    """(T,) log-probabilities of words in states (T, D) without an entity; a word's last digit does not depend on the others."""
-    factors = backbone.class_factors()
+def score_states(
+    backbone: Backbone, states: Tensor, x: np.ndarray, factors: tuple[ClassSoftmax, Tensor] | None
+) -> FloatArray:
+    """(T,) log-probabilities of words in states (T, D) without an entity; a word's last digit does not depend on the others.
+
+    :param factors: the backbone's ``class_factors``, which are put together once for all the parts of a text.
+    """
     if factors is None or states.device.type != "cpu":
         return backbone.log_prob(states, torch.from_numpy(x).to(states.device)).double().cpu().numpy()
     softmax, weight = factors
@@ -194,7 +198,8 @@ class WordScorer:
         scores = self._score_pairs(states, tables, segment, seen)
         if len(self._copy_weight):  # as EntityNetwork.mix_copies does
             contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
-            logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)
+            # Word by word: the last digit of a product of matrices depends on how many rows they have.
+            logits = np.array([h @ self._copy_weight for h in contexts], dtype=np.float64)  # (S, 2)
             _mix_copies(
                 *get_copy_memory(states.rows), pairs.words, pairs.places, pairs.contexts, pairs.rows,
                 segment.x, segment.before, segment.position, logits, self._copy_bias, np.array(COPY_EDGES), scores,

@@ -129,7 +129,7 @@ class EntityNLM:
         text: str | Document,
         *,
         mentions: Literal["auto", "given", "sampled"] = "auto",
-        samples: int = 32,
+        samples: int = 24,
         repeats: int = 4,
         base: float = 2.0,
         hindsight: bool = False,

@@ -36,12 +36,12 @@ def score_words_steadily(network: LanguageModel, document: EncodedDocument) -> n
     if network.config.restart_sentences or document.pieces is not None:
         return score_words(network, document)
     network.eval()
-    carry = None
+    carry, factors = None, network.backbone.class_factors()
     found = [np.zeros(0)]
     for start, stop, full in cut_steadily(len(document)):
         words = fill_up(document.words[start:stop], full - start)
         reading = network.backbone.read([words], carry)
         carry = reading.carry
         states = network.backbone.output_states(reading.table[torch.from_numpy(reading.before[0])])
-        found.append(score_states(network.backbone, states, words.x)[: stop - start])
+        found.append(score_states(network.backbone, states, words.x, factors)[: stop - start])
     return np.concatenate(found)

@@ -89,11 +89,13 @@ def spell_unknown_words(vocabulary: Vocabulary, words: Sequence[str]) -> FloatAr
     """(T,) log p(word | unknown, the unknown words before it) of a text's words, in nats; nan where a word is known."""
     found = np.full(len(words), math.nan)
     counts: Counter[str] = Counter()
-    for place, word in enumerate(words):
-        if not vocabulary.is_unknown(word):
-            continue
-        spelled = math.exp(SpellingModel.of_vocabulary(vocabulary).log_prob(unescape(word)))
-        again = max(counts[word] - DISCOUNT, 0.0) + (CONCENTRATION + DISCOUNT * len(+counts)) * spelled
-        found[place] = math.log(max(again, 1e-300)) - math.log(counts.total() + CONCENTRATION)
+    unknown = [place for place, word in enumerate(words) if vocabulary.is_unknown(word)]
+    spelling = SpellingModel.of_vocabulary(vocabulary) if unknown else None
+    for before, place in enumerate(unknown):
+        assert spelling is not None
+        word = words[place]
+        spelled = math.exp(spelling.log_prob(unescape(word)))
+        again = max(counts[word] - DISCOUNT, 0.0) + (CONCENTRATION + DISCOUNT * len(counts)) * spelled
+        found[place] = math.log(max(again, 1e-300)) - math.log(before + CONCENTRATION)
         counts[word] += 1
     return found

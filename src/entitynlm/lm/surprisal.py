@@ -32,7 +32,7 @@ from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
 
-SAMPLES = 32
+SAMPLES = 24
 REPEATS = 4
 
 

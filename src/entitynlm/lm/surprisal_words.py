@@ -30,9 +30,9 @@ from entitynlm.progress import SILENT, Progress
 
 Source = Literal["rnnlm", "language model", "entities at zero"]
 
-PRIOR_SHARE = (
-    0.6  # of P in what particles are drawn from: at equal errors, 36 particles do the work of 50 with 0.8
-)
+# docs/decisions/081-surprisal.md has errors and costs of other values
+PRIOR_SHARE = 0.5  # of P in what particles are drawn from
+RESAMPLE_BELOW = 0.9  # of the particles: equal ones cost nothing, so resample whenever the weights differ
 
 CHAIN_CHUNK = 512  # words; each is asked for at every place that a mention may put it in
 
@@ -55,7 +55,7 @@ def estimate_words(
     document: EncodedDocument,
     readings: SteadyReadings | None = None,
     *,
-    particles: int = 32,
+    particles: int = 24,
     repeats: int = 4,
     seed: int = 0,
     progress: Progress = SILENT,
@@ -69,6 +69,7 @@ def estimate_words(
         "particles": particles,
         "seed": seed,
         "prior_share": PRIOR_SHARE,
+        "resample_threshold": RESAMPLE_BELOW,
         "by_seed_alone": True,
     }
     (filter_,) = make_filters(

@@ -35,7 +35,7 @@ class SurprisalOptions:
     """How surprisal is measured."""
 
     mentions: options.Mentions = "auto"
-    samples: options.Samples = 32
+    samples: options.Samples = 24
     repeats: options.Count = 4
     base: Literal["2", "bits", "e", "nats", "10"] = "2"
     seed: options.Seed = 0

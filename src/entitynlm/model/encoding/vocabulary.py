@@ -92,7 +92,7 @@ class Vocabulary:
         return self._ids.get(word, self.unknown)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and self._words == other._words
+        return self is other or (isinstance(other, Vocabulary) and self._words == other._words)
 
     def __hash__(self) -> int:
         return hash(self._words)
