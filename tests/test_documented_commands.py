@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, app
+from entitynlm.interfaces.outputs import record
 from entitynlm.model.language_models import list_installs
 from entitynlm.training import untrained
 from support.documented_inputs import make_inputs
@@ -42,7 +43,9 @@ def list_commands(text: str) -> list[str]:
     """The lines of ``sh`` blocks, and the indented lines that begin with the program's name."""
     text = text.replace("\\\n", " ")
     found = []
-    for block, line in re.findall(r"^```sh\n(.*?)^```$|^    (entitynlm .*)$", text, re.MULTILINE | re.DOTALL):
+    for block, line in re.findall(
+        r"^```sh\n(.*?)^```$|^    (entitynlm [^\n]*)$", text, re.MULTILINE | re.DOTALL
+    ):
         found += [part for part in block.splitlines() if part.strip()] if block else [line]
     return found
 
@@ -78,6 +81,10 @@ def work(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that commands are run in. The small model is the default, and loaded once; nothing is opened in a browser."""
     shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "work")
+    for path in Path.cwd().rglob(
+        "*.jsonl"
+    ):  # as if an earlier command had written them, which may be written again
+        record(path)
     monkeypatch.setenv("ENTITYNLM_MODEL", "entitynlm-en")
     monkeypatch.setattr(untrained, "load_model", load_once(untrained.load_model))
     monkeypatch.setattr(webbrowser, "open", lambda address: True)

@@ -159,7 +159,7 @@ def read_figures(printed: str) -> dict[str, tuple[float, ...]]:
 def test_files_of_document_and_coreference_alone(system: str, separator: str, tmp_path: Path) -> None:
     """The official scorer's test cases have files of this kind (11 of 36), which this repository does not have.
 
-    These are of the same form, about a published example like those that its cases are taken from, with the official scorer's figures.
+    These are of the same form, about a published example such as its cases have, with the figures of the official scorer.
     """
     write_two_columns(tmp_path / "key.conll", LUO["key"], separator)
     write_two_columns(tmp_path / "system.conll", LUO[system], separator)

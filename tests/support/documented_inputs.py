@@ -109,7 +109,9 @@ def make_annotations(work: Path) -> None:
     for name, documents in (("mine", tests), ("test", tests), ("dev", devs)):
         lines = [list_candidates(document) for document in documents]
         (work / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    shutil.copy(work.parent / "shared/data/cort-ontogum/test.antecedents.jsonl", work / "scores.jsonl")
+    for name in ("scores.jsonl", "scores/test.jsonl"):
+        (work / name).parent.mkdir(exist_ok=True)
+        shutil.copy(work.parent / "shared/data/cort-ontogum/test.antecedents.jsonl", work / name)
 
 
 def list_candidates(document: Document) -> dict[str, Any]:
