@@ -28,7 +28,7 @@ class Watcher(Protocol):
 
     def reading(self, path: Path) -> None: ...
     def before_writing(self, path: Path) -> None: ...
-    def after_writing(self, path: Path) -> None: ...
+    def before_renaming(self, made: Path, path: Path) -> None: ...
 
 
 _watchers: list[Watcher] = []
@@ -100,15 +100,20 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
                 if durable:
                     stream.flush()
                     os.fsync(stream.fileno())
-            temporary.replace(path)
+            _rename(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise DataError(f"can't be written ({error.strerror or error})", path=path) from error
+
+
+def _rename(made: Path, path: Path) -> None:
+    """Put a file that is whole in its place; whoever watches is told first, so that a killed process leaves no unknown file."""
     for watcher in _watchers:
-        watcher.after_writing(path)
+        watcher.before_renaming(made, path)
+    made.replace(path)
 
 
 def move_into_place(made: Path, folder: Path) -> None:
@@ -116,9 +121,9 @@ def move_into_place(made: Path, folder: Path) -> None:
     changed = [file for file in sorted(made.iterdir()) if not _is_same(file, folder / file.name)]
     announce_writing(folder / file.name for file in changed)
     for file in changed:
-        shutil.move(file, folder / file.name)
         for watcher in _watchers:
-            watcher.after_writing(folder / file.name)
+            watcher.before_renaming(file, folder / file.name)
+        shutil.move(file, folder / file.name)
 
 
 def _is_same(one: Path, other: Path) -> bool:

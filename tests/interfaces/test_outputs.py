@@ -163,7 +163,7 @@ def test_records_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for number in range(12):
         path = tmp_path / str(number)
         path.write_text("x")
-        outputs.record(path)
+        outputs.record(path, path)
     assert is_ours(path) and not is_ours(tmp_path / "0")
     assert len(list(outputs.find_record(path).parent.iterdir())) <= 5
 

@@ -67,6 +67,21 @@ def draw_training(records: Sequence[dict[str, Any]]) -> Any:
     return figure
 
 
+def draw_sweep(study: Any) -> dict[str, Any]:
+    """Figures of a hyperparameter search by name: losses trial by trial, their curves over epochs, and losses by setting."""
+    start_figure()  # says what is missing, and needs no screen
+    drawing = require("optuna.visualization.matplotlib", extra="scale", purpose="drawing a search")
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("optimization_history", "intermediate_values", "slice"):
+            axes = np.ravel(getattr(drawing, f"plot_{name}")(study))
+            for axis in axes:
+                axis.set_ylabel("development loss" if axis is axes[0] else "")
+            found[name.replace("_", "-")] = axes[0].figure
+    return found
+
+
 def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, float] | None = None) -> Any:
     """Perplexity against N, with bars of one standard deviation; ``references`` (the LSTM's, say) are horizontal lines."""
     figure, axis = start_figure(6.4, 4.2)

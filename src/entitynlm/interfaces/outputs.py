@@ -16,7 +16,7 @@ from pathlib import Path
 
 from entitynlm.cache import cache_folder
 from entitynlm.errors import DataError
-from entitynlm.files import hash_file
+from entitynlm.files import hash_file, write_atomically
 
 MOST_RECORDS = 10_000  # the older half is forgotten beyond this
 
@@ -45,11 +45,11 @@ class OutputGuard:
         if not is_below(path.resolve(), [*self.folders, cache_folder()]):
             self.check([path])
 
-    def after_writing(self, path: Path) -> None:
+    def before_renaming(self, made: Path, path: Path) -> None:
         path = path.resolve()
         if not is_below(path, [*self.folders, cache_folder()]):
             self._written.add(path)
-            record(path)
+            record(made, path)
 
     def check(self, outputs: Iterable[str | Path]) -> None:
         """Refuse outputs that can't be written later, before anything is computed."""
@@ -76,16 +76,21 @@ def is_ours(path: Path) -> bool:
     if not path.stat().st_size:
         return True
     with contextlib.suppress(OSError):
-        return find_record(path).read_text(encoding="ascii").strip() == hash_file(path)
+        return hash_file(path) in find_record(path).read_text(encoding="ascii").split()
     return False
 
 
-def record(path: Path) -> None:
-    """Remember what was written; where the folder for caches can't be written, the next run needs ``--force``."""
+def record(made: Path, path: Path) -> None:
+    """Remember what will be at ``path``, and what was there: a process may be killed before the one becomes the other.
+
+    Where the folder for caches can't be written, the next run needs ``--force``.
+    """
     with contextlib.suppress(OSError):
         target = find_record(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(hash_file(path), encoding="ascii")
+        before = target.read_text(encoding="ascii").split()[-1:] if target.exists() else []
+        with write_atomically(target) as stream:
+            stream.write("\n".join([*before, hash_file(made)]))
         records = [Path(entry) for entry in os.scandir(target.parent)]
         if len(records) > MOST_RECORDS:
             for old in sorted(records, key=lambda file: file.stat().st_mtime)[: MOST_RECORDS // 2]:

@@ -76,7 +76,7 @@ class Training:
         self.config = config
         self.seed = seed
         self.processes = processes
-        self.names = [document.id for document in train if len(document)]
+        self.names = [document.id for document in (*train, *development) if len(document)]
         self.train = [cut(network, document, config.window) for document in train if len(document)]
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
@@ -197,18 +197,20 @@ class Training:
             norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip or math.inf)
             if not (math.isfinite(loss) and math.isfinite(float(norm))):
                 found = [name for names in self.processes.gather(bad) for name in names]
-                raise self._give_up(number, loss, found, [self.names[i] for i in windows])
+                raise self._give_up(f"batch {number + 1}", loss, found, [self.names[i] for i in windows])
             self.optimizer.step()
             words_of_batch, loss_of_batch = words_of_batch + words, loss_of_batch + loss
         return words_of_batch, loss_of_batch
 
-    def _give_up(self, number: int, loss: float, bad: list[str], documents: list[str]) -> TrainingError:
-        """What is wrong with an update, and in which document; the weights are still those from before it."""
+    def _give_up(self, where: str, loss: float, bad: list[str], documents: list[str]) -> TrainingError:
+        """What is wrong with an epoch, and in which document."""
         names = ", ".join((bad or documents)[:MOST_NAMES])
-        what = f"the loss is {loss} in" if bad else "the gradient is not finite in a batch with"
+        what = (
+            "the gradient is not finite in a batch with" if math.isfinite(loss) else f"the loss is {loss} in"
+        )
         return TrainingError(
             f"the training of the {self.network.config.mode} part stopped in epoch {self.state.epoch + 1}, "
-            f"batch {number + 1}: {what} {names}. A smaller training.learning_rate or training.clip may help"
+            f"{where}: {what} {names}. A smaller training.learning_rate or training.clip may help"
         )
 
     def _finish_epoch(self) -> dict[str, Any]:
@@ -217,10 +219,11 @@ class Training:
         losses = measure_losses(self.network, self.development, self.config.word_share, self.processes)
         losses = self.processes.follow_first(losses)  # one decides for all whether to go on
         if not math.isfinite(losses["total"]):
-            part = self.network.config.mode
-            raise TrainingError(
-                f"the development loss of the {part} part is {losses['total']} after epoch {state.epoch + 1}"
-            )
+            pairs = zip(self.names[len(self.train) :], self.development, strict=True)
+            bad = [
+                name for name, own in pairs if not math.isfinite(measure_losses(self.network, [own])["total"])
+            ]
+            raise self._give_up("after its last batch", losses["total"], bad, bad)
         train_loss = state.loss / max(1, state.words)
         state.epoch, state.batch, state.words, state.loss = state.epoch + 1, 0, 0, 0.0
         record: dict[str, Any] = {

@@ -62,6 +62,8 @@ def train_pretrained(
     train = list(train)
     if not train:
         raise DataError("there are no documents to train on")
+    for rest in folder.rglob(".*.part") if folder and processes.first else ():
+        rest.unlink(missing_ok=True)  # what a killed training was writing
     pretrained = base or Pretrained(fit_encoder(train, settings), None)
     encoded, held_out = ([pretrained.encoder.encode(d) for d in split] for split in (train, development))
     if not any(map(len, encoded)):

@@ -76,6 +76,8 @@ def get_corpus(
                 download_file(url, path, sha256=entry.files[name])
 
             missing = _assemble(entry, parts, fetch, on_file, workers=WORKERS)
+        for rest in parts.rglob("*.part"):
+            rest.unlink()  # of a download that was killed, by another name
         if target.is_dir():
             target.rmdir()  # it is empty, see above
         parts.rename(target)

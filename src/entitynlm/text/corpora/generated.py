@@ -1,6 +1,7 @@
 """The generated corpus of stories, written in splits (with a ``corpus.json``), counted, and checked to be hard enough."""
 
 import json
+import shutil
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from entitynlm.files import write_atomically
+from entitynlm.files import announce_writing, move_into_place, write_text
 from entitynlm.text.corpora.corpus import CARD
 from entitynlm.text.corpora.statistics import SplitStatistics
 from entitynlm.text.document import Document
@@ -42,19 +43,28 @@ class StoriesReport:
 def make_stories(
     documents: int, *, seed: int, target: Path | None = None, on_document: OnDocument = lambda document: None
 ) -> StoriesReport:
-    """Generate stories one at a time, into the folder ``target`` if it is given; the same seed gives the same bytes."""
+    """Generate stories one at a time, into the folder ``target`` if it is given; the same seed gives the same bytes.
+
+    Files are moved into the folder when all of them are whole.
+    """
     statistics = {}
+    made = target.with_name(f".{target.name}.part") if target else None
+    if target is not None and made is not None:
+        announce_writing([*(target / f"{split}.jsonl" for split in SPLITS), target / CARD])
+        shutil.rmtree(made, ignore_errors=True)
     for split in SPLITS:
         statistics[split] = SplitStatistics()
         stories = _count(generate_stories(documents, seed=seed, split=split), statistics[split], on_document)
-        if target is None:
+        if made is None:
             deque(stories, maxlen=0)
         else:
-            write_documents(stories, target / f"{split}.jsonl", "jsonl")
-    if target is not None:
-        with write_atomically(target / CARD) as stream:
-            card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
-            stream.write(json.dumps(card, indent=2) + "\n")
+            write_documents(stories, made / f"{split}.jsonl", "jsonl")
+    if target is not None and made is not None:
+        card = {"corpus": NAME, "generated": True, "documents": documents, "seed": seed}
+        write_text(made / CARD, json.dumps(card, indent=2) + "\n")
+        target.mkdir(exist_ok=True)
+        move_into_place(made, target)
+        shutil.rmtree(made)
     return StoriesReport(seed, statistics, check_difficulty(documents, seed=seed))
 
 
