@@ -32,7 +32,7 @@ ELSEWHERE = (
     "python",
 )  # the shell, the repository's own tools: not in a folder of one's own
 LONG = re.compile(
-    r"\b(batch|train|reproduce|evaluate|demo|rerank|train-components|plot (marginal|calibration)|ranker (train|apply))\b"
+    r"\b(batch|train|sweep|reproduce|evaluate|demo|rerank|train-components|plot (marginal|calibration)|ranker (train|apply))\b"
     r"|smollm2|my-gpt2|--documents 2000|--samples 100"
 )
 DOWNLOADS = re.compile(r"data get (?!stories)")
@@ -84,7 +84,7 @@ def work(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in Path.cwd().rglob(
         "*.jsonl"
     ):  # as if an earlier command had written them, which may be written again
-        record(path)
+        record(path, path)
     monkeypatch.setenv("ENTITYNLM_MODEL", "entitynlm-en")
     monkeypatch.setattr(untrained, "load_model", load_once(untrained.load_model))
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
@@ -116,6 +116,8 @@ def skip_reason(line: str) -> str | None:
         return "it is about LitBank's own quotations; tests/interfaces/test_characters_command.py runs it on a folder of its form"
     if "--address" in line:
         return "it needs a cluster; tests/interfaces/batch/test_engines.py has one of this machine"
+    if "--storage" in line or "runs/grid" in line:
+        return "it needs a database, or trains 200 networks; tests/experiments/test_sweep.py starts one, and has a smaller grid"
     if "smollm2" in line and list_installs():
         return "SmolLM2 is not installed"
     return None

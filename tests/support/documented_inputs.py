@@ -62,6 +62,7 @@ def make_inputs(folder: Path) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     (work / "items.tsv").write_text(ITEMS, encoding="utf-8")
+    (work / "my-space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n', encoding="utf-8")
     make_corpora(folder)
     make_annotations(work)
     for name in MODELS:
