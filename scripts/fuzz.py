@@ -46,7 +46,9 @@ def fuzz(name: str, inputs: int, seed: int, folder: Path) -> None:
     target = TARGETS[name]
     corpus = folder / "seeds"
     corpus.mkdir(parents=True, exist_ok=True)
-    for number, data in enumerate(target.make_seeds()):
+    found_before = sorted((ROOT / "tests" / "fuzz_findings" / folder.name).glob("*"))
+    seeds = [*target.make_seeds(), *(path.read_bytes() for path in found_before)]
+    for number, data in enumerate(seeds):
         (corpus / str(number)).write_bytes(data)
         target.try_input(data)  # what is imported and compiled at first is not counted as time of an input
     found: dict[str, str] = {}

@@ -222,7 +222,7 @@ def parse_toml_value(text: str) -> Any:
     """One TOML value; a word that is none is taken as the text it is."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -232,7 +232,10 @@ def load_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read ({error.strerror or error})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also numbers of thousands of digits, and lists without end
         raise ConfigError(f"{path}: this is not valid TOML ({error})") from error
 
 

@@ -56,7 +56,7 @@ class CurvePoint:
             numbers = int(values["particles"]), int(values["tokens"])
             perplexities = tuple(map(float, values["perplexities"]))
             return cls(values["method"], values["proposal"], *numbers, perplexities, float(values["ess"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"this is not a point of a curve ({error!r})", found=str(values)) from error
 
 

@@ -98,7 +98,7 @@ def read_lines(
 def _parse_line(text: str, path: str, number: int, fields: Sequence[str]) -> Line:
     try:
         row = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"this is not JSON ({error})", path=path, line=number, found=text[:SHOWN]) from error
     if not isinstance(row, dict):
         raise DataError("this is not a JSON object", path=path, line=number, found=text[:SHOWN])

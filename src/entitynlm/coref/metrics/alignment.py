@@ -27,6 +27,7 @@ Chains = Sequence[Sequence[Hashable]]
 Text = Document | ChainedText  # what can be scored
 
 MANY = sys.maxsize
+MOST_DIGITS = 19  # of a number that orders entities
 
 
 @dataclass(frozen=True)
@@ -130,4 +131,9 @@ def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
     entity, spans = item
     start, end = min(spans)  # the shortest of those that open first
     longest_first = -MANY if end - start == 1 else start - max(e for s, e in spans if s == start)
-    return start, longest_first, int(entity) if entity.isdecimal() else -1, entity
+    return (
+        start,
+        longest_first,
+        int(entity) if entity.isdecimal() and len(entity) < MOST_DIGITS else -1,
+        entity,
+    )

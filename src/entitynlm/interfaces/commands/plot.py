@@ -44,7 +44,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         try:
             record = json.loads(line)
             record["part"], record["epoch"], float(record["train_loss"]), float(record["dev_loss"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             where: dict[str, Any] = {"path": path, "line": number, "found": line}
             expected = "JSON with part, epoch, …"
             raise DataError("this is not a line of a training log", expected=expected, **where) from error

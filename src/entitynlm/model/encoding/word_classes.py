@@ -68,7 +68,7 @@ class WordClasses:
     def from_dict(cls, values: Mapping[str, Any]) -> WordClasses:
         try:
             return cls(np.array(values["class_of"], dtype=np.int64), str(values["method"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise DataError(f"word classes: this is not what was stored ({error!r})") from error
 
 

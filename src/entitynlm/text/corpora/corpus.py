@@ -1,6 +1,5 @@
 """A corpus: a name and files in splits, recognised from the contents of a folder, read as a stream of documents."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, decode_lines, open_binary
+from entitynlm.files import STANDARD, decode_lines, open_binary, read_json
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Report, ignore
 from entitynlm.text.formats.registry import read_documents
@@ -218,7 +217,7 @@ def _name_gum(path: Path) -> str:
 
 def _read_json_splits(path: Path) -> Mapping[str, list[str]]:
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
+        listed = read_json(path)
         return {str(split): [str(name) for name in names] for split, names in listed.items()}
     except (ValueError, AttributeError, TypeError) as error:
         expected = '{"train": ["name", …], …}'
@@ -228,7 +227,7 @@ def _read_json_splits(path: Path) -> Mapping[str, list[str]]:
 def _read_card(folder: Path) -> str | None:
     """The name that a corpus written by this package gives itself."""
     try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        card = read_json(folder / CARD)
         return str(card["corpus"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
