@@ -53,6 +53,7 @@ SLOW = {
     "batch annotate": "gold.jsonl --model model --out new/batch --quiet",
     "batch surprisal": f"gold.jsonl --model model {QUICK} --out new/batch --quiet",
     "demo": "--model model --documents 12 --seed 5 --out new/report.html --json new/demo.json",
+    "sweep": f"corpus --space space.toml --trials 2 {TINY} --seed 5 --out new/sweep --json new/sweep.json",
     "train-components": "corpus --model model --out new/whole --seed 5",
     "evaluate coref": "--corpus corpus --ranker ranker --model model --trials 20 --k 5 --samples 2 --json new/e.json",
     "evaluate entity": "--corpus corpus --model model --rows always-new,entitynlm --threads 1 --json new/e.json",
@@ -89,6 +90,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "story.txt").write_text(STORY)
     (folder / "kbest.jsonl").write_bytes(b"".join(KBEST))
     (folder / "scores.jsonl").write_bytes(KBEST[0])
+    (folder / "space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n')
     record = {"part": "generative", "epoch": 1, "train_loss": 2.5, "dev_loss": 2.25, "dev": {"r": 1.0}}
     (folder / "trained").mkdir()
     (folder / "trained" / "log.jsonl").write_text(json.dumps(record) + "\n")
@@ -117,7 +119,9 @@ def check(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: s
         monkeypatch.chdir(folder)
         found = {"standard output": call(verb, arguments)}
         files = [path for path in sorted(Path("new").rglob("*")) if path.is_file()]
-        kept = [path for path in files if path.suffix != ".log" and "checkpoints" not in path.parts]
+        kept = [
+            path for path in files if path.suffix != ".log" and not {"log.txt", "checkpoints"} & {*path.parts}
+        ]
         found |= {str(path): path.read_bytes() for path in kept}
         results.append({name: TIMES.sub(b"", content) for name, content in found.items()})
     first, second = results
