@@ -95,6 +95,14 @@ def test_a_page_is_whole_and_needs_nothing_else() -> None:
     assert page.count("<svg") >= 3
 
 
+def test_on_a_phone_the_cast_comes_before_the_text() -> None:
+    """There ``main`` is one block, so that what stands first in the page is seen first."""
+    page = make_page(make_document())
+    assert page.index('<aside id="cast"') < page.index('<section id="text"')
+    narrow = re.search(r"@media \(max-width: 860px\) \{(.*?)\n\}", page, re.DOTALL)
+    assert narrow and "main { display: block; }" in narrow[1]
+
+
 def test_whatever_a_text_holds_is_only_text() -> None:
     tokens = ("Ann", NASTY, "<b>", "&amp;", '"', "Bo", "</span>")
     document = Document(
