@@ -141,6 +141,8 @@ def test_quick_commands(page: str, lines: list[str], work: Path) -> None:
 def test_all_commands_of_a_page_in_their_order(page: str, lines: list[str], work: Path) -> None:
     if not any(LONG.search(line) for line in lines):
         pytest.skip("all of its commands are quick")
+    for folder in re.findall(r"(?:--out|-o) (runs/[\w-]+)", "\n".join(lines)):
+        shutil.rmtree(folder, ignore_errors=True)  # the page makes it
     for line in lines:
         if skip_reason(line) is None:
             run_command(line)
