@@ -113,7 +113,7 @@ def test_sweep(corpus: Path, tmp_path: Path, kills: int) -> None:
     kill_and_finish(command, kills, tmp_path)
     whole, cut = (json.loads((tmp_path / n / "table.json").read_text("utf-8")) for n in ("whole", "cut"))
     done = [trial for trial in cut["trials"] if trial["state"] == "complete"]
-    assert {trial["state"] for trial in cut["trials"]} <= {"complete", "died"}
+    assert {trial["state"] for trial in cut["trials"]} <= {"complete", "interrupted"}
     key = json.dumps
     expected = {key(trial["settings"]): trial["dev_loss"] for trial in whole["trials"]}
     assert {key(trial["settings"]): trial["dev_loss"] for trial in done} == expected

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BLUE, GREY, ORANGE = "#1f5fa8", "#9a9a9a", "#d65d0e"
 WORDS_WITH_LABELS = 60
+MOST_LABELS = 12  # of the values of a setting
 PROPOSAL_COLOURS = {"causal": BLUE, "lookahead": "#c0561f"}
 METHOD_STYLES = {"particle-filter": ("-", "o"), "importance": ("--", "s")}
 
@@ -67,19 +68,34 @@ def draw_training(records: Sequence[dict[str, Any]]) -> Any:
     return figure
 
 
-def draw_sweep(study: Any) -> dict[str, Any]:
-    """Figures of a hyperparameter search by name: losses trial by trial, their curves over epochs, and losses by setting."""
-    start_figure()  # says what is missing, and needs no screen
-    drawing = require("optuna.visualization.matplotlib", extra="scale", purpose="drawing a search")
-    found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name in ("optimization_history", "intermediate_values", "slice"):
-            axes = np.ravel(getattr(drawing, f"plot_{name}")(study))
-            for axis in axes:
-                axis.set_ylabel("development loss" if axis is axes[0] else "")
-            found[name.replace("_", "-")] = axes[0].figure
-    return found
+def draw_sweep(trials: Sequence[Any]) -> dict[str, Any]:
+    """Figures of a hyperparameter search by name: losses trial by trial and epoch by epoch, and losses against each setting."""
+    trials = [trial for trial in trials if trial.intermediate_values]
+    losses = [min(trial.intermediate_values.values()) for trial in trials]
+    first, (by_trial, by_epoch) = start_figure(9.0, 4.0, 2)
+    numbers = [trial.number for trial in trials]
+    by_trial.plot(numbers, losses, "o", color=BLUE, label="a trial")
+    by_trial.step(numbers, np.minimum.accumulate(losses), where="post", color=ORANGE, label="the best so far")
+    by_trial.set(xlabel="trial", ylabel="development loss")
+    by_trial.legend(frameon=False)
+    for trial in trials:
+        colour = BLUE if trial.state.name == "COMPLETE" else GREY
+        by_epoch.plot(*zip(*trial.intermediate_values.items(), strict=True), ".-", color=colour, alpha=0.6)
+    by_epoch.set(xlabel="epoch (grey: given up)")
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    second, panels = start_figure(max(4.0, 2.4 * len(names)), 4.2, len(names))
+    for axis, name in zip(np.ravel(panels), names, strict=True):
+        pairs = [(trial.params[name], loss) for trial, loss in zip(trials, losses, strict=True)]
+        values = sorted({value for value, _ in pairs}, key=lambda v: (isinstance(v, str), v))
+        few = (
+            len(values) <= MOST_LABELS
+        )  # of more values, which are numbers of a range, no label could be read
+        axis.plot([values.index(v) if few else v for v, _ in pairs], [y for _, y in pairs], "o", color=BLUE)
+        if few:
+            axis.set_xticks(range(len(values)), [label(str(v), 24) for v in values], rotation=90)
+            axis.margins(x=0.2)
+        axis.set(title=name.partition(".")[2] or name, ylabel="development loss" if name == names[0] else "")
+    return {"losses": first, "settings": second}
 
 
 def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, float] | None = None) -> Any:

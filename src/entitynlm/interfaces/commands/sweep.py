@@ -131,22 +131,27 @@ def tabulate(study: Any, corpus: str) -> ResultTable:
     for trial in sorted(list_trials(study), key=rank):
         losses = trial.intermediate_values
         cells: dict[str, Figure | str] = {name: str(value) for name, value in trial.params.items()}
-        cells["trial"], cells["state"] = str(trial.number), describe_state(trial)
+        cells["state"] = describe_state(trial)
         cells["epochs"] = str(max(losses, default=0))
         if losses:
             cells["dev loss"] = Figure(min(losses.values()), digits=4)
         rows.append(
-            ResultRow("", cells, note=trial.user_attrs.get(REASON, ""), comparable=rank(trial)[0] == 0)
+            ResultRow(
+                f"trial {trial.number}",
+                cells,
+                note=trial.user_attrs.get(REASON, ""),
+                comparable=rank(trial)[0] == 0,
+            )
         )
     names = list(dict.fromkeys(name for trial in list_trials(study) for name in trial.params))
-    columns = ("trial", "dev loss", *names, "epochs", "state")
+    columns = ("dev loss", *names, "epochs", "state")
     remarks = ("dev loss: of the best epoch, in nats per word; a pruned trial was given up.",)
     return ResultTable(f"Sweep over {corpus}", columns, tuple(rows), remarks=remarks)
 
 
 def describe_state(trial: Any) -> str:
-    """In words; the point of a trial whose worker died is done again by another one."""
-    return "died" if DEAD in trial.user_attrs else str(trial.state.name.lower())
+    """In words; the point of a trial whose worker was stopped or died is done again by another one."""
+    return "interrupted" if DEAD in trial.user_attrs else str(trial.state.name.lower())
 
 
 def describe(study: Any, model: Path | None) -> dict[str, Any]:
@@ -172,7 +177,7 @@ def draw(study: Any, out: Path, terminal: Terminal) -> None:
     from entitynlm.interfaces.figures import draw_sweep, save_figure
 
     try:
-        for name, figure in draw_sweep(study).items():
+        for name, figure in draw_sweep(list_trials(study)).items():
             save_figure(figure, out / f"{name}.svg")
     except MissingExtraError as error:
         terminal.remark(f"remark: no figures: {error}", markup=False)
