@@ -170,7 +170,9 @@ def test_an_ablation_has_a_row_for_each_addition(documents: Documents, tmp_path:
     config = paper.get("generative").config
     assert (config.features, config.mention_positions, config.copying) == ("paper", 0, False)
     kinds = describe(found, corpus="stories", facts={}).tables[1]
-    assert kinds.columns[-1] == "change by EntityNLM marginal"
+    assert kinds.columns[0] == "outside of mentions"  # so many models are rows
+    assert [row.system for row in kinds.rows][:2] == ["words", "5-gram"]
+    assert kinds.rows[-1].system == "change by EntityNLM marginal"
     record = Record()
     again = run(documents, tmp_path, 1, sampling=sampling, record=record, **plan)
     assert figures(again) == figures(found) and (record.trained, record.measured) == ([], [])

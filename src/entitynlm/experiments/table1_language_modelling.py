@@ -50,6 +50,9 @@ from entitynlm.training.settings import Settings
 MAIN = ("5-gram", BARE, FINE_TUNED, "RNNLM", "EntityNLM")
 """Rows that others are compared with."""
 
+WIDEST = 5
+"""Models that have a column each in the table by kind of word."""
+
 TUNED: tuple[Mode, ...] = ("generative", "rnnlm")
 LIKELIHOOD = "likelihood"
 
@@ -339,6 +342,9 @@ def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
             cells[change] = f"{100 * test.change:+.2f} % ({100 * test.low:+.2f} … {100 * test.high:+.2f})"
         rows.append(ResultRow(kind, cells))
     columns = ("words", *by_kind, *([change] if change else []))
+    if len(by_kind) > WIDEST:  # more models than kinds: a row for each model
+        turned = [ResultRow(name, {row.system: row.cells[name] for row in rows}) for name in columns]
+        columns, rows = tuple(row.system for row in rows), turned
     return ResultTable(f"Perplexity by kind of word, {corpus} {scores.split}", columns, tuple(rows))
 
 
