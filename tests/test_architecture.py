@@ -90,6 +90,13 @@ def test_every_room_has_its_arrows() -> None:
     assert rooms <= set(ARROWS)
 
 
+def test_no_folder_has_more_modules_than_a_reader_takes_in() -> None:
+    """A file per verb aside."""
+    folders = {path.parent for path in MODULES} - {ROOT / "interfaces" / "commands"}
+    sizes = {name_of(folder): len([*folder.glob("[!_]*.py")]) for folder in folders}
+    assert {name: size for name, size in sizes.items() if size > 16} == {}
+
+
 EQUATION_8 = {  # the page, the slow twin, the scan and the sampler's kernel
     "model/entitynlm.py",
     "model/reference.py",

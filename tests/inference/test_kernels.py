@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from entitynlm.inference.kernels import exponentiate, multiply_block, multiply_rows
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, make_word_scorer
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.word_scorer import (
+from entitynlm.inference.words.word_scorer import (
     WordScorer,
     _score_classes,
     shift_and_exponentiate,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.word_cache import WordCache
+from entitynlm.inference.words.word_cache import WordCache
 
 TEXT = np.array([1, 2, 1, 1, 3, 2])
 

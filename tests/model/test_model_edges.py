@@ -9,7 +9,7 @@ import torch
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.inference.word_tables import make_tables
+from entitynlm.inference.words.word_tables import make_tables
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise

@@ -19,7 +19,7 @@ from entitynlm.generation.agreement import Agreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.readings import CHUNK, ChunkReader, cut
 from entitynlm.inference.story_state import EntityStates, Expectation, StoryState, create_entities, read_along
-from entitynlm.inference.word_tables import make_row
+from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer

@@ -23,11 +23,11 @@ from entitynlm.inference import weights
 from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW, Choices, Population, Segment, make_choices
 from entitynlm.inference.readings import Chunk
 from entitynlm.inference.sampler import advance
-from entitynlm.inference.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.state_tables import NetworkArrays
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.word_cache import WordCache
-from entitynlm.inference.word_scorer import ClassWordScorer, WordScorer
+from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
+from entitynlm.inference.words.word_cache import WordCache
+from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
 from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
 from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.inference.state_tables import StateTable
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_tables import WordTables
 
 COMPACT_ABOVE = 4_096
 """Rows of a state table below which unused ones are kept; small tables stay in the processor's cache."""

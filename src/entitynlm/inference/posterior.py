@@ -17,7 +17,7 @@ from entitynlm.inference.marginal import check_document, make_filters
 from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, normalise
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork

@@ -19,7 +19,7 @@ from entitynlm.inference.particles import COUNT, MODEL_ROW, Choices
 from entitynlm.inference.readings import Chunk, ChunkReader, cut, slice_tables
 from entitynlm.inference.story_state import EntityStates, StoryState
 from entitynlm.inference.weights import FloatArray, normalise
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork

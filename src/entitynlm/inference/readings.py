@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.word_tables import WordTables, make_tables
+from entitynlm.inference.words.word_tables import WordTables, make_tables
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import WordSequence

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import KEPT
 

@@ -4,8 +4,8 @@ Whatever goes through a story word by word stands on :class:`StoryState`: genera
 linker's proposal scores. It is immutable: successive states share one table of entity vectors that only grows, and each holds row
 numbers, so any number of continuations may branch off from it.
 
-What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.word_tables.WordTables`: of the tables of one reading
-where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
+What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.words.word_tables.WordTables`: of the tables of
+one reading where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from torch import Tensor
 from entitynlm.inference.entity_rows import count_row_copies, remember, score_rows, update_row
 from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.encoding.copying import OPENING
 from entitynlm.model.encoding.encoder import EncodedDocument

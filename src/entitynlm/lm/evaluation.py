@@ -17,7 +17,7 @@ from torch.nn import Parameter
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
 from entitynlm.inference.scoring import score_document
-from entitynlm.inference.word_cache import WordCache
+from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
 from entitynlm.lm.rnnlm import score_words
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import torch
 
 from entitynlm.inference.readings import cut_steadily, fill_up
-from entitynlm.inference.word_scorer import score_states
+from entitynlm.inference.words.word_scorer import score_states
 from entitynlm.model.batch.scores import Carried
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.rnnlm import LanguageModel

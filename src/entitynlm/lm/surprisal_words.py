@@ -17,8 +17,8 @@ import torch
 from entitynlm.inference.marginal import make_filters
 from entitynlm.inference.readings import Readings, SteadyReadings
 from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp
-from entitynlm.inference.word_scorer import score_words
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_scorer import score_words
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.lm.filtering import Beliefs, BelievingFilter, Reader, join_beliefs
 from entitynlm.lm.rnnlm import score_words_steadily as score_baseline
 from entitynlm.model.batch.pieces import Pieces

@@ -18,8 +18,8 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import CHUNK, Readings
 from entitynlm.inference.story_state import Expectation, StoryState, read_along
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.word_scorer import score_words
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_scorer import score_words
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.features import find_mention_positions

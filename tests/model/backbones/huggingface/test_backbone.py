@@ -15,8 +15,8 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.marginal import METHODS, estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.softmax_scorer import SoftmaxWordScorer
-from entitynlm.inference.word_scorer import WordScorer
+from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
+from entitynlm.inference.words.word_scorer import WordScorer
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone, choose_layers
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer

@@ -21,8 +21,8 @@ from torch import Tensor
 from entitynlm.inference.particles import Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.word_scorer import WordPairs, WordScorer
-from entitynlm.inference.word_tables import WordTables
+from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.entitynlm import EntityNetwork
 
