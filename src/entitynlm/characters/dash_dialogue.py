@@ -6,39 +6,78 @@ from itertools import pairwise
 from entitynlm.characters.actions import PAST
 from entitynlm.characters.quotation_marks import DASHES, ENDS, STOPS
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import DETERMINERS, PRONOUNS, QUOTATION_VERBS
+from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS, QUOTATION_VERBS, SPEECH_VERBS, TITLES
 
-FEWEST = 3
-"""Lines with a verb of speech that must begin with a dash before dashes are taken for dialogue."""
-SPOKEN = frozenset("i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have".split())
+FEWEST = 2
+"""Lines of which is told that somebody says them, before dashes are taken for dialogue."""
+SPOKEN = frozenset(
+    "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have will can ca wo shall sir".split()
+)
 CLITICS = frozenset(("'s", "’s"))
 """After a pronoun, "is"; after a name, a possessive."""
+AUXILIARIES = frozenset(("was", "were", "had", "did"))
+INTERJECTIONS = frozenset("yes no ay aye ah o oh well why eh".split())
+NOT_BEFORE_PAST = frozenset((*DETERMINERS, "be", "been", "being", "to"))
+"""A participle or a noun follows: "be cured", "the put"."""
+REACH = 8
+"""Tokens before a colon in which a verb of speech stands."""
 SUBJECT = 4
 """Tokens of a speaker's name."""
+SPEAKERS = frozenset(("he", "she", "they", "one", "somebody", "someone"))
+ARTICLES = frozenset("the a an his her their another one".split())
+PARTICLES = frozenset(("of", "the", "de", "von", "van", "old", "young", "little", "poor", *TITLES))
+INVERTED = frozenset(("i", "we", "my", *SPEAKERS, *ARTICLES, *TITLES))
+BETWEEN = frozenset(("had", "almost", "then"))
+NARRATED = frozenset(word.capitalize() for word in SPEAKERS | ARTICLES)
+AMBIGUOUS = frozenset("laughed sighed returned began called continued pursued".split())
+CLAUSES = frozenset("that he she it they we i you there if".split())
+"""After a verb of speech these begin what is reported: "he said he would" is no tag."""
+MANNER = frozenset("with without his her their still as when after".split())
+"""These go on with a tag after its comma: "he said, his hand on the gate."."""
 
 
 def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[Span]:
     """What is spoken after dashes, in text order: until the line ends or, where lines are not known, the narration goes on."""
     tokens = document.tokens
     known = len(borders) > 1
-    starts = borders if known else [start for start, _ in document.sentences]
-    if not known:
-        after_colon = (
-            place for place, token in enumerate(tokens) if token in DASHES and tokens[place - 1] == ":"
-        )
-        starts = sorted({*starts, *after_colon})
+    starts = borders if known else _guess_lines(document)
     ends = dict(zip(starts, (*starts[1:], len(tokens)), strict=True))
-    lines = [start for start in starts if tokens[start] in DASHES and tokens[start] != "-"]
-    tagged = 0
-    for start in lines:
-        end = ends[start] if known else ends.get(ends[start], ends[start])  # "Where? | he asked."
-        tagged += any(word.lower() in QUOTATION_VERBS for word in tokens[start:end])
-    if tagged < FEWEST:
+    lines = [start for start in starts if opens_line(tokens[start])]
+    after = (
+        ends if known else {start: ends.get(end, end) for start, end in ends.items()}
+    )  # "Where? | he asked."
+    if sum(_is_told(tokens, start, after[start]) for start in lines) < FEWEST:
         return
     following = dict(pairwise(lines))
     for start in lines:
         end = ends[start] if known else _find_line_end(document, start, following.get(start, len(tokens)))
         yield from _leave_out_tags(tokens, start, end)
+
+
+def _is_told(tokens: Sequence[str], start: int, end: int) -> bool:
+    """Whether a tag stands in or after a line, or "said:" and the like before it."""
+    introduced = tokens[start - 1] == ":" and not QUOTATION_VERBS.isdisjoint(
+        word.lower() for word in tokens[max(0, start - REACH) : start]
+    )
+    return introduced or any(
+        tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end)
+    )
+
+
+def opens_line(token: str) -> bool:
+    """Whether a token is a dash or begins with one, as tokenisers leave them: "—", "--Yes", "-No"."""
+    return token in DASHES or (token[0] in "-–—―" and token.strip("-–—―")[:1].isalpha())
+
+
+def _guess_lines(document: Document) -> list[int]:
+    """Without line breaks: sentences, and dashes after a colon or the end of a sentence."""
+    tokens = document.tokens
+    inside = (
+        place
+        for place, token in enumerate(tokens)
+        if place and (tokens[place - 1] == ":" or tokens[place - 1] in ENDS) and opens_line(token)
+    )
+    return sorted({*(start for start, _ in document.sentences), *inside})
 
 
 def _find_line_end(document: Document, start: int, limit: int) -> int:
@@ -48,11 +87,9 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
         if first >= limit:
             break
         words = document.tokens[first : min(last, limit)]
-        if words[-1] != ":" and _is_tag(
-            document.tokens, first, last
-        ):  # "Where? he asked." may go on with what he asks
-            continue
-        if words[0] in DASHES or _narrates(words):
+        if words[-1] != ":" and find_tag(document.tokens, first, last):
+            continue  # "Where? he asked." may go on with what he asks
+        if words[-1] == ":" or _narrates(words):
             return first
     return limit
 
@@ -60,43 +97,83 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
 def _narrates(words: Sequence[str]) -> bool:
     """Whether a sentence tells and does not speak: in the past, of other people."""
     lowered = [word.lower() for word in words]
+    if words[-1] in ("?", "!") or lowered[0] in INTERJECTIONS:
+        return False
     pairs = list(pairwise(["", *lowered]))
-    spoken = any(word in SPOKEN or (word in CLITICS and before in PRONOUNS) for before, word in pairs)
-    past = any(_is_past(word) and before not in DETERMINERS for before, word in pairs)
-    return not spoken and words[-1] not in ("?", "!") and past
+    if any(word in SPOKEN or (word in CLITICS and before in PRONOUNS) for before, word in pairs):
+        return False
+    return any(_is_past(word) and before not in NOT_BEFORE_PAST for before, word in pairs)
 
 
 def _is_past(word: str) -> bool:
-    if word.endswith("s") and word != "was":  # "comes" is listed beside "came"
+    if word in AUXILIARIES:
+        return True
+    if word.endswith("s"):  # "comes" is listed beside "came"
         return False
     return word in PAST or word in QUOTATION_VERBS or (word.endswith("ed") and len(word) > 4)
 
 
 def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Span]:
-    """The spoken parts of a line: a tag ("he said sternly.") begins after punctuation and ends with its sentence or comma."""
+    """The spoken parts of a line, which tags ("he said sternly.") stand between or after."""
     begin, place = start, start + 1
     while place < end:
-        if tokens[place - 1] in STOPS and place > begin + 1 and _is_tag(tokens, place, end):
+        after = find_tag(tokens, place, end) if tokens[place - 1] in STOPS and place > begin + 1 else 0
+        if after:
             yield begin, place
-            while (
-                place < end and tokens[place] not in ENDS and not (tokens[place] == "," and place > begin + 1)
-            ):
-                place += 1
-            begin = place = place + 1
+            begin = place = after
         else:
             place += 1
     if begin < end:
         yield begin, end
 
 
-def _is_tag(tokens: Sequence[str], place: int, end: int) -> bool:
-    words = tokens[place : min(end, place + SUBJECT + 1)]
-    lowered = [word.lower() for word in words]
+def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
+    """Where a tag that begins here ends, after its full stop, comma or colon; 0 if none begins here."""
+    words = tokens[place : min(end, place + SUBJECT + 4)]
+    verb = _find_verb(words)
+    if not verb or (tokens[place - 1] in ENDS and not _follows_question(tokens[place - 1], words[:verb])):
+        return 0
+    place += verb
+    while place < end and tokens[place] not in ENDS:
+        if tokens[place] in (":", ";") or (tokens[place] == "," and not _goes_on(tokens[place + 1 : end])):
+            break
+        place += 1
+    return min(end, place + 1)
+
+
+def _follows_question(stop: str, words: Sequence[str]) -> bool:
+    """Whether a tag may begin after the end of a sentence, which is part of what is said: "Where? he asked."."""
+    if stop == "." or words[0][0].islower():
+        return stop != "."
+    return words[0] not in NARRATED and words[-1].lower() in SPEECH_VERBS - AMBIGUOUS
+
+
+def _goes_on(words: Sequence[str]) -> bool:
+    """Whether a tag goes on after its comma: "he said, turning away"."""
+    first, second, third = (*(word.lower() for word in words[:3]), "", "", "")[:3]
+    if first == "and":
+        return _is_past(second) or (second in SPEAKERS and _is_past(third))
+    return first in MANNER or (len(first) > 4 and first.endswith(("ing", "ly", "ed")))
+
+
+def _find_verb(words: Sequence[str]) -> int:
+    """The place after the subject and the verb with which a tag begins, in either order; 0 if there are none."""
+    lowered = [*(word.lower() for word in words), ""]
     if lowered[0] in QUOTATION_VERBS:
-        return len(words) > 1 and (words[1][0].isupper() or lowered[1] in ("the", "a", "he", "she", "they"))
-    for word, low in zip(words, lowered, strict=True):
-        if low in QUOTATION_VERBS:
-            return True
-        if not (word[0].isupper() or low in PRONOUNS or low in ("the", "a", "old")) or low in ("i", "you"):
-            return False
-    return False
+        subject = len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED)
+        return 2 if subject else 0
+    if lowered[0] == "i" and lowered[1] in SPEECH_VERBS - {"say"}:
+        return 2 if lowered[2] in STOPS | PREPOSITIONS or lowered[2].endswith("ly") else 0
+    described = lowered[0] in ARTICLES
+    for place, (word, low) in enumerate(zip(words, lowered, strict=False)):
+        if low in (SPEECH_VERBS if described else QUOTATION_VERBS):
+            after = lowered[place + 1]
+            fits = after in ("on", "in") if low in ("went", "put") else after not in CLAUSES
+            return place + 1 if place and fits else 0
+        named = word[0].isupper() or low in PARTICLES or (not place and low in SPEAKERS)
+        between = place and (low in BETWEEN or low.endswith("ly"))
+        if low in ("i", "you") or not (
+            named or between or (described and word.isalpha() and not _is_past(low))
+        ):
+            return 0
+    return 0
