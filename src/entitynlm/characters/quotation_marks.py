@@ -22,14 +22,16 @@ STOPS = frozenset((",", ";", ":", *ENDS, *DASHES))
 """What stands before a closing mark where somebody speaks."""
 MINOR = 10
 """Tokens of an expression in marks inside of what is said."""
+ELIDED = 4
+"""Words with an apostrophe at their end are possessives in s, have lost a g, or are shorter than this: "th'", "wi'"."""
 NEVER = 100.0
 HYPOTHESES = 6
 """Open quotations that are followed at a time."""
 
 
 def ends_clause(token: str) -> bool:
-    """Whether a closing mark after this token is one after speech: ".", ",", "?!", "--" and the like."""
-    return token in STOPS or not any(character not in ".,;:!?…" for character in token)
+    """Whether a closing mark after this token is one after speech: ".", ",", "?!", "--", "well--" and the like."""
+    return token in STOPS or not token.strip(".,;:!?…") or token.endswith(("--", "—", "…", "..."))
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,18 @@ class _Costs:
             words[0] in ("he", "she", "they") and words[-1] in QUOTATION_VERBS
         )
 
+    @staticmethod
+    def _may_precede(token: str) -> bool:
+        """Whether a quotation often opens after this token."""
+        return ends_clause(token) or token in MARKS or token.lower() in QUOTATION_VERBS
+
     def open(self, place: int) -> float:
         token, before = self.tokens[place], self._before(place)
         if token in CLOSING:
             return NEVER
         after = self.tokens[place + 1] if place + 1 < len(self.tokens) else "."
         begins = place in self.paragraphs or place in self.sentences
-        cost = 0.0 if begins else 0.3 if ends_clause(before) or before in MARKS else 1.0
+        cost = 0.0 if begins else 0.3 if self._may_precede(before) else 1.0
         touching = self._touches(place)
         if token in OPENING:
             return 0.2 * cost
@@ -97,12 +104,20 @@ class _Costs:
             cost += 3.0
         return cost
 
+    def _precedes_stop(self, place: int) -> bool:
+        """Whether punctuation stands after a mark, where people put it who quote without it."""
+        after = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        return after in STOPS or after.startswith(("--", "—"))
+
     def close(self, opened: int, place: int) -> float:
         token, before = self.tokens[place], self._before(place)
         if token in OPENING or place == opened + 1:
             return NEVER
         stopped = ends_clause(before) or before in MARKS
-        cost = 0.0 if stopped else 0.4 + (place - opened) / 8  # titles and the like are short
+        outside = self._precedes_stop(place)
+        cost = (
+            0.0 if stopped else 0.4 if outside else 0.4 + (place - opened) / 8
+        )  # titles and the like are short
         single = KINDS[token] == SINGLE
         if token in STRAIGHT:
             touching = self._touches(place)
@@ -112,18 +127,20 @@ class _Costs:
                 last = place + 1 in self.sentences or place + 1 == len(self.tokens)
                 cost += 2.0 * (place in self.sentences and not last)
         if single and not stopped:
-            cost += 1.0
+            cost += 0.5 if outside else 1.0
         return cost
 
-    def ignore(self, place: int) -> float:
+    def ignore(self, opened: int, place: int) -> float:
         token = self.tokens[place]
-        if place in self.minor:
+        if place in self.minor and opened not in self.minor:
             return 0.4
         if KINDS[token] == DOUBLE:
             return 3.0
         if token in OPENING:
             return 2.0
-        return 1.0 if ends_clause(self._before(place)) else 0.0
+        before = self._before(place)
+        elided = before.endswith(("s", "n")) or (len(before) < ELIDED and not self._precedes_stop(place))
+        return 0.0 if elided and not ends_clause(before) else 1.0
 
     def leave_open(self, opened: int, border: int) -> float:
         """A paragraph ends inside of a quotation, which is usual where the next begins with a mark of the kind."""
@@ -175,7 +192,7 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
     following = []
     for reading in readings:
         cost, opened, pairs = reading.cost, reading.opened, reading.pairs
-        following.append(_Reading(cost + costs.ignore(place), opened, pairs))
+        following.append(_Reading(cost + costs.ignore(opened, place), opened, pairs))
         if opened < 0:
             following.append(_Reading(cost + costs.open(place), place, pairs))
         else:
