@@ -9,14 +9,22 @@ from collections.abc import Sequence
 
 from entitynlm.characters.dash_dialogue import find_dash_dialogue
 from entitynlm.characters.paragraphs import find_paragraphs
-from entitynlm.characters.quotation_marks import ENDS, MARKS, STOPS, ends_clause, pair_marks
+from entitynlm.characters.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends_clause, pair_marks
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
 
 SHORT = 5
 """Fewer words after a comma may be an expression in the middle of a sentence."""
 NAMING_VERBS = frozenset(("called", "calls", "call"))
-BREAKS = frozenset(("(", "[", "and", "but", ";"))
+BREAKS = frozenset(("(", "[", ")", "]", "and", "but", ";"))
+NEGATIONS = frozenset(("not", "n't", "n’t", "never"))
+WRITTEN = frozenset("inscription inscribed engraved motto handwriting epitaph carved painted printed".split())
+"""Words beside what is written somewhere."""
+UNSAID = "unsaid"
+PHRASAL = frozenset(("went", "put"))
+"""These are verbs of speech in "went on" and "put in" only."""
+JOINING = frozenset(("and", "or", ",", *DASHES))
+"""Between two quotations of one kind: "Come!" and "Go!"."""
 TAG = 4
 """Tokens beside a quotation in which its verb of speech or thought stands."""
 
@@ -53,29 +61,55 @@ def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
     opens_sentence = span[0] == document.sentences[document.sentence_of[span[0]]][0]
     verb_before = _find_verb(tokens, range(span[0] - 1, max(-1, span[0] - 1 - TAG), -1))
     verb_after = _find_verb(tokens, range(span[1], min(len(tokens), span[1] + TAG)))
-    if verb_after in THOUGHT_VERBS or verb_before in THOUGHT_VERBS:
+    if THOUGHT_VERBS & {verb_after, verb_before}:
+        return False
+    if verb_before == UNSAID or (verb_after == UNSAID and tokens[end - 1] == ","):
         return False
     if verb_before in NAMING_VERBS and before not in STOPS:
         return False
+    between = tokens[last[1] : span[0]] if last else ()
+    if between and JOINING.issuperset(between):  # "Come!" and "Go!"
+        return True
     if not ends_clause(tokens[end - 1]):
-        unclosed = opens_sentence and tokens[span[1] - 1] not in MARKS
-        return unclosed or verb_before is not None or (verb_after is not None and end - start > 1)
-    if opens_sentence or before in MARKS or before[-1] in ".!?…)":
+        after = tokens[span[1]] if span[1] < len(tokens) else "."
+        unclosed = opens_sentence and (tokens[span[1] - 1] not in MARKS or after in DASHES)
+        said = verb_before is not None and (before in STOPS or before.lower() == verb_before)
+        return unclosed or said or (verb_after is not None and end - start > 1)
+    if opens_sentence or before in MARKS or before[-1] in ".!?…)([":
         return True
     if not ends_clause(before):
         return before.lower() == verb_before or (verb_after is not None and tokens[start][0].isupper())
     if tokens[start][0].isupper() or verb_before is not None or verb_after is not None:
         return True
-    goes_on = last is not None and not ENDS & set(tokens[last[1] : span[0]])
+    unfinished = last is not None and tokens[strip_marks(document, last)[1] - 1] == ","
+    if before in DASHES and between and between[0] in DASHES:  # "Here" -- she stood up -- "or there?"
+        return True
+    goes_on = last is not None and (unfinished or not ENDS & set(between))
     return goes_on and end - start >= SHORT
 
 
 def _find_verb(tokens: Sequence[str], places: range) -> str | None:
-    """The verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause."""
+    """The verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause.
+
+    It is UNSAID where the words were not said, but written or only might have been.
+    """
     for distance, place in enumerate(places):
         word = tokens[place].lower()
         if word in QUOTATION_VERBS or (word in THOUGHT_VERBS and distance <= 2):
-            return word
+            if word in PHRASAL and tokens[place + 1 : place + 2] not in (("on",), ("in",)):
+                continue
+            return (
+                UNSAID if _is_unsaid([token.lower() for token in tokens[max(0, place - 2) : place]]) else word
+            )
+        if word in WRITTEN:
+            return UNSAID
         if word in ENDS or word in MARKS or word in BREAKS:
             return None
     return None
+
+
+def _is_unsaid(before: Sequence[str]) -> bool:
+    """By the words before a verb of speech: "did not say", "as much as to say", "used to say"."""
+    return bool(before) and (
+        before[-1] in NEGATIONS or (before[-1] == "to" and before[0] in ("as", "used", "well"))
+    )
