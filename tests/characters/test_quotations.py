@@ -45,6 +45,52 @@ def test_titles_and_expressions_are_not_said() -> None:
     assert quote('"What a day!" thought Nora. "Lovely!" said Ida.') == ['"Lovely!"']
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Under the arms stood the motto, “Never asleep,” in gold.",
+        "“To Ida from her sisters,” was engraved upon the ring.",
+        "She looked up as much as to say, “Must I go?”",
+        "He did not say “Perhaps never,” and they were glad.",
+        "She was, as the saying is, a “dragon”, and proud of it.",
+        "They went “courting,” and came home late.",
+        "A “front hall” led to the “back hall” and to a “parlour.” All were cold.",
+    ],
+)
+def test_what_is_written_or_not_said_is_no_quotation(text: str) -> None:
+    assert quote(text) == []
+
+
+def test_quotations_that_are_joined_interrupted_or_go_on() -> None:
+    assert quote("“Sit up, Tom;” and “Be still, Tom;” she said all day.") == [
+        "“Sit up, Tom;”",
+        "“Be still, Tom;”",
+    ]
+    assert quote("“I keep it here” — she touched her brow — “and nowhere else.”") == [
+        "“I keep it here”",
+        "“and nowhere else.”",
+    ]
+    resumed = (
+        "“The trouble,” said Ida, who speaks (and how!) as from a pulpit, “is that he never rows a boat.”"
+    )
+    assert quote(resumed) == ["“The trouble,”", "“is that he never rows a boat.”"]
+
+
+def test_an_expression_in_single_marks_does_not_run_on_to_the_next_one() -> None:
+    text = (
+        "' Hallow ' is an old word for it .| Nobody knows it now .|"
+        "' Come in , ' said Ida .| All the sailors ' wives said ' Poor child ! '"
+    )
+    assert quote_sentences(text) == ["' Come in , '", "' Poor child ! '"]
+
+
+def test_a_mark_before_its_punctuation_closes() -> None:
+    text = (
+        "‘I’ll look,’ she said, ‘and see whether it’s the “Swan” or not’; for the ‘Swan,’ she knew, was shut."
+    )
+    assert quote(text) == ["‘I’ll look,’", "‘and see whether it’s the “Swan” or not’"]
+
+
 def test_marks_inside_of_a_quotation_belong_to_it() -> None:
     assert quote("“She read the ‘Daily Mail,’ and slept,” said Ida.") == [
         "“She read the ‘Daily Mail,’ and slept,”"
@@ -66,18 +112,68 @@ def test_dash_dialogue_in_sentences_without_lines() -> None:
         "— Back to the mill !| he said .| The wheel is broken .| Nora 's eyes followed him .|— Is it ? asked Ida .|"
         "He shut the door and cried : — Look at it !| A broken wheel .| She swept the floor .|— I do , said Ida ."
     )
-    sentences, tokens = [], []
-    for part in text.split("|"):
-        sentences.append((len(tokens), len(tokens) + len(part.split())))
-        tokens += part.split()
-    document = Document("x", tuple(tokens), tuple(sentences))
-    assert [" ".join(tokens[a:b]) for a, b in find_quotations(document)] == [
+    assert quote_sentences(text) == [
         "— Back to the mill !",
         "The wheel is broken .",
         "— Is it ?",
         "— Look at it ! A broken wheel .",
         "— I do ,",
     ]
+
+
+def split_sentences(text: str) -> Document:
+    """A document of tokens and sentences, parted by spaces and bars, as in corpora that have lost their lines."""
+    sentences, tokens = [], []
+    for part in text.split("|"):
+        sentences.append((len(tokens), len(tokens) + len(part.split())))
+        tokens += part.split()
+    return Document("x", tuple(tokens), tuple(sentences))
+
+
+def quote_sentences(text: str) -> list[str]:
+    document = split_sentences(text)
+    return [" ".join(document.tokens[start:end]) for start, end in find_quotations(document)]
+
+
+def test_tags_after_dashes_end_where_somebody_speaks_again() -> None:
+    text = (
+        "— Sit down , Ida said , turning from the stove , and eat .|— Not yet , the old man said with a sigh .|"
+        "— Is it late ?| the ferryman asked .| I cannot see the clock .|— It is , he said , his hand on the gate .|"
+        "— Come , said the ferryman ; we are waiting .|— He said he would , she answered ."
+    )
+    assert quote_sentences(text) == [
+        "— Sit down ,",
+        "and eat .",
+        "— Not yet ,",
+        "— Is it late ?",
+        "I cannot see the clock .",
+        "— It is ,",
+        "— Come ,",
+        "we are waiting .",
+        "— He said he would ,",
+    ]
+
+
+def test_a_dash_in_the_middle_of_a_sentence_may_open_a_line() -> None:
+    """Sentence splitters leave "Very good . — Well" together; a sentence that tells ends a speech all the same."""
+    text = (
+        "Nora had asked him : — Who are you , sir ? — Nobody .|The boy was pale .|— From where ?|"
+        "— The mill , he said .|They were silent ."
+    )
+    assert quote_sentences(text) == ["— Who are you , sir ?", "— Nobody .", "— From where ?", "— The mill ,"]
+
+
+@pytest.mark.parametrize("dash", ["--", "-", "–", "―"], ids=str)
+def test_dashes_that_are_glued_to_their_words(dash: str) -> None:
+    text = f"{dash}Where were you? he asked.\n\nIt rained.\n\n{dash}At the mill, Ida said."
+    assert quote(text) == [f"{dash}Where were you?", f"{dash}At the mill,"]
+
+
+def test_after_a_full_stop_narration_is_no_tag() -> None:
+    text = (
+        "— I am off , he said .| Ida nodded .| She shouted after him .|— Wait !| she cried .| Wait for me !"
+    )
+    assert quote_sentences(text) == ["— I am off ,", "— Wait !", "Wait for me !"]
 
 
 def test_a_few_marks_do_not_hide_dash_dialogue() -> None:
