@@ -149,3 +149,27 @@ def test_items_by_regions_and_compared(model: Path, tmp_path: Path) -> None:
     assert len({line.split("\t", 1)[1] for line in same}) == 1 and len(same) == 3
     assert isinstance(run(model, items, "--items", items).exception, ConfigError)
     assert isinstance(run(model, "--compare", "condition", text="Ann ran.").exception, ConfigError)
+
+
+def test_columns_that_are_kept_have_names_that_can_be_used(model: Path, tmp_path: Path) -> None:
+    items = tmp_path / "items.csv"
+    items.write_text("target,word length,class,2nd,text,word-length\nAnn ran.,3,c,s,t,w\n")
+    (row,) = read(run(model, "--items", items).stdout)
+    kept = ["word_length", "own_class", "own_2nd", "own_text", "own_word_length"]
+    assert list(row)[-5:] == kept and [row[name] for name in kept] == ["3", "c", "s", "t", "w"]
+
+
+@pytest.mark.parametrize(
+    "option", [["--hindsight"], ["--sentence-ends"], ["--rows", "mentions"], ["--mentions", "given"]]
+)
+def test_items_refuse_what_is_for_texts(model: Path, tmp_path: Path, option: list[str]) -> None:
+    items = tmp_path / "items.txt"
+    items.write_text("Ann ran.\n")
+    result = run(model, "--items", items, *option)
+    assert isinstance(result.exception, ConfigError) and option[0] in str(result.exception)
+
+
+def test_items_in_another_language_are_doubted(model: Path, tmp_path: Path) -> None:
+    items = tmp_path / "items.txt"
+    items.write_text("Der Hund schläft heute wieder lange draußen.\n" * 4, encoding="utf-8")
+    assert "does not look like English" in run(model, "--items", items).stderr

@@ -61,16 +61,95 @@ def test_conditions_are_compared_within_items() -> None:
         compare_conditions(list(measure_items(PRETRAINED, items[:1], **SAMPLING)))
 
 
+def test_conditions_are_compared_in_one_direction_and_region_by_region() -> None:
+    """In whichever order an item's lines stand; a region that a condition lacks is compared with nothing."""
+    items = [
+        Item("1", "a", "", ("Ann", "", "ran")),
+        Item("1", "b", "", ("Ann", "saw", "ran")),
+        Item("2", "b", "", ("Bo", "saw", "ran")),
+        Item("2", "a", "", ("Bo", "", "ran")),
+        Item("2", "c", "", ("Bo", "saw", "")),
+    ]
+    measured = list(measure_items(PRETRAINED, items, **SAMPLING))
+    assert [row.region for row in measured[0].rows] == [1, 3]
+    rows = compare_conditions(measured)
+    assert [(row.item, row.region, row.condition, row.minus) for row in rows] == [
+        ("1", 1, "b", "a"), ("1", 3, "b", "a"), ("2", 1, "b", "a"), ("2", 3, "b", "a"), ("2", 1, "c", "a"),
+        ("mean", 1, "b", "a"), ("mean", 3, "b", "a"), ("mean", 1, "c", "a"),
+    ]  # fmt: skip
+    expected = measured[2].rows[2].surprisal - measured[3].rows[1].surprisal
+    assert rows[3].difference == pytest.approx(expected) and rows[2].difference == 0
+    with pytest.raises(ConfigError, match="item 2 has the condition 'c' twice"):
+        compare_conditions([*measured, measured[-1]])
+
+
+def test_a_text_is_put_together_as_people_write() -> None:
+    document, starts = Item("1", "", " Ann saw Bo. ", ("She", "did", "n't", "", "run", ".")).make_document()
+    assert document.text == "Ann saw Bo. She didn't run." and starts == [12, 16, 19, 22, 23, 26]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
 def test_files_of_items(tmp_path: Path) -> None:
     plain, table = tmp_path / "items.txt", tmp_path / "items.csv"
     plain.write_text("Ann ran.\n\nBo | saw it.\n", encoding="utf-8")
     assert [item.regions for item in read_items(plain)] == [("Ann ran.",), ("Bo", "saw it.")]
     table.write_text("item,condition,context,target,list\n7,new,Ann ran.,She | saw.,A\n", encoding="utf-8")
     assert read_items(table) == [Item("7", "new", "Ann ran.", ("She", "saw."), {"list": "A"})]
-    table.write_text("region1,region2\nAnn,ran\n", encoding="utf-8")
-    assert read_items(table) == [Item("1", "", "", ("Ann", "ran"))]
-    table.write_text("a,b\n1,2\n", encoding="utf-8")
-    with pytest.raises(DataError, match="target"):
-        read_items(table)
+    table.write_text("region2,region1,\nran,Ann,\n,Bo,\n", encoding="utf-8")
+    assert read_items(table) == [Item("1", "", "", ("Ann", "ran")), Item("2", "", "", ("Bo", ""))]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", '\ufeffItem,Condition,Target,list\r\n1,a,"""No,"" | Ann said.",X\r\n\r\n'),
+        ("a.csv", 'item;condition;target;list\n1;a;"""No,"" | Ann said.";X\n;;;\n'),
+        ("a.csv", ' item, condition, target, list\n1, a, """No,"" | Ann said.", X\n'),
+        ("a.csv", 'item\tcondition\ttarget\tlist\n1\ta\t"""No,"" | Ann said."\tX\n'),
+        ("a.tsv", 'item\tcondition\ttarget\tlist\n1\ta\t"No," | Ann said.\tX\n'),
+        ("a.txt", 'item\tcondition\ttarget\tlist\n1\ta\t"""No,"" | Ann said."\tX\n'),
+        ("a.csv", ',item,condition,target,list\n0,1,a,"""No,"" | Ann said.",X\n'),
+        ("a.tsv", 'list\titem\tregion_2\tcondition\tregion_1\nX\t1\tAnn said.\ta\t"No,"\n' + "\t" * 4),
+    ],
+    ids=["excel", "semicolons", "spaces", "tabs", "bare quotes", "tabbed text", "pandas' index", "regions"],
+)
+def test_dialects_of_tables(tmp_path: Path, name: str, text: str) -> None:
+    expected = [Item("1", "a", "", ('"No,"', "Ann said."), {"list": "X"})]
+    if "region_1" in text:
+        expected = [Item("1", "a", "", ("No,", "Ann said."), {"list": "X"})]  # in quotation marks as a whole
+    assert read_items(write(tmp_path / name, text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "a,b\n1,2\n", "no column 'target' but a, b"),
+        ("a.csv", "", "no column 'target' but none"),
+        ("a.csv", "item,target\n1,Ann, who ran.\n", "a.csv:2: 3 cells, but 2 columns"),
+        ("a.csv", 'item,target\n1,"No," Ann said.\n', "not CSV"),
+        ("a.csv", 'item,target\n1,"No, Ann said.\n2,Bo ran.\n', "not CSV"),
+        ("a.tsv", "item\ttarget\n\n1\tAnn\n2\t\n", "a.tsv:4: the target is empty"),
+        ("a.tsv", "item\ttarget\n1\tAnn\n\tBo\n", "a.tsv:3: the item is empty"),
+        ("a.tsv", "target\tregion1\nAnn\tAnn\n", "both a column 'target' and 'region1'"),
+        ("a.tsv", "region1\tregion3\nAnn\tran\n", "without a gap, not region1, region3"),
+        ("a.tsv", "target\tlist\tlist\nAnn\tA\tB\n", "two columns 'list'"),
+        ("a.tsv", "item\ttarget\n", "no item"),
+        ("a.txt", "\n \n", "no item"),
+        ("a.txt", "Ann ran.\n||\n", "item 2 is empty"),
+    ],
+)
+def test_files_that_could_only_be_guessed_at(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_items(write(tmp_path / name, text))
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfei\x00"])
+def test_files_that_can_not_be_read(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "items.txt").write_bytes(content)
     with pytest.raises(DataError, match="can't be read"):
-        read_items(tmp_path / "nowhere.txt")
+        read_items(tmp_path / "items.txt")

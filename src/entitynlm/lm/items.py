@@ -11,9 +11,8 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,12 +24,17 @@ from entitynlm.text.document import Document
 from entitynlm.text.segmentation import segment_text
 
 OWN = ("item", "condition", "context", "target")
-BORDER = re.compile(r"\s*\|\s*")
+REGION = re.compile(r"region[ _]?\d+")
+ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
+"""What a region begins with that has no space before it: language models over pieces of words would notice."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One line of a file of items. ``regions`` are the parts of the target, ``others`` the columns that are just kept."""
+    """One line of a file of items. ``regions`` are the parts of the target, ``others`` the columns that are just kept.
+
+    A region that is empty has no row, and those after it keep their numbers: region 3 is the same one in all conditions.
+    """
 
     item: str
     condition: str
@@ -39,16 +43,14 @@ class Item:
     others: dict[str, str] = field(default_factory=dict)
 
     def make_document(self) -> tuple[Document, list[int]]:
-        """The text, and where each region ends, in characters."""
-        context = self.context.strip()
-        parts = [
-            f"{context} " if context else "",
-            *(f"{part} " for part in self.regions[:-1]),
-            self.regions[-1],
-        ]
-        text, ends = "".join(parts), list(accumulate(map(len, parts)))
+        """The text, and where each region starts, in characters."""
+        text, starts = self.context.strip(), []
+        for region in self.regions:
+            text += " " if text and region and not ATTACHED.match(region) else ""
+            starts.append(len(text))
+            text += region
         cut = segment_text(text)
-        return Document(self.item, cut.tokens, cut.sentences, text=text, offsets=cut.offsets), ends
+        return Document(self.item, cut.tokens, cut.sentences, text=text, offsets=cut.offsets), starts
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class DifferenceRow:
 
 
 def read_items(path: str | Path) -> list[Item]:
-    """Items from a file: TSV or CSV with a column ``target`` by its ending, else one item per line."""
+    """Items from a file: a table if it is called .tsv or .csv, or has a column ``target`` between tabs; else one per line."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -88,36 +90,106 @@ def read_items(path: str | Path) -> list[Item]:
         raise DataError(
             f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"
         ) from error
-    if path.suffix.lower() not in (".tsv", ".csv"):
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return [Item(str(n), "", "", split_regions(line)) for n, line in enumerate(lines, start=1)]
-    reader = csv.DictReader(io.StringIO(text), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-    columns = reader.fieldnames or []
-    named = [name for name in columns if re.fullmatch(r"region[ _]?\d+", name)]
-    if "target" not in columns and not named:
-        hint = "Name the columns in the first line: item, condition, context, target (or region1, region2, …)"
-        raise DataError(
-            f"there is no column 'target' but {', '.join(columns) or 'none'}", path=str(path), hint=hint
-        )
-    items = []
-    for number, row in enumerate(reader, start=1):
-        values = {name: (row.get(name) or "").strip() for name in columns}
-        regions = tuple(values[name] for name in named if values[name]) or split_regions(
-            values.get("target", "")
-        )
-        if not any(regions):
+    heading = text.split("\n", 1)[0]
+    tabbed = "\t" in heading and has_target(name_columns(heading.split("\t")))
+    if path.suffix.lower() in (".tsv", ".csv") or tabbed:
+        items = list(read_table(text, path, choose_delimiter(heading, path.suffix.lower())))
+    else:
+        lines = [line for line in text.splitlines() if line.strip()]
+        items = [Item(str(n), "", "", split_regions(line)) for n, line in enumerate(lines, start=1)]
+    if not items:
+        raise DataError("there is no item", path=str(path), hint="Every line is one")
+    for item in items:
+        if not any(item.regions):
             raise DataError(
-                "the target is empty", path=str(path), line=number + 1, hint="Every item has words"
+                f"item {item.item} is empty", path=str(path), hint="Every item has words in its target"
             )
-        others = {name: value for name, value in values.items() if name not in (*OWN, *named)}
-        own = values.get("item") or str(number), values.get("condition", ""), values.get("context", "")
-        items.append(Item(*own, regions, others))
     return items
 
 
 def split_regions(text: str) -> tuple[str, ...]:
-    """The parts between bars; without a bar, the whole is one."""
-    return tuple(part for part in BORDER.split(text.strip()) if part)
+    """The parts between bars, which may be empty; without a bar, the whole is one."""
+    return tuple(part.strip() for part in text.split("|"))
+
+
+def has_target(columns: Sequence[str]) -> bool:
+    return "target" in columns or any(map(REGION.fullmatch, columns))
+
+
+def name_columns(heading: Iterable[str]) -> list[str]:
+    """The names of columns; our own ones may be written with capitals."""
+    names = [name.strip() for name in heading]
+    return [low if (low := name.lower()) in OWN or REGION.fullmatch(low) else name for name in names]
+
+
+def choose_delimiter(heading: str, ending: str) -> str:
+    """What parts the columns: a tab, a comma, or a semicolon as in spreadsheets of countries with decimal commas."""
+    likely = ",;\t" if ending == ".csv" else "\t,;"
+    fits = (
+        mark for mark in likely if has_target(name_columns(next(csv.reader([heading], delimiter=mark), [])))
+    )
+    return next(fits, likely[0])
+
+
+def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
+    """The items of a table, whose first line names the columns.
+
+    Cells stand in quotation marks where they have to, as spreadsheets write them. In a table with tabs that is not so, quotation
+    marks are text.
+    """
+    try:
+        lines = list(parse_lines(text, delimiter, csv.QUOTE_MINIMAL))
+    except csv.Error as error:
+        if delimiter != "\t":
+            hint = "Put cells with commas or quotation marks in quotation marks, and double those inside"
+            raise DataError(f"this is not CSV ({error})", path=str(path), hint=hint) from error
+        lines = list(parse_lines(text, delimiter, csv.QUOTE_NONE))
+    columns = name_columns(lines[0][1]) if lines else []
+    regions = sorted(filter(REGION.fullmatch, columns), key=number_region)
+    check_columns(columns, regions, path)
+    for number, (line, cells) in enumerate(lines[1:], start=1):
+        if any(cells[len(columns) :]):
+            hint = "Put cells with commas or quotation marks in quotation marks, and double those inside"
+            told = f"{len(cells)} cells, but {len(columns)} columns have a name"
+            raise DataError(told, path=str(path), line=line, hint=hint)
+        values = dict(zip(columns, [*cells, *[""] * len(columns)], strict=False))
+        if "item" in columns and not values["item"]:
+            raise DataError("the item is empty", path=str(path), line=line, hint="Give every line its item")
+        parts = tuple(values[name] for name in regions) if regions else split_regions(values["target"])
+        if not any(parts):
+            raise DataError("the target is empty", path=str(path), line=line, hint="Every item has words")
+        others = {name: value for name, value in values.items() if name not in ("", *OWN, *regions)}
+        own = values.get("item", str(number)), values.get("condition", ""), values.get("context", "")
+        yield Item(*own, parts, others)
+
+
+def parse_lines(text: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[tuple[int, list[str]]]:
+    """Lines that are not empty, with their numbers; white space around cells is taken away."""
+    options: dict[str, Any] = {"skipinitialspace": delimiter != "\t", "strict": True}
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting, **options)
+    for cells in reader:
+        if any(cell.strip() for cell in cells):
+            yield reader.line_num, [cell.strip() for cell in cells]
+
+
+def number_region(column: str) -> int:
+    return int(column.removeprefix("region").strip(" _"))
+
+
+def check_columns(columns: Sequence[str], regions: Sequence[str], path: Path) -> None:
+    """Refuse what could only be guessed at."""
+    hint = "Name the columns in the first line: item, condition, context, target (or region1, region2, …)"
+    problem = None
+    if not has_target(columns):
+        problem = f"there is no column 'target' but {', '.join(columns) or 'none'}"
+    elif "target" in columns and regions:
+        problem = f"there are both a column 'target' and '{regions[0]}'"
+    elif regions and list(map(number_region, regions)) != list(range(1, len(regions) + 1)):
+        problem = f"regions are numbered 1, 2, … without a gap, not {', '.join(regions)}"
+    elif twice := [name for name in columns if name and columns.count(name) > 1]:
+        problem = f"there are two columns '{twice[0]}'"
+    if problem:
+        raise DataError(problem, path=str(path), hint=hint)
 
 
 @dataclass(frozen=True)
@@ -132,18 +204,20 @@ class MeasuredItem:
 def measure_items(pretrained: Pretrained, items: Iterable[Item], **options: Any) -> Iterator[MeasuredItem]:
     """Measure items one after the other; the options are those of ``measure_surprisal``."""
     for item in items:
-        document, ends = item.make_document()
-        yield make_rows(item, measure_surprisal(pretrained, document, mentions="sampled", **options), ends)
+        document, starts = item.make_document()
+        yield make_rows(item, measure_surprisal(pretrained, document, mentions="sampled", **options), starts)
 
 
-def make_rows(item: Item, tables: Surprisal, ends: Sequence[int]) -> MeasuredItem:
+def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> MeasuredItem:
     """Sums over the words of each region; a word belongs to the region that it starts in."""
     assert tables.analysed.offsets is not None
     starts = np.array([start for start, _ in tables.analysed.offsets])
-    owners = np.searchsorted(ends, starts, side="right") - 1  # -1: the context
+    owners = np.searchsorted(region_starts, starts, side="right") - 1  # -1: the context
     place_of = {int(token): place for place, token in enumerate(tables.encoded.origin.tolist()) if token >= 0}
     rows, deviations = [], []
     for region, text in enumerate(item.regions):
+        if not text:
+            continue
         own = [token for token in np.flatnonzero(owners == region).tolist() if token in place_of]
         found = [tables.tokens[token] for token in own]
         spread = tables.deviations[:, [place_of[token] for token in own]].sum(axis=1)
@@ -172,22 +246,29 @@ def estimate_error(deviations: FloatArray) -> float | None:
 def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
     """Differences of each item's conditions to its first one, region by region, and their means over items.
 
-    Repeats with the same random numbers are subtracted from each other, so that chance which both conditions share cancels. The
-    error of a mean is the standard error over items.
+    The first condition is that of the file, in whichever order the lines of an item stand. Repeats with the same random numbers
+    are subtracted from each other, so that chance which both conditions share cancels. The error of a mean is the standard error
+    over items.
     """
-    by_item: dict[str, list[MeasuredItem]] = {}
+    order = list(dict.fromkeys(found.item.condition for found in measured))
+    by_item: dict[str, dict[str, MeasuredItem]] = {}
     for found in measured:
-        by_item.setdefault(found.item.item, []).append(found)
+        conditions = by_item.setdefault(found.item.item, {})
+        if found.item.condition in conditions:
+            raise ConfigError(f"item {found.item.item} has the condition {found.item.condition!r} twice")
+        conditions[found.item.condition] = found
     rows: list[DifferenceRow] = []
     for name, conditions in by_item.items():
-        first = conditions[0]
-        for other in conditions[1:]:
-            if other.item.condition == first.item.condition:
-                raise ConfigError(f"item {name} has the condition {first.item.condition!r} twice")
-            for place, (one, two) in enumerate(zip(other.rows, first.rows, strict=False)):
-                error = estimate_error(other.deviations[place] - first.deviations[place])
+        first, *others = (conditions[condition] for condition in order if condition in conditions)
+        base = {row.region: (row, spread) for row, spread in zip(first.rows, first.deviations, strict=True)}
+        for other in others:
+            for one, spread in zip(other.rows, other.deviations, strict=True):
+                if one.region not in base:
+                    continue
+                two, base_spread = base[one.region]
+                error = estimate_error(spread - base_spread)
                 figures = one.surprisal - two.surprisal, error, one.without_entities - two.without_entities
-                rows.append(DifferenceRow(name, place + 1, one.condition, two.condition, *figures))
+                rows.append(DifferenceRow(name, one.region, one.condition, two.condition, *figures))
     if not rows:
         raise ConfigError(
             "no item has two conditions to compare; name them in a column 'condition', and their item in 'item'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import keyword
 import math
 import re
 import time
@@ -97,17 +98,16 @@ def surprisal(
     if items is not None:
         if files != [STANDARD]:
             raise ConfigError("--items is a file of its own: give no other text with it")
-        write_items(items, compare is not None, model, measuring, out, table_kind, terminal)
+        if sentence_ends or hindsight or format or rows != "tokens" or measuring.mentions == "given":
+            told = "--sentence-ends, --hindsight, --format, --rows and --mentions given are for texts, not for --items"
+            raise ConfigError(told)
+        write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
         return
     announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
-    pretrained = model.load(terminal)
-    from entitynlm.training.untrained import choose_boundaries
-
-    if word_boundaries is not None:
-        pretrained = choose_boundaries(pretrained, word_boundaries)
+    pretrained = load_model(model, terminal, word_boundaries)
     how: dict[str, Any] = {"sentence_ends": sentence_ends, "hindsight": hindsight}
     figures: list[dict[str, Any]] = []
 
@@ -124,6 +124,14 @@ def surprisal(
     terminal.write_json({**heading, "documents": figures})
 
 
+def load_model(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
+    """The model, whose words end as they are asked to."""
+    from entitynlm.training.untrained import choose_boundaries
+
+    pretrained = model.load(terminal)
+    return pretrained if word_boundaries is None else choose_boundaries(pretrained, word_boundaries)
+
+
 def write_items(
     path: Path,
     compares: bool,
@@ -132,14 +140,18 @@ def write_items(
     out: str,
     kind: Kind,
     terminal: Terminal,
+    word_boundaries: bool | None,
 ) -> None:
     """Measure experimental items, and write their regions or the differences between conditions."""
     if out != STANDARD:
         announce_writing([Path(out)])
     from entitynlm.lm.items import DifferenceRow, RegionRow, compare_conditions, measure_items, read_items
+    from entitynlm.text.document import Document
 
     items = read_items(path)
-    pretrained = model.load(terminal)
+    pretrained = load_model(model, terminal, word_boundaries)
+    words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
+    terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}
     del settings["mentions"]
     terminal.start("items", len(items))
@@ -151,18 +163,30 @@ def write_items(
     if compares:
         write_rows(compare_conditions(measured), DifferenceRow, out, kind)
     else:
-        others = list(dict.fromkeys(name for item in items for name in item.others))
-        taken = {column.name for column in fields(RegionRow)}
-        kept = [f"own_{name}" if name in taken else re.sub(r"\W", "_", name) for name in others]
-        row_type = make_dataclass("ItemRow", [(name, str) for name in kept], bases=(RegionRow,), frozen=True)
+        kept = [(name, str) for name in name_kept(items[0].others)]
+        row_type = make_dataclass("ItemRow", kept, bases=(RegionRow,), frozen=True)
         rows = (
-            row_type(*astuple(row), *(found.item.others.get(name, "") for name in others))
-            for found in measured
-            for row in found.rows
+            row_type(*astuple(row), *found.item.others.values()) for found in measured for row in found.rows
         )
         write_rows(rows, row_type, out, kind)
     heading = {"task": "surprisal", "model": model.model, **asdict(measuring)}
     terminal.write_json({**heading, "items": len(items)})
+
+
+def name_kept(names: Iterable[str]) -> list[str]:
+    """Names that R and Python can use of columns that are kept: ``own_`` stands before one that we have, or that begins badly."""
+    from entitynlm.lm.items import RegionRow
+
+    taken = {column.name for column in fields(RegionRow)}
+    kept: list[str] = []
+    for name in names:
+        name = re.sub(r"\W", "_", name)
+        name = name if name.isidentifier() and not keyword.iskeyword(name) else f"own_{name}"
+        while name in taken:
+            name = f"own_{name}"
+        taken.add(name)
+        kept.append(name)
+    return kept
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
