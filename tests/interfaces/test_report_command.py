@@ -103,6 +103,18 @@ def test_on_a_phone_the_cast_comes_before_the_text() -> None:
     assert narrow and "main { display: block; }" in narrow[1]
 
 
+def test_unknown_words_are_hatched_and_the_page_says_so() -> None:
+    document = Document("d", ("Ann", "saw", "Zebedee", "."), mentions=(Mention(0, 1, "a"),))
+    page = make_page(document)
+    assert re.findall(r'<i class="t h\d oov" [^>]*>([^<]*)<', page) == ["Zebedee"]
+    # as particular as the shading of surprisal, and after it, so that the shading does not hide it
+    assert page.index(".surprisal .h8 {") < page.index(
+        ".t.oov, .hint .oov { background-image: repeating-linear-"
+    )
+    assert "hatched</span>: not in the vocabulary" in page
+    assert "hatched" not in make_page(make_document())
+
+
 def test_whatever_a_text_holds_is_only_text() -> None:
     tokens = ("Ann", NASTY, "<b>", "&amp;", '"', "Bo", "</span>")
     document = Document(
