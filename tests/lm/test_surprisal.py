@@ -144,6 +144,18 @@ def test_unknown_words_that_come_again_are_less_surprising_and_still_a_distribut
     assert math.exp(spelled[3]) + rest == pytest.approx(1.0)
 
 
+def test_the_longest_words_have_a_probability_of_their_own() -> None:
+    vocabulary = Vocabulary(["<s>", "<unk>", "</s>", "ann", "saw"])
+    spelling = SpellingModel.of_vocabulary(vocabulary)
+    words = ["東" * 200, "東" * 400]
+    found = spell_unknown_words(vocabulary, [*words, words[1]])
+    assert math.exp(spelling.log_prob(words[0])) == 0
+    assert found[0] == pytest.approx(spelling.log_prob(words[0]))
+    more = (CONCENTRATION + DISCOUNT) / (1 + CONCENTRATION)
+    assert found[1] == pytest.approx(spelling.log_prob(words[1]) + math.log(more)) and found[1] < found[0]
+    assert found[2] > math.log(0.02)
+
+
 def test_a_text_of_nothing_but_dropped_tokens() -> None:
     pretrained, _ = make_bundle()
     found = measure_surprisal(pretrained, Document("d", ("...", "!")))

@@ -94,8 +94,11 @@ def spell_unknown_words(vocabulary: Vocabulary, words: Sequence[str]) -> FloatAr
     for before, place in enumerate(unknown):
         assert spelling is not None
         word = words[place]
-        spelled = math.exp(spelling.log_prob(unescape(word)))
-        again = max(counts[word] - DISCOUNT, 0.0) + (CONCENTRATION + DISCOUNT * len(counts)) * spelled
-        found[place] = math.log(max(again, 1e-300)) - math.log(before + CONCENTRATION)
+        spelled = spelling.log_prob(unescape(word))
+        fresh = CONCENTRATION + DISCOUNT * len(counts)
+        share = max(counts[word] - DISCOUNT, 0.0) + fresh * math.exp(spelled)
+        # a line of dashes or an address may be too long for its probability to be a number, not for its logarithm
+        log_share = math.log(share) if share > 1e-300 else math.log(fresh) + spelled
+        found[place] = log_share - math.log(before + CONCENTRATION)
         counts[word] += 1
     return found
