@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +31,24 @@ def test_rows_survive_delimited_text(tmp_path: Path, kind: str, delimiter: str) 
         found = list(csv.reader(stream, delimiter=delimiter))
     assert found[0] == ["token", "surprisal", "oov"]
     assert found[1:] == [['"', "1.500000", "0"], ["a b", "", "1"], ["x,y", "0.250000", "0"]]
+
+
+def test_pandas_reads_every_token_as_the_page_says(tmp_path: Path) -> None:
+    """None begins many a sentence, and is a missing value for pandas if nobody says otherwise."""
+    pandas = pytest.importorskip("pandas")
+    words = [
+        Word("None", None, False),
+        Word("NA", 1.0, False),
+        Word("null", 2.0, True),
+        Word('"', 3.0, False),
+    ]
+    write_rows(words, Word, tmp_path / "story.tsv", "tsv")
+    page = Path(__file__).parents[2] / "docs" / "howto-psycholinguists.md"
+    call = re.search(r"`pandas\.read_csv\(\"story.tsv\", (.*?)\)`", page.read_text(encoding="utf-8"))
+    assert call
+    found = pandas.read_csv(tmp_path / "story.tsv", **eval(f"dict({call[1]})"))
+    assert found.token.tolist() == ["None", "NA", "null", '"']
+    assert found.surprisal.isna().tolist() == [True, False, False, False]
 
 
 def test_rows_survive_json_and_parquet(tmp_path: Path) -> None:
