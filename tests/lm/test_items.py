@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.lm.items import Item, compare_conditions, measure_items, read_items, split_regions
 from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.model.pretrained import load_pretrained
 from support.small_bundles import make_bundle
 
 PRETRAINED, _ = make_bundle(std=0.8)
@@ -59,6 +61,19 @@ def test_conditions_are_compared_within_items() -> None:
     assert rows[-1].difference == pytest.approx(rows[1].difference) and rows[-1].error == 0
     with pytest.raises(ConfigError, match="two conditions"):
         compare_conditions(list(measure_items(PRETRAINED, items[:1], **SAMPLING)))
+
+
+def test_chance_that_conditions_share_cancels() -> None:
+    """Over seeds, the difference of two conditions varies less than it would with other random numbers for each."""
+    packaged, sampling = load_pretrained("entitynlm-en"), {"samples": 8, "repeats": 1}
+    pair = [Item("1", place, f"Anna met Bob in the {place}.", ("She",)) for place in ("garden", "kitchen")]
+    found = np.array(
+        [
+            [item.rows[0].surprisal for item in measure_items(packaged, pair, seed=seed, **sampling)]
+            for seed in range(20)
+        ]
+    )
+    assert np.diff(found, axis=1).var() < 0.5 * found.var(axis=0).sum()
 
 
 def test_conditions_are_compared_in_one_direction_and_region_by_region() -> None:
