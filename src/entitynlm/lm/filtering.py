@@ -56,62 +56,64 @@ class BelievingFilter(ParticleFilter):
         log_evidence = super()._weigh(choices, log_words)
         factors = choices.log_p.sum(0) + log_words - choices.log_q
         assert self._population is not None
-        first = self._population.particles.memory[np.arange(len(before)), choices.entity, FIRST_TOKEN]
-        for r in range(self.islands):
-            _note_beliefs(
-                before.copy(), factors, first, choices, self.island == r, self.beliefs, r, self._noted
-            )
+        first = self._population.particles.memory[:, :, FIRST_TOKEN]
+        _note_beliefs(before, factors, first, choices, self.island, self.beliefs, self._noted)
         self._noted += len(factors)
         return log_evidence
 
 
 @njit(nogil=True)
-def _note_beliefs(log_weights, factors, first, choices, own, beliefs, r, noted):  # type: ignore[no-untyped-def]
+def _note_beliefs(log_weights, factors, first, choices, island, beliefs, noted):  # type: ignore[no-untyped-def]
     """Sums of exactly the particles that there were at each word, one after the other: no rounding depends on later words."""
-    count = len(log_weights)
+    for r in range(len(beliefs.free)):
+        own = np.flatnonzero(island == r)
+        _note_island(log_weights[own], factors, first, choices, own, beliefs, r, noted)
+
+
+@njit(nogil=True)
+def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted):  # type: ignore[no-untyped-def]
+    """:param own: the island's particles, whose ``log_weights`` before these words are given."""
+    count = len(own)
     entities, masses = np.empty(count, dtype=np.int64), np.empty(count)
     for s in range(len(factors)):
-        copies, free, inside, t = (
-            choices.copies[s] * own,
-            choices.free[s],
-            choices.mention_type[s] > 0,
-            noted + s,
-        )
+        t = noted + s
         highest = -np.inf
         for i in range(count):
-            if copies[i] > 0:
+            if choices.copies[s, own[i]] > 0:
                 highest = max(highest, log_weights[i])
         total, found = 0.0, 0.0
         for i in range(count):
-            if copies[i] > 0:
-                weight = copies[i] * np.exp(log_weights[i] - highest)
+            if choices.copies[s, own[i]] > 0:
+                weight = choices.copies[s, own[i]] * np.exp(log_weights[i] - highest)
                 total += weight
-                found += weight if free[i] else 0.0
+                found += weight if choices.free[s, own[i]] else 0.0
         beliefs.free[r, t] = found / total
         highest = -np.inf
         for i in range(count):
-            log_weights[i] += factors[s, i]
-            if copies[i] > 0:
+            log_weights[i] += factors[s, own[i]]
+            if choices.copies[s, own[i]] > 0:
                 highest = max(highest, log_weights[i])
         total, within, starts, referent, entropy, length, known = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
         for i in range(count):
-            if copies[i] == 0:
+            particle = own[i]
+            if choices.copies[s, particle] == 0:
                 continue
-            weight = copies[i] * np.exp(log_weights[i] - highest)
+            weight = choices.copies[s, particle] * np.exp(log_weights[i] - highest)
             total += weight
-            if not inside[i]:
+            if choices.mention_type[s, particle] == 0:
                 continue
             within += weight
-            if free[i]:
+            if choices.free[s, particle]:
                 starts += weight
-                referent -= weight * choices.log_referent[s, i]
-                entropy += weight * choices.entropy[s, i]
-                length += weight * choices.remaining[s, i]
+                referent -= weight * choices.log_referent[s, particle]
+                entropy += weight * choices.entropy[s, particle]
+                length += weight * choices.remaining[s, particle]
+            name = first[particle, choices.entity[s, particle]]
             place = 0
-            while place < known and entities[place] != first[s, i]:
+            while place < known and entities[place] != name:
                 place += 1
             if place == known:
-                entities[place], masses[place] = first[s, i], 0.0
+                entities[place], masses[place] = name, 0.0
                 known += 1
             masses[place] += weight
         beliefs.inside[r, t], beliefs.starts[r, t] = within / total, starts / total
