@@ -45,19 +45,21 @@ class LayerStack:
         part._modules[last] = self.stack
 
     def run(
-        self, ids: Tensor, first: int, keys: Tensors, values: Tensors, wanted: Set[int]
+        self, ids: Tensor, first: int, keys: Tensors, values: Tensors, wanted: Set[int], *, surplus: int = 0
     ) -> tuple[dict[int, Tensor], Tensors, Tensors]:
         """States (B, n, D) of layers after the next pieces (B, n), and keys and values with theirs added.
 
         :param first: the position of the first of them.
         :param keys: per layer, (B, heads, kept, size) of pieces before; likewise ``values``. They are not changed.
+        :param surplus: so many more are read, for a matrix of another height, and forgotten.
         """
+        count = ids.shape[1]
+        ids = nn.functional.pad(ids, (0, surplus))
         cache = _make_cache(keys, values)
         options: dict[str, Any] = {}
         if self._takes_positions:
-            options["position_ids"] = torch.arange(first, first + ids.shape[1], device=ids.device).expand(
-                len(ids), -1
-            )
+            places = first + torch.arange(count + surplus, device=ids.device).clamp_max(count - 1)
+            options["position_ids"] = places.expand(len(ids), -1)
         captured: dict[int, Tensor] = {}
         handles = [_capture(self.stack, layer, captured) for layer in wanted if layer < self.layers]
         try:
@@ -66,10 +68,11 @@ class LayerStack:
             for handle in handles:
                 handle.remove()
         captured[self.layers] = output.last_hidden_state
+        kept = slice(0, -surplus if surplus else None)
         return (
-            captured,
-            tuple(layer.keys for layer in cache.layers),
-            tuple(layer.values for layer in cache.layers),
+            {layer: states[:, kept] for layer, states in captured.items()},
+            tuple(layer.keys[:, :, kept] for layer in cache.layers),
+            tuple(layer.values[:, :, kept] for layer in cache.layers),
         )
 
 

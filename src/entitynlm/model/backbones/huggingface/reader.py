@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from entitynlm.model.backbones.huggingface.architecture import (
     find_start,
     has_static_rotation,
 )
+from entitynlm.model.backbones.huggingface.attention import BLOCK, attend_in_blocks, prepare_attention
 from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
 from entitynlm.model.backbones.huggingface.memo import ReadingMemo, digest_pieces
+from entitynlm.model.row_products import ROWS, products_agree
 
 BATCH_PIECES = 2048
 """How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
@@ -76,6 +79,7 @@ class LanguageModelRuntime:
         self.pieces = len(self.output_weight)
         self.rereads = not has_static_rotation(model.base_model)
         self.trainable = False
+        self._attends_in_blocks = prepare_attention(model)
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], EqualReadings] = {}
@@ -103,6 +107,23 @@ class LanguageModelRuntime:
     def device(self) -> torch.device:
         return self.output_weight.device
 
+    @cached_property
+    def blockwise(self) -> bool:
+        """Whether documents must be read one by one, in full blocks: else the last digits of a piece would depend on those to come.
+
+        It is twice as slow for short texts. Nobody needs it who trains the language model, or who has a GPU.
+        """
+        if self.trainable or self.device.type != "cpu":
+            return False
+        matrices = {
+            part.weight.shape if isinstance(part, nn.Linear) else part.weight.shape[::-1]
+            for part in self._find_stack(self.layers).stack.modules()
+            if isinstance(getattr(part, "weight", None), Tensor) and part.weight.dim() == 2
+        }
+        threads = torch.get_num_threads()
+        agree = all(products_agree(*shape, self.output_weight.dtype, threads) for shape in matrices)
+        return not (agree and self._attends_in_blocks)
+
     def _take_output(self) -> None:
         output = self.model.get_output_embeddings()
         self.output_weight: Tensor = output.weight
@@ -116,6 +137,7 @@ class LanguageModelRuntime:
             self.forget()
             self._sinks.clear()
             self.ordered_output = None
+            vars(self).pop("blockwise", None)
 
     def logits(self, states: Tensor) -> Tensor:
         """(…, V) unnormalised log-probabilities of the next piece, from states (…, D) of the last layer."""
@@ -180,7 +202,7 @@ class LanguageModelRuntime:
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
             for number, group in enumerate(carry.groups):
                 ids = pieces.to(self.device)[carry.members(number)][:, None]
-                groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers)[0])
+                groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers, surplus=0)[0])
         return LanguageModelCarry(carry.layers, tuple(groups), carry.places)
 
     @staticmethod
@@ -236,7 +258,7 @@ class LanguageModelRuntime:
             lengths = {row: len(documents[members[row]]) + 1 for row in order}
             while order:
                 longest = lengths[order[0]]
-                most = max(BATCH_PIECES // min(longest, self.half), 1)
+                most = 1 if self.blockwise else max(BATCH_PIECES // min(longest, self.half), 1)
                 shortest = longest - max(min(longest, self.half) // PADDING, 8)
                 taken = [row for row in order[:most] if lengths[row] >= shortest]
                 order = order[len(taken) :]
@@ -278,8 +300,12 @@ class LanguageModelRuntime:
             if not active:
                 return states, left
             group = self._slide(group.select(range(active)), layers)
-            count = min(self.half - group.position % self.half, lengths[0] - done)
-            group, found = self._run(group, pending[:active, done : done + count], layers)
+            room, surplus = self.half - group.position % self.half, None
+            if self.blockwise:
+                room = min(room, BLOCK - group.position % self.half % BLOCK)
+                surplus = max(room - (lengths[0] - done), 0)
+            count = min(room, lengths[0] - done)
+            group, found = self._run(group, pending[:active, done : done + count], layers, surplus=surplus)
             for row, own in enumerate(states[:active]):
                 rows_left = own[done + 1 - len(first) :]
                 rows_left[:count] = found[row, : len(rows_left)]
@@ -323,12 +349,18 @@ class LanguageModelRuntime:
         return sink
 
     def _run(
-        self, group: EqualReadings, ids: Tensor, layers: tuple[int, ...]
+        self, group: EqualReadings, ids: Tensor, layers: tuple[int, ...], *, surplus: int | None = None
     ) -> tuple[EqualReadings, Tensor]:
-        """Run the model over the next pieces (B, n) of documents; what is left, and the states (B, n, layers · D)."""
+        """Run the model over the next pieces (B, n) of documents; what is left, and the states (B, n, layers · D).
+
+        :param surplus: so many pieces more are read and forgotten; None: as many as rows of matrices need.
+        """
         first = group.keys[0].shape[2] if self.rereads and group.keys else group.position
-        stack = self._find_stack(max(layers))
-        captured, keys, values = stack.run(ids, first, group.keys, group.values, set(layers))
+        surplus = -ids.shape[1] % ROWS if surplus is None else surplus
+        with attend_in_blocks(group.position % self.half if group.keys else 0):
+            captured, keys, values = self._find_stack(max(layers)).run(
+                ids, first, group.keys, group.values, set(layers), surplus=surplus
+            )
         states = torch.cat([captured[layer] for layer in layers], dim=-1)
         pieces = torch.cat([group.pieces, ids], dim=1)[:, -self.half :]
         left = EqualReadings(group.position + ids.shape[1], keys, values, states[:, -1], pieces)
