@@ -18,7 +18,7 @@ import torch
 
 from entitynlm.errors import ConfigError
 from entitynlm.inference.words.word_tables import WordTables, make_tables
-from entitynlm.model.backbones.base import Carry
+from entitynlm.model.backbones.base import Carry, HiddenStates
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import WordSequence
 from entitynlm.model.encoding.tokenizer import EncodedWords
@@ -121,8 +121,8 @@ class SteadyReadings(Readings):
     """Readings in which no word to come changes a number, not even its last digit.
 
     The last digits of a matrix product depend on its size. So the borders of chunks are fixed, whatever the length of the text,
-    and the last chunk is filled up with words that nobody looks at. (A pretrained language model reads pieces, of which a chunk
-    may have any number: there the last digits of single precision may differ.)
+    and the last chunk is filled up with words that nobody looks at. A pretrained language model, whose states depend on nothing
+    to come (``backbones.huggingface``), reads as many words at once as it likes; only what is made of its states is filled up.
     """
 
     def __init__(self, document: EncodedDocument, *, keep: int = 0) -> None:
@@ -144,14 +144,29 @@ class SteadyReadings(Readings):
             yield from self._chunks[network]
             return
         reader, kept = ChunkReader(network), []
-        for start, stop, full in cut_steadily(len(self._words)):
-            words = fill_up(self._words[start:stop], full - start)
-            tables = slice_tables(reader.read(words, 0, len(words)), 0, stop - start)
+        on_pieces = self._words.pieces is not None and network.config.mode != "lookahead"
+        for tables in self._read_pieces(reader) if on_pieces else self._read_words(reader):
             if len(self._words) <= self._keep:
                 kept.append(tables)
             yield tables
         if kept:
             self._chunks[network] = kept
+
+    def _read_words(self, reader: ChunkReader) -> Iterator[WordTables]:
+        for start, stop, full in cut_steadily(len(self._words)):
+            words = fill_up(self._words[start:stop], full - start)
+            yield slice_tables(reader.read(words, 0, len(words)), 0, stop - start)
+
+    @torch.no_grad()
+    def _read_pieces(self, reader: ChunkReader) -> Iterator[WordTables]:
+        backbone, begin, end = reader.network.backbone, 0, 0
+        for start, stop, full in cut_steadily(len(self._words)):
+            if start == end:
+                begin, end = end, min(end + backbone.chunk_words, len(self._words))
+                reading = backbone.read([self._words[begin:end]], reader.carry)
+                reader.carry = reading.carry
+            some = take_words(reading, start - begin, stop - begin, full - start)
+            yield slice_tables(make_tables(reader.network, some), 0, stop - start)
 
 
 def cut_steadily(length: int) -> Iterator[tuple[int, int, int]]:
@@ -171,6 +186,18 @@ def fill_up(words: EncodedWords, size: int) -> EncodedWords:
     if not missing or words.pieces is not None:
         return words
     return EncodedWords(*(np.pad(some, (0, missing), mode="edge") for some in (words.x, words.sentence)))
+
+
+def take_words(reading: HiddenStates, start: int, stop: int, size: int) -> HiddenStates:
+    """Some words of a reading of one document, with the rows of ``size`` words: the last one stands for those that are missing."""
+    words, pieces = reading.words[0][start:stop], reading.piece_rows[0]
+    assert words.piece_bounds is not None and reading.words[0].piece_bounds is not None
+    first, last = reading.words[0].piece_bounds[[start, stop]]
+    before, after = (
+        [np.pad(rows[0][start:stop], (0, size - (stop - start)), mode="edge")]
+        for rows in (reading.before, reading.after)
+    )
+    return HiddenStates([words], reading.table, before, after, None, [pieces[first:last]])
 
 
 class ReadText:

@@ -187,10 +187,7 @@ def measure_surprisal(
             annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
         text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
     encoded = text.encoded
-    steady = SteadyReadings(
-        encoded, keep=CHUNK
-    )  # read once, for what no word to come may change and for the rest
-    readings = text.readings if given else steady
+    readings = SteadyReadings(encoded, keep=CHUNK)  # read once, for what no word to come may change and for the rest
     model = pretrained.get("generative")
     traced = given or hindsight
     trace = (
@@ -207,7 +204,7 @@ def measure_surprisal(
     else:
         sampling: dict[str, Any] = {"particles": samples, "repeats": repeats, "seed": seed}
         words = estimate_words(
-            model, pretrained.get("causal"), encoded, steady, progress=progress, **sampling
+            model, pretrained.get("causal"), encoded, readings, progress=progress, **sampling
         )
         if not model.words_see_entities:  # then there is nothing to estimate
             nothing = np.zeros(len(encoded))

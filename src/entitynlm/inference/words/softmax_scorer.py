@@ -18,6 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from entitynlm.compilation import njit
+from entitynlm.inference.kernels import FAST, exponentiate
 from entitynlm.inference.particles import Segment
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.weights import FloatArray
@@ -25,6 +27,7 @@ from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.row_products import multiply_rows
 
 BLOCK = 4_096
 """Pieces whose logits are made together: so few that these never leave the processor's cache."""
@@ -34,6 +37,9 @@ AHEAD = 64
 
 SMALLEST_SUM = 1e-25
 """A sum of products below this may have lost terms to underflow, and is done again with care, as one that overflowed is."""
+
+_HIGHEST = np.float32(89.0)
+"""Its exponential is infinity in single precision."""
 
 OPEN = 0
 """The place of a piece that is drawn among those that open a word."""
@@ -66,7 +72,8 @@ class SoftmaxWordScorer(WordScorer):
         rows = rows if self._shapes else rows[:1]
         which = which if self._shapes else np.zeros_like(which)
         vectors = torch.from_numpy(states.vectors[rows]).to(self._entity_weight)
-        narrow = self.network.narrow_entity(vectors)  # (R, rank)
+        thin = self.network.W_thin
+        narrow = vectors if thin is None else multiply_rows(vectors, thin)  # (R, rank), as narrow_entity does
         log_probs = self._score_contexts(tables, segment, pairs, narrow)
         scores: FloatArray = log_probs[pairs.contexts, which]
         return scores
@@ -74,7 +81,7 @@ class SoftmaxWordScorer(WordScorer):
     def _score_contexts(
         self, tables: WordTables, segment: Segment, pairs: WordPairs, narrow: Tensor
     ) -> FloatArray:
-        """(C, R) log-probabilities of each context's word with each of R rows."""
+        """(C, R) log-probabilities of each context's word with each of R rows; no last digit depends on the other words."""
         words = tables.words
         index, owners = words.expand(segment.first + pairs.words.astype(np.int64))
         assert owners is not None and words.piece_places is not None
@@ -88,9 +95,8 @@ class SoftmaxWordScorer(WordScorer):
         log_opening, log_total = self._sum_pieces(logits, narrow)  # (H, R)
         columns = self.output.columns[torch.from_numpy(np.minimum(ids, self.end - 1))]
         of_pieces = torch.from_numpy(of_state)
-        own = logits[of_pieces, columns].double()[:, None] + (
-            self._entity_weight[columns] @ narrow.t()
-        )  # (P, R)
+        added = (self._entity_weight[columns][:, None] * narrow).sum(-1)
+        own = logits[of_pieces, columns].double()[:, None] + added  # (P, R)
         opening, total = log_opening[of_pieces], log_total[of_pieces]
         is_end, is_open = torch.from_numpy(ids == self.end)[:, None], torch.from_numpy(opens)[:, None]
         log_probs = torch.where(is_end, opening - total, own - torch.where(is_open, opening, total))
@@ -101,18 +107,19 @@ class SoftmaxWordScorer(WordScorer):
     def _sum_pieces(self, logits: Tensor, narrow: Tensor) -> tuple[Tensor, Tensor]:
         """(H, R) log Σ exp(logits + what the row adds), over the pieces that open a word and over all, block by block."""
         highest = logits.amax(1, keepdim=True) if len(logits) else logits[:, :1]
-        sums = []
+        sums = torch.zeros(2, len(logits), len(narrow), dtype=torch.float64)
         openers, size = self.output.openers, logits.shape[1]
-        for low, high in ((0, openers), (openers, size)):
-            total = torch.zeros(len(logits), len(narrow), dtype=torch.float64, device=logits.device)
+        bits = np.empty(BLOCK, dtype=np.int32)
+        for part, low, high in ((0, 0, openers), (1, openers, size)):
             for start in range(low, high, BLOCK):
                 stop = min(start + BLOCK, high)
-                added = narrow @ self._entity_weight[start:stop].t()  # (R, BLOCK)
-                exponentials = (logits[:, start:stop] - highest).exp_()
-                total += exponentials @ added.exp_().t()
-            sums.append(total)
+                added = multiply_rows(narrow, self._entity_weight[start:stop])  # (R, BLOCK)
+                shifted = logits[:, start:stop] - highest
+                _add_products(shifted.numpy(), added.numpy(), bits, sums[part].numpy())
         opening, total = sums[0], sums[0] + sums[1]
-        log_opening, log_total = (values.log() + highest.double() for values in (opening, total))
+        log_opening, log_total = (
+            torch.from_numpy(_take_logs(values.numpy())) + highest.double() for values in (opening, total)
+        )
         unsafe = (opening < SMALLEST_SUM) | ~torch.isfinite(total)
         self._add_carefully(logits, narrow, unsafe, log_opening, log_total)
         return log_opening, log_total
@@ -143,3 +150,33 @@ class SoftmaxWordScorer(WordScorer):
         self._ahead_of, self._ahead_words, self._ahead_piece = tables, (first, stop), low
         self._ahead_rows = np.cumsum(own_state) - 1
         self._ahead_logits = self.output.logits(h)
+
+
+@njit(nogil=True, fastmath=FAST)
+def _add_products(scores, added, bits, sums):  # type: ignore[no-untyped-def]
+    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair: a library's last digits depend on how many there are."""
+    width = scores.shape[1]
+    powers, others = np.empty_like(scores), np.empty_like(added)
+    for i in range(len(scores)):
+        exponentiate(scores[i], powers[i], bits)
+    for k in range(len(added)):
+        if added.itemsize == 4:
+            for v in range(width):
+                added[k, v] = min(added[k, v], _HIGHEST)
+        exponentiate(added[k], others[k], bits)
+    for i in range(len(scores)):
+        for k in range(len(added)):
+            total = powers[i, 0] * others[k, 0]
+            for v in range(1, width):
+                total += powers[i, v] * others[k, v]
+            sums[i, k] += total
+
+
+@njit(nogil=True)
+def _take_logs(values):  # type: ignore[no-untyped-def]
+    """One by one: where a library takes several at once, the odd ones out are rounded otherwise."""
+    found = np.empty_like(values)
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            found[i, k] = np.log(values[i, k]) if values[i, k] > 0 else -np.inf
+    return found

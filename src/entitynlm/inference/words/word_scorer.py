@@ -31,6 +31,7 @@ from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
 from entitynlm.model.features import count_mention_positions, find_mention_positions
+from entitynlm.model.row_products import fill_rows
 from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
@@ -159,13 +160,15 @@ def score_words(
     batch = max(1, LARGEST_BATCH // network.backbone.vocabulary_size)
     for start in range(0, len(words), batch):
         some = slice(start, start + batch)
-        We = network.project_entity(torch.from_numpy(np.array(vectors[some])).to(device, dtype))
+        own = torch.from_numpy(np.array(vectors[some])).to(device, dtype)
+        We = network.project_entity(fill_rows(own, batch))[: len(own)]  # as many rows as ever: see row_products
         positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
         found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
         if copies is not None:
             counts = torch.from_numpy(copies[some]).to(device)
             h = contexts[torch.from_numpy(words[some]).to(device)]
-            found = network.mix_copies(found, network.score_copying(h), *counts.unbind(1))
+            scored = network.score_copying(fill_rows(h, batch))[: len(h)]
+            found = network.mix_copies(found, scored, *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores
 
