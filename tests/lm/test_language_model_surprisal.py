@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import entitynlm
+from entitynlm.lm.items import Item, measure_items
+from entitynlm.lm.surprisal import Surprisal
 from entitynlm.text.document import Document, Mention
 from support.bare_language_models import (
     import_minicons,
@@ -141,37 +148,92 @@ def test_with_entities_that_words_see(tiny: entitynlm.EntityNLM) -> None:
     assert "untrained" not in repr(model) and "untrained" in repr(tiny)
 
 
+WORDS = (
+    "Anna met Bob at the door . She thanked him for an extraordinary book , 1,234 Ångströms long .".split()
+)
+ROADS: dict[str, dict[str, Any]] = {
+    "words": {},
+    "sampled": {"mentions": "sampled", "samples": 12, "repeats": 2},
+    "given": {"mentions": "given"},
+}
+
+
+def make_text(words: Sequence[str], mentions: Sequence[Mention] = ()) -> Document:
+    """Sentences end with a full stop."""
+    bounds = sorted({0, len(words), *(i + 1 for i, word in enumerate(words) if word == ".")})
+    kept = tuple(mention for mention in mentions if mention.end <= len(words))
+    return Document("text", tuple(words), tuple(pairwise(bounds)), kept)
+
+
+def print_tables(found: Surprisal) -> tuple[list[str], list[str]]:
+    tokens, mentions = (
+        [repr(dataclasses.astuple(row)) for row in rows] for rows in (found.tokens, found.mentions)
+    )
+    return tokens, mentions
+
+
+def check_beginning(model: entitynlm.EntityNLM, road: str, words: Sequence[str], cut: int) -> None:
+    """The table of a text's beginning is the beginning of its table, byte for byte."""
+    mentions = [Mention(i, i + 1 + i % 2, "abc"[i % 3]) for i in range(0, len(words) - 2, 3)]
+    texts = (make_text(part, mentions if road == "given" else ()) for part in (words, words[:cut]))
+    (whole, found), (start, start_found) = (
+        print_tables(model.surprisal(text, **ROADS[road])) for text in texts
+    )
+    assert start == whole[:cut]
+    assert start_found == found[: len(start_found)]
+
+
 @needs_extra
-def test_a_word_does_not_depend_on_what_follows(tiny: entitynlm.EntityNLM) -> None:
-    """Prefixes, cut at random white space, have the same words with the same surprisal."""
-    whole = tiny.surprisal(STORY).tokens
+@pytest.mark.filterwarnings("ignore:.*untrained")
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=150),
+    cut=st.integers(1, 149),
+    road=st.sampled_from(sorted(ROADS)),
+)
+def test_the_table_of_a_beginning_is_the_beginning_of_the_table(
+    tiny: entitynlm.EntityNLM, words: list[str], cut: int, road: str
+) -> None:
+    """With windows of 510 pieces, which long texts leave."""
+    model = tiny if road == "words" else find_trained(tiny)
+    check_beginning(model, road, words, min(cut, len(words) - 1))
+
+
+@functools.lru_cache(maxsize=1)
+def find_trained(model: entitynlm.EntityNLM) -> entitynlm.EntityNLM:
+    return train_words(model)
+
+
+@needs_smollm2
+@pytest.mark.slow
+@pytest.mark.parametrize("road", sorted(ROADS))
+def test_on_smollm2_too(smollm2: entitynlm.EntityNLM, road: str) -> None:
+    words = (STORY.replace(",", " ,").replace(".", " .").split() * 3)[:110]
+    model = smollm2 if road == "words" else entitynlm.EntityNLM.load("entitynlm-en-smollm2")
+    for cut in (1, 42):
+        check_beginning(model, road, words, cut)
+
+
+@needs_extra
+def test_a_text_that_is_cut_at_white_space(tiny: entitynlm.EntityNLM) -> None:
+    """Words without a space between them are spelled together; others know nothing of each other."""
+    whole = print_tables(tiny.surprisal(STORY))[0]
     spaces = [place for place, character in enumerate(STORY) if character == " "]
     for cut in np.random.default_rng(5).choice(spaces, 8, replace=False).tolist():
-        part = tiny.surprisal(STORY[:cut]).tokens
-        assert [row.token for row in part] == [row.token for row in whole[: len(part)]]
-        expected = [row.surprisal for row in whole[: len(part)]]
-        assert [row.surprisal for row in part] == pytest.approx(expected, abs=1e-4)
+        part = print_tables(tiny.surprisal(STORY[:cut]))[0]
+        assert part == whole[: len(part)]
 
 
 @needs_extra
-def test_neither_does_a_word_that_sees_entities(tiny: entitynlm.EntityNLM) -> None:
-    """Along given mentions exactly; where mentions are sampled, a prefix has other draws, and agrees within the errors."""
-    model = train_words(tiny)
-    tokens = tuple(TEXT.split())
-    mentions = (Mention(0, 3, "captain"), Mention(8, 9, "captain"), Mention(5, 7, "sea"))
-    document = Document("text", tokens, ((0, len(tokens)),), mentions)
-    whole = model.surprisal(document)
-    assert not np.allclose([row.surprisal for row in whole.tokens], bits(tiny, TEXT), atol=1e-2)
-    for cut in (4, 7, 8, 12):
-        kept = [mention for mention in mentions if mention.end <= cut]
-        part = Document("text", tokens[:cut], ((0, cut),), tuple(kept))
-        expected = [row.surprisal for row in whole.tokens[:cut]]
-        assert bits(model, part, mentions="given") == pytest.approx(expected, abs=1e-3)
-    options: dict[str, Any] = {"mentions": "sampled", "samples": 100, "repeats": 8}
-    sampled, part_sampled = model.surprisal(TEXT, **options), model.surprisal(" ".join(tokens[:8]), **options)
-    for row, other in zip(sampled.tokens, part_sampled.tokens, strict=False):
-        assert row.surprisal is not None and other.surprisal is not None and row.error is not None
-        assert abs(row.surprisal - other.surprisal) < 6 * row.error + 0.1
+def test_an_item_does_not_depend_on_what_follows(tiny: entitynlm.EntityNLM) -> None:
+    regions = ("Anna met", "Bob at the", "door and thanked him .")
+    items = [Item("1", "", "She was old .", regions[:count]) for count in (3, 2, 1)]
+    found = [measured.rows for measured in measure_items(find_trained(tiny).pretrained, items, samples=8)]
+    assert found[1] == found[0][:2] and found[2] == found[0][:1]
 
 
 # -- beside minicons -------------------------------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ def fill_up(words: EncodedWords, size: int) -> EncodedWords:
 
 
 def take_words(reading: HiddenStates, start: int, stop: int, size: int) -> HiddenStates:
-    """Some words of a reading of one document, with the rows of ``size`` words: the last one stands for those that are missing."""
+    """Some words of a reading of one document, with the rows of ``size`` words: the last one fills them up."""
     words, pieces = reading.words[0][start:stop], reading.piece_rows[0]
     assert words.piece_bounds is not None and reading.words[0].piece_bounds is not None
     first, last = reading.words[0].piece_bounds[[start, stop]]

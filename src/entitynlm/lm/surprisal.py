@@ -187,7 +187,9 @@ def measure_surprisal(
             annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
         text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
     encoded = text.encoded
-    readings = SteadyReadings(encoded, keep=CHUNK)  # read once, for what no word to come may change and for the rest
+    readings = SteadyReadings(
+        encoded, keep=CHUNK
+    )  # read once, for what no word to come may change and for the rest
     model = pretrained.get("generative")
     traced = given or hindsight
     trace = (

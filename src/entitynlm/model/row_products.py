@@ -1,9 +1,9 @@
 """Products of matrices whose rows do not depend on how many rows there are, not even in their last digit.
 
-A library multiplies matrices in the order that is fastest for their size: one row by itself, or three, is added up in another order
-than the same row among a hundred. From some size on, however, nothing but the number of tiles grows. So rows are filled up to a
-multiple of 16; whether that is enough is tried out, once for each size of the matrix, with the library and the number of threads
-that there are. Where it is not, sixteen rows are multiplied at a time, always in the same shape.
+A library multiplies matrices in the order that is fastest for their size: one row by itself, or three, is added up in another
+order than the same row among a hundred. From some size on, however, nothing but the number of tiles grows. So rows are filled up
+to a multiple of 16; whether that is enough is tried out, once for each size of the matrix, with the library and the number of
+threads that there are. Where it is not, sixteen rows are multiplied at a time, always in the same shape.
 """
 
 from __future__ import annotations
@@ -44,4 +44,6 @@ def products_agree(outputs: int, inputs: int, dtype: torch.dtype, threads: int) 
     with torch.no_grad():
         whole = nn.functional.linear(rows, weight)
         first = all(torch.equal(nn.functional.linear(rows[:n], weight), whole[:n]) for n in TRIED)
-        return first and all(torch.equal(nn.functional.linear(rows[-n:], weight), whole[-n:]) for n in TRIED[:3])
+        return first and all(
+            torch.equal(nn.functional.linear(rows[-n:], weight), whole[-n:]) for n in TRIED[:3]
+        )

@@ -154,7 +154,7 @@ class SoftmaxWordScorer(WordScorer):
 
 @njit(nogil=True, fastmath=FAST)
 def _add_products(scores, added, bits, sums):  # type: ignore[no-untyped-def]
-    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair: a library's last digits depend on how many there are."""
+    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair: no last digit depends on how many there are."""
     width = scores.shape[1]
     powers, others = np.empty_like(scores), np.empty_like(added)
     for i in range(len(scores)):

@@ -161,7 +161,9 @@ def score_words(
     for start in range(0, len(words), batch):
         some = slice(start, start + batch)
         own = torch.from_numpy(np.array(vectors[some])).to(device, dtype)
-        We = network.project_entity(fill_rows(own, batch))[: len(own)]  # as many rows as ever: see row_products
+        We = network.project_entity(fill_rows(own, batch))[
+            : len(own)
+        ]  # as many rows as ever: see row_products
         positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
         found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
         if copies is not None:

@@ -72,6 +72,15 @@ def test_states_are_those_of_the_runtime_and_kept(runtime: Any, cache: Path, mon
     assert all(map(np.array_equal, states, again))
 
 
+def test_states_on_disk_begin_with_those_of_a_beginning(runtime: Any) -> None:
+    """To the last digit: read together, and kept, or afresh and alone."""
+    documents = draw_pieces([60, 59, 23])
+    for document, kept in zip(documents, read_cached(runtime, documents, LAYERS), strict=True):
+        for cut in (1, 17, len(document)):
+            fresh = runtime.read([document[:cut]], LAYERS)[0][0]
+            assert fresh.numpy().tobytes() == kept[: cut + 1].tobytes()
+
+
 def test_equal_documents_are_read_once(runtime: Any, cache: Path) -> None:
     document = draw_pieces([9])[0]
     first, second = read_cached(runtime, [document, document.copy()], LAYERS)

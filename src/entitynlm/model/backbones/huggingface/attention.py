@@ -1,10 +1,10 @@
 """Attention in blocks that lie at fixed places, so that what follows a piece changes nothing about it, not even a last digit.
 
-The last digits of a sum depend on how many terms it has room for: attention to 70 keys is added up in another order than attention
-to the first 70 of 80 keys, the rest of which is masked. So queries are taken in blocks of 64 that begin at multiples of 64 within
-their chunk (see ``reader``), wherever a call begins or ends; a block that is not full is filled up with zeros, and its keys always
-end where it would end if it were full. So all shapes depend on the place in the text alone. It costs no time: a block does not
-look at the keys behind it, which a mask over a whole chunk would have to cross out.
+The last digits of a sum depend on how many terms it has room for: attention to 70 keys is added up in another order than
+attention to the first 70 of 80 keys, the rest of which is masked. So queries are taken in blocks of 64 that begin at multiples of
+64 within their chunk (see ``reader``), wherever a call begins or ends. A block that is not full is filled up with zeros, and its
+keys always end where it would end if it were full: all shapes depend on the place in the text alone. It costs no time: a block
+does not look at the keys behind it, which a mask over a whole chunk would have to cross out.
 """
 
 from __future__ import annotations
@@ -107,6 +107,9 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, before: int, scale: float
 @lru_cache(maxsize=64)
 def _make_mask(start: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """(BLOCK, start + BLOCK) what is added to scores: nothing, and minus infinity where a key comes after the query."""
-    keys, queries = torch.arange(start + BLOCK, device=device), torch.arange(start, start + BLOCK, device=device)
+    keys, queries = (
+        torch.arange(start + BLOCK, device=device),
+        torch.arange(start, start + BLOCK, device=device),
+    )
     mask = torch.zeros(BLOCK, start + BLOCK, dtype=dtype, device=device)
     return mask.masked_fill(keys > queries[:, None], -torch.inf)

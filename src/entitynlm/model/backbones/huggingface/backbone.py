@@ -243,7 +243,7 @@ class HuggingFaceBackbone(Backbone):
 
 
 def sum_pieces(logits: Tensor) -> Tensor:
-    """(N, n) → (N,) log Σ exp. Unlike ``logsumexp``, a softmax goes row by row: the last digits do not depend on the other rows."""
+    """(N, n) → (N,) log Σ exp. Unlike ``logsumexp``, a softmax goes row by row: no last digit depends on the other rows."""
     return logits.amax(-1) - torch.log_softmax(logits, -1).amax(-1)
 
 

@@ -9,6 +9,10 @@ past the first half-window has at least half a window behind it, and a state dep
   read twice. The start piece stands right before that chunk: without it, attention has no place to rest and the model loses its
   way (the "attention sinks" of Xiao et al., 2024).
 - Other positions (learned ones, ALiBi) begin again with each chunk: start piece and the chunk before are read once more.
+
+To the last digit, a state depends on nothing but the pieces before it: neither on those to come nor on the documents that are read
+with it (on a CPU). For that, attention goes by blocks at fixed places (``attention``) and the rows of all matrices are filled up to
+a multiple of 16 (``row_products``). A single step (:meth:`LanguageModelRuntime.step`) is quick instead: its last digits differ.
 """
 
 from __future__ import annotations
@@ -109,9 +113,10 @@ class LanguageModelRuntime:
 
     @cached_property
     def blockwise(self) -> bool:
-        """Whether documents must be read one by one, in full blocks: else the last digits of a piece would depend on those to come.
+        """Whether documents are read one by one, in full blocks, because else last digits would depend on the pieces to come.
 
-        It is twice as slow for short texts. Nobody needs it who trains the language model, or who has a GPU.
+        That is slower. It is needed where products of matrices do not agree (``row_products``) and for models whose attention
+        can't be changed, and not done where the language model is trained or a GPU reads.
         """
         if self.trainable or self.device.type != "cpu":
             return False

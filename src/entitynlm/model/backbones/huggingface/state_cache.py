@@ -17,6 +17,7 @@ from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageM
 from entitynlm.progress import SILENT, Progress
 
 TASK = "reading with the language model"
+READER = "b"  # of attention by blocks; before, last digits depended on the length of a text
 PAUSE = 0.2  # seconds, while other processes compute what is left
 
 
@@ -96,8 +97,11 @@ def _claim_in(folder: Path) -> Claims:
 
 
 def _find_folder(runtime: LanguageModelRuntime, layers: Sequence[int]) -> Path:
-    """One folder per language model, window and choice of layers: states of different ones have nothing in common."""
-    names = [runtime.digest, *map(str, layers)]
+    """One folder per language model, window and choice of layers: states of different ones have nothing in common.
+
+    So have those of readers with other last digits (:data:`READER`).
+    """
+    names = [runtime.digest, *map(str, layers), READER]
     if runtime.half != runtime.default_half:
         names.append(f"w{2 * runtime.half}")
     return cache_folder() / "states" / "-".join(names)
