@@ -10,9 +10,9 @@ past the first half-window has at least half a window behind it, and a state dep
   way (the "attention sinks" of Xiao et al., 2024).
 - Other positions (learned ones, ALiBi) begin again with each chunk: start piece and the chunk before are read once more.
 
-To the last digit, a state depends on nothing but the pieces before it: neither on those to come nor on the documents that are read
-with it (on a CPU). For that, attention goes by blocks at fixed places (``attention``) and the rows of all matrices are filled up to
-a multiple of 16 (``row_products``). A single step (:meth:`LanguageModelRuntime.step`) is quick instead: its last digits differ.
+To the last digit, a state depends on nothing but the pieces before it: neither on those to come nor on the documents that are
+read with it (on a CPU). For that, attention goes by blocks at fixed places (``attention``) and rows of matrices are filled
+up to a multiple of 16 (``row_products``). A single step (:meth:`LanguageModelRuntime.step`) is quick instead.
 """
 
 from __future__ import annotations
