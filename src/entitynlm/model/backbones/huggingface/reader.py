@@ -120,11 +120,13 @@ class LanguageModelRuntime:
         """
         if self.trainable or self.device.type != "cpu":
             return False
-        matrices = {
-            part.weight.shape if isinstance(part, nn.Linear) else part.weight.shape[::-1]
-            for part in self._find_stack(self.layers).stack.modules()
-            if isinstance(getattr(part, "weight", None), Tensor) and part.weight.dim() == 2
-        }
+        matrices: set[tuple[int, int]] = set()
+        stack: nn.Module = self._find_stack(self.layers).stack
+        for part in stack.modules():
+            weight = getattr(part, "weight", None)
+            if isinstance(weight, Tensor) and weight.dim() == 2:
+                rows, columns = weight.shape
+                matrices.add((rows, columns) if isinstance(part, nn.Linear) else (columns, rows))
         threads = torch.get_num_threads()
         agree = all(products_agree(*shape, self.output_weight.dtype, threads) for shape in matrices)
         return not (agree and self._attends_in_blocks)
