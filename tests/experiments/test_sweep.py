@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,31 @@ def test_the_point_of_a_dead_worker_waits_again(corpus: Path, tmp_path: Path) ->
     states = [trial.state.name for trial in list_trials(study)]
     assert states == ["FAIL", "FAIL", "RUNNING", "RUNNING"]
     assert fresh.user_attrs[queue.POINT] == 2
+
+
+def test_a_point_is_given_up_if_it_kills_its_workers_not_if_the_sweep_was_killed(
+    corpus: Path, tmp_path: Path
+) -> None:
+    sweep = make_sweep(corpus, tmp_path)
+    study, begun = sweep.open(), datetime.now()
+
+    def die() -> int:
+        """A worker takes the next trial and is gone; how many wait then, in a sweep that is started again."""
+        taken = take_trial(study)
+        assert taken is not None
+        taken.set_user_attr(queue.WORKER, f"{os.uname().nodename}:999999999@1")
+        fill_queue(study, sweep)
+        return sum(trial.state.name == "WAITING" for trial in list_trials(study))
+
+    fill_queue(study, sweep)
+    points = len(list_trials(study))
+    assert [die() for _ in range(points * queue.MOST_DEATHS)] == [points] * points * queue.MOST_DEATHS
+    for _ in range(points):
+        take_trial(study).set_user_attr(queue.WORKER, f"{os.uname().nodename}:999999999@1")
+    fill_queue(study, sweep, begun=begun)
+    assert take_trial(study) is None
+    fill_queue(study, sweep, begun=datetime.now())  # started again: perhaps with more memory
+    assert take_trial(study) is not None
 
 
 def test_what_waits_twice_is_done_once(corpus: Path, tmp_path: Path) -> None:

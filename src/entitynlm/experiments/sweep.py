@@ -31,7 +31,7 @@ JOURNAL = "journal.log"
 HEARTBEAT = 30.0  # seconds between a trial's signs of life
 SILENCE = 300.0  # seconds without one after which it has died
 UNCLAIMED = 10.0  # the same for a worker that died before its first one
-MOST_DEATHS = 3  # a point that kills its worker so often is given up
+MOST_DEATHS = 3  # a point that kills its worker so often, while its sweep goes on, is given up
 POINT, WORKER, ALIVE, REASON, DUPLICATE, DEAD = "point", "worker", "alive", "reason", "duplicate", "dead"
 DEFINITION = "definition"
 
@@ -153,8 +153,12 @@ def make_pruner(name: str) -> Any:
 # -- the queue -----------------------------------------------------------------------------------------------------------
 
 
-def fill_queue(study: Any, sweep: Sweep) -> None:
-    """Let every point wait that has no trial, or only trials whose workers have died."""
+def fill_queue(study: Any, sweep: Sweep, *, begun: datetime | None = None) -> None:
+    """Let every point wait that has no trial, or only trials whose workers have died.
+
+    :param begun: deaths since then count against a point. Those before are no fault of its: the whole sweep was stopped or
+        killed, perhaps often.
+    """
     bury_dead(study)
     trials = list_trials(study)
     known = {trial.user_attrs.get(POINT) for trial in trials if DEAD not in trial.user_attrs}
@@ -162,7 +166,7 @@ def fill_queue(study: Any, sweep: Sweep) -> None:
         if number in known:
             continue
         dead = [trial for trial in trials if trial.user_attrs.get(POINT) == number]
-        if len(dead) >= MOST_DEATHS:
+        if begun and sum(trial.datetime_start >= begun for trial in dead) >= MOST_DEATHS:
             continue
         params = dead[-1].params if dead and dead[-1].params else point
         study.enqueue_trial(params, user_attrs={POINT: number})

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
     if workers == 1:
         return work(sweep, progress)
     context = multiprocessing.get_context("spawn")
-    stop = context.Event()
+    stop, begun = context.Event(), datetime.now()
     running: list[Any] = []
     task, told = "trials", {trial.number for trial in list_trials(study) if trial.state.is_finished()}
     progress.start(task, len(list_trials(study)) - len(told))
@@ -48,7 +49,7 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
         while True:
             alive = [process for process in running if process.is_alive()]
             if len(alive) < len(running) or not alive:
-                fill_queue(study, sweep)  # with what a worker that died has left
+                fill_queue(study, sweep, begun=begun)  # with what a worker that died has left
             running, trials = alive, list_trials(study)
             waiting = sum(trial.state.name == "WAITING" for trial in trials)
             if not running and not waiting:
