@@ -23,7 +23,7 @@ from entitynlm.experiments.sweep import Sweep, bury_dead, fill_queue, hide_passw
 from entitynlm.experiments.sweep_space import SearchSpace, load_space
 from entitynlm.experiments.sweep_workers import run_workers
 from entitynlm.interfaces.cli import app
-from entitynlm.progress import SILENT
+from entitynlm.progress import SILENT, Progress
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
 from entitynlm.training.settings import load_settings
@@ -208,6 +208,34 @@ def test_a_point_is_given_up_if_it_kills_its_workers_not_if_the_sweep_was_killed
     assert take_trial(study) is None
     fill_queue(study, sweep, begun=datetime.now())  # started again: perhaps with more memory
     assert take_trial(study) is not None
+
+
+class StopAfter(Progress):
+    """Interrupts a sweep after so many batches."""
+
+    def __init__(self, batches: int) -> None:
+        self.left = batches
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def test_a_trial_that_goes_on_has_the_losses_of_all_its_epochs(corpus: Path, tmp_path: Path) -> None:
+    """The pruner compares them, and the table shows them; the epochs before were another trial's."""
+    found = []
+    for name, progress in (("whole", SILENT), ("cut", StopAfter(2))):  # a batch is an epoch
+        sweep = make_sweep(corpus, tmp_path / name)
+        study = sweep.open()
+        fill_queue(study, sweep)
+        assert run_workers(sweep, study, 1, progress) == (name == "whole")
+        fill_queue(study, sweep)
+        assert run_workers(sweep, study, 1, SILENT)
+        done = [trial for trial in list_trials(study) if trial.state.name == "COMPLETE"]
+        found.append({trial.params["model.dropout"]: trial.intermediate_values for trial in done})
+        assert [trial.state.name for trial in list_trials(study)].count("FAIL") == (name == "cut")
+    assert found[0] == found[1]
 
 
 def test_what_waits_twice_is_done_once(corpus: Path, tmp_path: Path) -> None:

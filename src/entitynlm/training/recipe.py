@@ -29,7 +29,7 @@ from entitynlm.training.processes import ALONE, Processes
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]
-"""Gets the part that is trained and the losses of an epoch."""
+"""Gets the part that is trained and the losses of an epoch; in a training that goes on, first those of the epochs before."""
 
 LOG = "log.jsonl"
 
@@ -203,6 +203,9 @@ def run_training(
     checkpoint = folder / "checkpoints" / f"{mode}.safetensors" if folder else None
     if resume and checkpoint and checkpoint.exists():
         load_checkpoint(training, checkpoint)
+        if on_epoch:
+            for record in training.state.history:
+                on_epoch(mode, record)
     processes.check_same(
         [training.describe(), training.lengths, asdict(training.state)], "corpus or checkpoint"
     )
