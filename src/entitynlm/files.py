@@ -130,6 +130,13 @@ def _is_same(one: Path, other: Path) -> bool:
     return other.is_file() and filecmp.cmp(one, other, shallow=False)
 
 
+def remove_unfinished(files: Iterable[Path]) -> None:
+    """Remove those of the files that a killed process was writing by :func:`write_atomically`."""
+    for path in files:
+        if path.name.startswith(".") and path.suffix == ".part" and path.is_file():
+            path.unlink(missing_ok=True)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file, all of it or nothing."""
     with write_atomically(path) as stream:

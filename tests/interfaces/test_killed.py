@@ -64,21 +64,28 @@ def run(arguments: Sequence[str], seconds: float | None = None) -> int | None:
     return None
 
 
-def kill_and_finish(command: Callable[[str], list[str]], kills: int, folder: Path) -> None:
-    """Run a command here, for comparison and to load what it needs; then again, killed so often at random moments, to its end.
+def kill_and_finish(
+    command: Callable[[str], list[str]], check: Callable[[], None], kills: int, folder: Path
+) -> None:
+    """Run a command to its end for comparison; then again, killed so often at random moments, and ``check`` what it made.
 
-    A run that ends before its moment has come is begun anew, from nothing.
+    The command runs once in this process, to load what it needs, so that kills come while it works and not while it imports.
+    A run that ends before its moment has come is checked too, and begun anew, from nothing.
     """
+    assert CliRunner().invoke(app, command("first"), catch_exceptions=False).exit_code == 0
+    shutil.rmtree(folder / "first")
     started = time.monotonic()
-    assert CliRunner().invoke(app, command("whole"), catch_exceptions=False).exit_code == 0
+    assert run(command("whole")) == 0
     whole, draw, done = time.monotonic() - started, random.Random(kills), 0
     while done < kills:
         ended = run(command("cut"), draw.uniform(0.0, whole))
         assert ended in (None, 0), "a command that is started again must not fail"
         done += ended is None
         if ended == 0:
+            check()
             shutil.rmtree(folder / "cut")
     assert run(command("cut")) == 0
+    check()
 
 
 def read_folder(folder: Path, ending: str = "") -> dict[str, str]:
@@ -92,14 +99,16 @@ def test_training(corpus: Path, tmp_path: Path, kills: int) -> None:
     def command(out: str) -> list[str]:
         return ["train", str(corpus), *SIZES.split(), "--resume", "--quiet", "--out", str(tmp_path / out)]
 
-    kill_and_finish(command, kills, tmp_path)
-    whole, cut = (read_folder(tmp_path / name, ".safetensors") for name in ("whole", "cut"))
-    for name in ("generative.safetensors", "causal.safetensors"):
-        assert whole[name] == cut[name]
-    assert read_folder(tmp_path / "whole").keys() == read_folder(tmp_path / "cut").keys()
-    lines = (tmp_path / "cut" / "log.jsonl").read_text(encoding="utf-8").splitlines()
-    epochs = [(record["part"], record["epoch"]) for record in map(json.loads, lines)]
-    assert epochs == [(part, epoch) for part in ("generative", "causal") for epoch in range(1, 3)]
+    def check() -> None:
+        whole, cut = (read_folder(tmp_path / name, ".safetensors") for name in ("whole", "cut"))
+        for name in ("generative.safetensors", "causal.safetensors"):
+            assert whole[name] == cut[name]
+        assert read_folder(tmp_path / "whole").keys() == read_folder(tmp_path / "cut").keys()
+        lines = (tmp_path / "cut" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+        epochs = [(record["part"], record["epoch"]) for record in map(json.loads, lines)]
+        assert epochs == [(part, epoch) for part in ("generative", "causal") for epoch in range(1, 3)]
+
+    kill_and_finish(command, check, kills, tmp_path)
 
 
 @pytest.mark.parametrize("kills", KILLS)
@@ -110,16 +119,19 @@ def test_sweep(corpus: Path, tmp_path: Path, kills: int) -> None:
         space = ["--space", str(corpus / "space.toml"), "--pruner", "none"]
         return ["sweep", str(corpus), *space, *SIZES.split(), "--quiet", "--out", str(tmp_path / out)]
 
-    kill_and_finish(command, kills, tmp_path)
-    whole, cut = (json.loads((tmp_path / n / "table.json").read_text("utf-8")) for n in ("whole", "cut"))
-    done = [trial for trial in cut["trials"] if trial["state"] == "complete"]
-    assert {trial["state"] for trial in cut["trials"]} <= {"complete", "interrupted"}
-    key = json.dumps
-    expected = {key(trial["settings"]): trial["dev_loss"] for trial in whole["trials"]}
-    assert {key(trial["settings"]): trial["dev_loss"] for trial in done} == expected
-    assert len(done) == len(expected) == 3
-    models = [read_folder(tmp_path / name / "model", ".safetensors") for name in ("whole", "cut")]
-    assert models[0] == models[1] and len(models[0]) == 2
+    def check() -> None:
+        whole, cut = (json.loads((tmp_path / n / "table.json").read_text("utf-8")) for n in ("whole", "cut"))
+        done = [trial for trial in cut["trials"] if trial["state"] == "complete"]
+        assert {trial["state"] for trial in cut["trials"]} <= {"complete", "interrupted"}
+        expected = {json.dumps(trial["settings"]): trial["dev_losses"] for trial in whole["trials"]}
+        assert {json.dumps(trial["settings"]): trial["dev_losses"] for trial in done} == expected
+        assert len(done) == len(expected) == 3
+        models = [read_folder(tmp_path / name / "model", ".safetensors") for name in ("whole", "cut")]
+        assert models[0] == models[1] and len(models[0]) == 2
+        left = [{path for path in read_folder(tmp_path / n) if "/" not in path} for n in ("whole", "cut")]
+        assert left[0] == left[1]
+
+    kill_and_finish(command, check, kills, tmp_path)
 
 
 @pytest.mark.parametrize("kills", KILLS)
@@ -129,8 +141,10 @@ def test_getting_a_corpus(tmp_path: Path, kills: int, monkeypatch: pytest.Monkey
     def command(data: str) -> list[str]:
         return ["data", "get", "stories", "--documents", "40", "--quiet", "--data", str(tmp_path / data)]
 
-    kill_and_finish(command, kills, tmp_path)
-    assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
+    def check() -> None:
+        assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
+
+    kill_and_finish(command, check, kills, tmp_path)
 
 
 @pytest.mark.corpora
@@ -142,6 +156,8 @@ def test_copying_a_corpus(tmp_path: Path, kills: int, corpora_path: Path) -> Non
     def command(out: str) -> list[str]:
         return ["data", "get", "litbank", "--from", source, "--quiet", "--out", str(tmp_path / out)]
 
-    kill_and_finish(command, kills, tmp_path)
-    assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut", "whole"]
+    def check() -> None:
+        assert read_folder(tmp_path / "whole") == read_folder(tmp_path / "cut")
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["cut", "whole"]
+
+    kill_and_finish(command, check, kills, tmp_path)

@@ -11,7 +11,7 @@ import torch
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
 from entitynlm.errors import ConfigError, DataError, ModelError, TrainingError
-from entitynlm.files import write_atomically
+from entitynlm.files import remove_unfinished, write_atomically
 from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.encoding.embeddings import load_embeddings, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
@@ -62,8 +62,8 @@ def train_pretrained(
     train = list(train)
     if not train:
         raise DataError("there are no documents to train on")
-    for rest in folder.rglob(".*.part") if folder and processes.first else ():
-        rest.unlink(missing_ok=True)  # what a killed training was writing
+    if folder and processes.first:
+        remove_unfinished(folder.rglob("*"))
     pretrained = base or Pretrained(fit_encoder(train, settings), None)
     encoded, held_out = ([pretrained.encoder.encode(d) for d in split] for split in (train, development))
     if not any(map(len, encoded)):

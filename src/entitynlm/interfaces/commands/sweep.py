@@ -15,7 +15,7 @@ from entitynlm.experiments.sweep import DEAD, REASON, Sweep, fill_queue, find_be
 from entitynlm.experiments.sweep_space import Pruner, Sampler, load_space
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, write_markdown
 from entitynlm.extras import require
-from entitynlm.files import write_text
+from entitynlm.files import remove_unfinished, write_text
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.train import follow_training, parse_changes
 from entitynlm.interfaces.console import Terminal, count, print_path
@@ -75,6 +75,7 @@ def sweep(
         opened.files(split)  # an error here if the corpus does not have it
     check_points(plan)
     search = plan.open()
+    remove_unfinished(out.glob("*"))
     fill_queue(search, plan)
     from entitynlm.experiments.sweep_workers import MODEL, run_workers, store_winner
 
