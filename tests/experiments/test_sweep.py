@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -236,6 +237,28 @@ def test_a_trial_that_goes_on_has_the_losses_of_all_its_epochs(corpus: Path, tmp
         found.append({trial.params["model.dropout"]: trial.intermediate_values for trial in done})
         assert [trial.state.name for trial in list_trials(study)].count("FAIL") == (name == "cut")
     assert found[0] == found[1]
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_a_usable_journal(
+    corpus: Path, tmp_path: Path
+) -> None:
+    """No lock stays behind, and what comes after an unfinished line (of a full disk, too) is read."""
+    sweep = make_sweep(corpus, tmp_path)
+    study = sweep.open()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forking a process that has threads
+        child = os.fork()
+    if child == 0:
+        study._storage._backend._lock.acquire()
+        with (tmp_path / queue.JOURNAL).open("ab") as journal:
+            journal.write(b'{"op_code":4,"worker_id":"')
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert [path.name for path in tmp_path.iterdir()] == [queue.JOURNAL]
+    for number in range(3):
+        again = sweep.open()
+        fill_queue(again, sweep)
+        assert take_trial(again) is not None and len(list_trials(sweep.open())) == 3, number
 
 
 def test_what_waits_twice_is_done_once(corpus: Path, tmp_path: Path) -> None:

@@ -18,13 +18,18 @@ import zlib
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.sweep_space import SearchSpace
 from entitynlm.extras import require
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import Settings
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PURPOSE = "a hyperparameter search"
 JOURNAL = "journal.log"
@@ -127,7 +132,35 @@ def open_storage(address: str | None, folder: Path) -> Any:
         return RDBStorage(address.replace("postgresql://", driver, 1), engine_kwargs={"poolclass": NullPool})
     folder.mkdir(parents=True, exist_ok=True)
     path = str(folder / JOURNAL)
-    return JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+    lock: Any = JournalLock(folder / JOURNAL) if fcntl is not None else JournalFileOpenLock(path)
+    return JournalStorage(JournalFileBackend(path, lock_obj=lock))
+
+
+class JournalLock:
+    """Lets one process at a time write to the journal; the line that a killed process or a full disk left unfinished is cut off.
+
+    The kernel drops this lock when its process ends. Optuna's is a file that a killed process leaves behind, for which all others
+    then wait for half a minute; and what follows an unfinished line would make the journal unreadable.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._held: BinaryIO | None = None
+
+    def acquire(self) -> bool:
+        stream = self._journal.open("r+b")
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 1))
+        if stream.read(1) not in (b"", b"\n"):
+            stream.seek(0)
+            stream.truncate(stream.read().rfind(b"\n") + 1)
+        self._held = stream
+        return True
+
+    def release(self) -> None:
+        assert self._held is not None
+        self._held.close()
 
 
 def hide_password(address: str) -> str:
