@@ -261,6 +261,20 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_usable_journal(
         assert take_trial(again) is not None and len(list_trials(sweep.open())) == 3, number
 
 
+def test_a_worker_that_was_killed_before_it_said_so_is_waited_for(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the sweep would end without a winner, and say that the rest is done elsewhere."""
+    monkeypatch.setattr(queue, "UNCLAIMED", 1.0)
+    sweep = make_sweep(corpus, tmp_path)
+    study = sweep.open()
+    fill_queue(study, sweep)
+    taken = list_trials(study)[0]
+    assert study._storage.set_trial_state_values(taken._trial_id, optuna.trial.TrialState.RUNNING)
+    assert run_workers(sweep, study, 1, SILENT)
+    assert sorted(trial.state.name for trial in list_trials(study)) == ["COMPLETE"] * 3 + ["FAIL"]
+
+
 def test_what_waits_twice_is_done_once(corpus: Path, tmp_path: Path) -> None:
     sweep = make_sweep(corpus, tmp_path)
     study = sweep.open()

@@ -19,6 +19,7 @@ from entitynlm.experiments.sweep import (
     DEAD,
     HEARTBEAT,
     REASON,
+    WORKER,
     Sweep,
     fill_queue,
     find_best,
@@ -39,7 +40,13 @@ LOOK = 0.5  # seconds between two looks at the workers
 def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> bool:
     """Do all trials that wait, in so many processes; one that dies is replaced. False if it was interrupted."""
     if workers == 1:
-        return work(sweep, progress)
+        while finished := work(sweep, progress):
+            while has_unclaimed(study):
+                time.sleep(LOOK)
+                fill_queue(study, sweep)
+            if not count_waiting(study):
+                break
+        return finished
     context = multiprocessing.get_context("spawn")
     stop, begun = context.Event(), datetime.now()
     running: list[Any] = []
@@ -51,8 +58,8 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
             if len(alive) < len(running) or not alive:
                 fill_queue(study, sweep, begun=begun)  # with what a worker that died has left
             running, trials = alive, list_trials(study)
-            waiting = sum(trial.state.name == "WAITING" for trial in trials)
-            if not running and not waiting:
+            waiting = count_waiting(study)
+            if not running and not waiting and not has_unclaimed(study):
                 return True
             for _ in range(min(workers - len(running), waiting)):
                 running.append(context.Process(target=start_worker, args=(sweep, stop), daemon=True))
@@ -71,6 +78,15 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
         return False
     finally:
         progress.finish(task)
+
+
+def count_waiting(study: Any) -> int:
+    return sum(trial.state.name == "WAITING" for trial in list_trials(study))
+
+
+def has_unclaimed(study: Any) -> bool:
+    """Whether a trial is under way of which nobody has said yet that it is his: perhaps he was killed before he could."""
+    return any(t.state.name == "RUNNING" and WORKER not in t.user_attrs for t in list_trials(study))
 
 
 def start_worker(sweep: Sweep, stop: Any) -> None:
