@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,31 @@ def test_singletons_are_added_beside_chains() -> None:
     added = add_singletons(chains, richer)
     assert [mention.span for mention in added.mentions] == [(0, 1), (2, 3), (4, 5)]
     assert len(added.entities) == 2
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
+@pytest.mark.parametrize(
+    ("answer", "remarked"),
+    [
+        ("No known vulnerabilities found", False),
+        ("Found 2 known vulnerabilities in 1 package", False),
+        ("ERROR: numpy: Dependency not found on PyPI and could not be audited", True),
+        ("ConnectionError: no route", True),
+    ],
+)
+def test_make_audit_says_when_it_could_ask_nobody(answer: str, remarked: bool, tmp_path: Path) -> None:
+    """pip-audit takes an index without that list for one that does not know the package."""
+    (tmp_path / "bin").mkdir()
+    code = int(not answer.startswith("No"))
+    program = f'#!/bin/sh\ncase "$*" in *pip_audit*) echo "{answer}" >&2; exit {code};; esac\n'
+    (tmp_path / "bin" / "python").write_text(program)
+    (tmp_path / "bin" / "python").chmod(0o755)
+    (tmp_path / ".installed").touch()
+    root = Path(__file__).resolve().parents[1]
+    command = ["make", "--no-print-directory", "-C", str(root), "audit", f"VENV={tmp_path}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer in done.stdout and (done.returncode != 0) == bool(code)
+    assert ("nothing was checked" in done.stdout) == remarked
 
 
 def test_speed_and_memory_are_those_of_the_command(tmp_path: Path) -> None:
