@@ -15,6 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from entitynlm.interfaces.cli import main
+from entitynlm.interfaces.commands.train import follow_training
+from entitynlm.interfaces.console import Terminal
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
 
@@ -130,3 +132,18 @@ def test_a_corpus_without_development_documents_is_refused(tmp_path: Path, run: 
     code, _, err = run("train", tmp_path / "train.jsonl", "--out", tmp_path / "model")
     assert code == 2
     assert "dev" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_may_come_while_something_is_printed(
+    number: int, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two prints of rich's, one within the other, have ended trainings with a traceback: the handler must not use it."""
+    terminal = Terminal()
+    monkeypatch.setattr(Terminal, "remark", lambda *_, **__: pytest.fail("printed by rich"))
+    with follow_training(terminal):
+        signal.raise_signal(number)
+        assert terminal.stop_asked
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert capfd.readouterr().err == "stopping after this batch …\n"

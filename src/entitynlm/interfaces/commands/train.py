@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -165,14 +165,17 @@ def parse_changes(changes: list[str]) -> dict[str, Any]:
 def follow_training(terminal: Terminal, log: Path | None = None) -> Iterator[Terminal]:
     """Show the progress of trainings; the first Ctrl-C asks them to stop at the next batch, the second ends them.
 
-    So does SIGTERM, which schedulers of clusters send before they end a job, and which torchrun passes on.
+    So does SIGTERM, which schedulers of clusters send before they end a job, and which torchrun passes on. A signal may come in
+    the middle of anything, so its handler prints by the system alone: rich might be printing, or being imported, just then.
     """
 
     def ask(number: int, frame: Any) -> None:
         if terminal.stop_asked and "RANK" not in os.environ:  # torchrun may ask twice, and ends them itself
             raise KeyboardInterrupt
         terminal.stop_asked = True
-        terminal.remark("stopping after this batch …")
+        if not terminal.quiet:
+            with suppress(OSError):
+                os.write(2, "stopping after this batch …\n".encode())
 
     previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     terminal.log = log
