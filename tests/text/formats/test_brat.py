@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -316,6 +317,30 @@ def test_a_deleted_relation_parts_an_entity_and_a_note_renames_one(tmp_path: Pat
     path.write_text("\n".join(kept).replace("entity: dog", "entity: Rex"))
     (document,) = read_folder(tmp_path)
     assert [m.entity for m in document.mentions] == ["marta", "Rex", "T3", "Rex"]
+
+
+def test_a_corrected_label_is_the_type_of_its_entity(tmp_path: Path) -> None:
+    write(tmp_path, STORY)
+    path = tmp_path / "tales_one.ann"
+    text = path.read_text().replace("T2\tMention", "T2\tanimal").replace("T4\tMention", "T4\tanimal")
+    path.write_text(text + "T5\tNOM_FOOD 6 9\tfed\n")
+    oddities: list[Oddity] = []
+    (document,) = read_folder(tmp_path, oddities)
+    assert document.entity_types == {"marta": "person/adult", "dog": "animal", "T5": "FOOD"}
+    assert not oddities
+
+
+def test_a_deleted_mention_does_not_part_its_entity(tmp_path: Path) -> None:
+    """brat deletes the relations of a mention with it; they are those by which the mentions on both sides were joined."""
+    spans = tuple(Mention(place, place + 1, "m" if place % 2 else "n") for place in range(8))
+    document = Document("d", tuple("abcdefgh"), ((0, 8),), spans)
+    write(tmp_path, document)
+    path = tmp_path / "d.ann"
+    gone = {"T3", "T4", "T6", "T8"}  # of n one in the middle; of m two in the middle and the last
+    kept = [line for line in path.read_text().split("\n") if not gone & set(re.split(r"[\t :]", line))]
+    path.write_text("\n".join(kept))
+    (read_back,) = read_folder(tmp_path)
+    assert read_back.mentions == tuple(each for each in spans if f"T{each.start + 1}" not in gone)
 
 
 def test_comments_of_other_people_name_nothing(tmp_path: Path) -> None:

@@ -87,8 +87,11 @@ def read(source: Source) -> Iterator[Document]:
     links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
     texts = _read_text(_find_text(source))
     words = _read_sidecar(source, texts) if how == "auto" else None
-    if words is None:
-        if not _settle_types(found, links, source) and named and not links:
+    _read_types(found)
+    if words is not None:
+        links += _close_gaps(words.written, found)
+    else:
+        if not _settle_chains(found, links, source) and named and not links:
             names = ", ".join(f"{n!r} ({count})" for n, count in sorted(Counter(n for n, _ in named).items()))
             source.report(f"no relation was read as coreference; there are {names}, see the option relations")
         text = max(texts, key=lambda text: sum(_agrees(each, text) for each in found.values()))
@@ -327,14 +330,27 @@ def _join_links(keys: Iterable[str], links: Iterable[Link]) -> list[list[str]]:
     return [sorted(keys, key=order.__getitem__) for keys in {id(c): c for c in class_of.values()}.values()]
 
 
-def _settle_types(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
-    """Find each mention's type in its label; whether this is LitBank's scheme, where a second line names the chain."""
-    chained = set()
-    for key, each in found.items():
+def _read_types(found: Mapping[str, TextBound]) -> None:
+    """Find each mention's type in its label."""
+    for each in found.values():
         kind = KIND_AND_TYPE.fullmatch(each.label)
         each.type = kind[1] if kind else each.label
-        if kind is None:
-            chained.add(key)
+
+
+def _close_gaps(written: Mapping[str, JsonObject], found: Mapping[str, TextBound]) -> Iterator[Link]:
+    """Link the neighbours of mentions that were deleted: brat deletes their relations with them, which held them together."""
+    chains: dict[str, list[str]] = {}
+    for key, known in written.items():
+        if "entity" in known:
+            chains.setdefault(str(known["entity"]), []).append(key)
+    for keys in chains.values():
+        kept = [place for place, key in enumerate(keys) if key in found]
+        yield from ((keys[one], keys[next]) for one, next in itertools.pairwise(kept) if next > one + 1)
+
+
+def _settle_chains(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
+    """Whether this is LitBank's scheme, where a second line names the chain; if so, the two lines become one."""
+    chained = {key for key, each in found.items() if not KIND_AND_TYPE.fullmatch(each.label)}
     if not 0 < len(chained) < len(found) or not all(CHAIN.fullmatch(found[key].label) for key in chained):
         return False
     by_ranges: dict[tuple[Span, ...], TextBound] = {}
