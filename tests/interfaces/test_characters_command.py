@@ -34,6 +34,8 @@ def test_a_cast_for_people(annotated: Path) -> None:
     found = call(annotated)
     assert found.exit_code == 0
     assert "2 quotations" in found.output and "Mr. Moss" in found.output and "female" in found.output
+    assert "more" not in found.output
+    assert "… 1 person who is mentioned less often" in call(annotated, "--least", "3").output
 
 
 def test_tables_on_standard_output(annotated: Path) -> None:

@@ -125,7 +125,7 @@ def test_check_lists_oddities_and_ends_with_0(run: Run, odd_story: Path) -> None
     result = run("data", "check", odd_story)
     assert result.code == 0
     assert "'Anna' (tokens 0 to 1) is annotated more than once" in result.out
-    assert "1 files, 1 documents: 1 oddities, 0 unreadable files" in result.out
+    assert "1 file, 1 document: 1 oddity, 0 unreadable files" in result.out
 
 
 def test_check_strict_ends_with_1_only_if_anything_is_odd(run: Run, odd_story: Path, story: Path) -> None:

@@ -261,7 +261,7 @@ def report_end(
             f"{count(len(new), 'shard')} in {seconds:,.1f} s, {speed:,.0f} tokens/s", markup=False
         )
     if doubtful:
-        told = f"remark: {count(doubtful, 'document')} do not look like the texts that the model knows"
+        told = f"remark: {count(doubtful, 'document does', 'documents do')} not look like the texts that the model knows"
         terminal.remark(f"{told} (English, in words that it has seen): figures mean less there", markup=False)
     terminal.write_json(
         {

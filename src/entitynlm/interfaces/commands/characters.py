@@ -23,7 +23,7 @@ from entitynlm.characters.tables import (
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
 from entitynlm.interfaces.row_files import Kind, choose_kind, write_pairs, write_rows
 from entitynlm.text.document import Document
@@ -163,9 +163,10 @@ def show(cast: Cast, terminal: Terminal) -> None:
     from entitynlm.interfaces.views import draw_table
 
     document = cast.document
-    chapters = f", {len(cast.chapters)} chapters" if len(cast.chapters) > 1 else ""
-    heading = f"── {document.id}: {len(document):,} tokens{chapters}, {len(document.quotations):,} quotations"
-    terminal.print(heading, style="dim", markup=False)
+    counted = [count(document, "token"), count(document.quotations, "quotation")]
+    if len(cast.chapters) > 1:
+        counted.insert(1, count(cast.chapters, "chapter"))
+    terminal.print(f"── {document.id}: {', '.join(counted)}", style="dim", markup=False)
     lines = [
         (
             Text(character.name + (" (narrator)" if character.is_narrator else "")),
@@ -180,10 +181,14 @@ def show(cast: Cast, terminal: Terminal) -> None:
     ]
     headings = ("name", "gender", "mentions", "speaks", "chapters", "does", "together with")
     terminal.print(draw_table(headings, lines, right=("mentions", "speaks")))
-    more = len(cast.characters) - len(lines)
-    if more or cast.others:
-        rest = f"… {more:,} more characters, {cast.others:,} persons who are mentioned less often"
-        terminal.print(rest, style="dim", markup=False)
+    more, others = len(cast.characters) - len(lines), cast.others
+    rest = [count(more, "more character")] if more else []
+    if others:
+        rest.append(
+            count(others, "person who is mentioned less often", "persons who are mentioned less often")
+        )
+    if rest:
+        terminal.print(f"… {', '.join(rest)}", style="dim", markup=False)
 
 
 def _show_chapters(cast: Cast, counts: Any) -> str:

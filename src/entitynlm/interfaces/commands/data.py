@@ -12,7 +12,7 @@ from rich.markup import escape
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import pick_document
 from entitynlm.progress import track
 from entitynlm.text.corpora.checks import FileReport, check_files
@@ -80,12 +80,12 @@ def convert(
     written: dict[str, int] = {}
     steps = plan_steps(corpus, source, target, to, split, layout)
     for step in track(terminal, f"converting {corpus.name}", steps):
-        count = run_step(step, to=to, format=format, on_oddity=odd.add)
-        written[step.split] = written.get(step.split, 0) + count
+        new = run_step(step, to=to, format=format, on_oddity=odd.add)
+        written[step.split] = written.get(step.split, 0) + new
     if target != STANDARD:
-        total = ", ".join(f"{name} {count:,}" for name, count in written.items())
-        where = print_path(target)
-        terminal.print(f"{corpus.name} → {to}: {total} documents in {where}", markup=False)
+        total = ", ".join(f"{name} {number:,}" for name, number in written.items())
+        noun = "document" if list(written.values()) == [1] else "documents"
+        terminal.print(f"{corpus.name} → {to}: {total} {noun} in {print_path(target)}", markup=False)
     odd.remark(terminal)
     figures = {"corpus": corpus.name, "format": to, "path": target, "documents": written}
     terminal.write_json({**figures, "oddities": odd.total})
@@ -140,8 +140,8 @@ def check(
     for report in failed:
         terminal.print(f"error: {report.error}", markup=False, style="red")
     counts = {"files": len(reports), "documents": documents, "oddities": odd, "unreadable": len(failed)}
-    told = f"{len(reports):,} files, {documents:,} documents: {odd:,} oddities, {len(failed):,} unreadable"
-    terminal.print(f"{told} files")
+    told = f"{count(reports, 'file')}, {count(documents, 'document')}: {count(odd, 'oddity', 'oddities')}"
+    terminal.print(f"{told}, {count(failed, 'unreadable file')}")
     terminal.write_json({**counts, "reports": [report.as_json() for report in reports]})
     if failed or (strict and odd):
         raise typer.Exit(2 if failed else 1)

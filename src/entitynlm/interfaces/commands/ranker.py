@@ -15,7 +15,7 @@ from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import choose_format
 from entitynlm.progress import track
 from entitynlm.text.corpora.corpus import open_corpus
@@ -87,7 +87,7 @@ def train(
     terminal.finish("training")
     ranker.save(out)
     terminal.print(
-        f"trained on {len(documents)} documents, mentions: {ranker.source}, "
+        f"trained on {count(documents, 'document')}, mentions: {ranker.source}, "
         f"singletons: {'yes' if ranker.singletons else 'no'}; written to {print_path(out)}"
     )
     figures = {"mentions": ranker.source, "singletons": ranker.singletons}
@@ -127,7 +127,7 @@ def apply(
         linked = (d.with_clusters(c) for d, c in zip(documents, clusters, strict=True))
         write_documents(linked, out, to)
     ranked = sum(map(len, found))
-    terminal.remark(f"{len(documents)} documents, {ranked} mentions ranked")
+    terminal.remark(f"{count(documents, 'document')}, {count(ranked, 'mention')} ranked")
     terminal.write_json({"documents": len(documents), "mentions": ranked})
 
 

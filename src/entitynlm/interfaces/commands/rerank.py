@@ -12,7 +12,7 @@ from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.ranker import KBestOptions
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import Terminal, count
 from entitynlm.interfaces.inputs import choose_format
 from entitynlm.progress import track
 from entitynlm.text.corpora import open_corpus
@@ -86,7 +86,7 @@ def rerank(
     write_documents(documents, out, to)
     moved = sum(entry["chosen"] != 0 for entry in changed)
     shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())
-    terminal.remark(f"wrote {len(documents)} documents, {moved} not with the first candidate; by {shown}")
+    terminal.remark(f"wrote {count(documents, 'document')}, {moved} not with the first candidate; by {shown}")
     figures: dict[str, Any] = {"task": "rerank", "model": model.model}
     figures |= {"weights": dict(combination.weights), "documents": changed}
     terminal.write_json(figures if conll is None else {**figures, "dev_conll": conll})
