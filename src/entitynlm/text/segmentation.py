@@ -15,7 +15,7 @@ from typing import Any
 
 from entitynlm.extras import require
 from entitynlm.text.document import Span
-from entitynlm.text.english import SPEECH_VERBS
+from entitynlm.text.english import MORE_SPEECH_VERBS, SPEECH_VERBS
 
 # The time of both libraries grows with the square of a word's length. Anything longer than this is a data URL or a script without
 # spaces: a plain pattern cuts it, and sentences don't end in it (except at ideographic full stops).
@@ -31,12 +31,16 @@ IDEOGRAPH = (
     r"。！？，、；：「」『』《》（）]"
 )
 IDEOGRAPHIC_END = re.compile(r"[。！？]+[”’」』）》]*")
-# `"Where?" Priya asked.` is one sentence: after a quotation's ? or ! comes who asked. A name or a pronoun stands before the verb.
+# `"Where?" Priya asked.` is one sentence: after a quotation's ? or ! comes who asked. A name or a pronoun stands before the verb,
+# perhaps with "had" or an adverb between. Verbs that are not always of speech end their clause: not "Tom finished his tea."
 QUESTION_END = re.compile(r"[?!…—][\"”’'»]\s*\Z")
+GESTURES = frozenset(("grinned", "nodded", "put", "smiled", "wept", "went"))
 WHO_SAID_IT = re.compile(
     r"\s*(?!(?:He|She|They|It|We|You|The|An?|My|His|Her|This|That|There|Then)\b)"
-    r"(?:(?:the|my|his|her|an?|old|young|[A-Z][\w.’'-]*|he|she|they|it|we)\s+){1,4}?"
-    rf"(?:{'|'.join(sorted(SPEECH_VERBS))})\b"
+    r"(?:(?:the|my|his|her|an?|old|young|[A-Z][\w.’'-]*|[A-Z][\w-]*[’']s\s+\w+|he|she|they|it|we)\s+(?:and\s+)?){1,4}?"
+    r"(?:(?:had|has|\w+ly)\s+)?"
+    rf"(?:(?:{'|'.join(sorted(SPEECH_VERBS))})\b"
+    rf"|(?:{'|'.join(sorted({*MORE_SPEECH_VERBS, 'written', 'wrote'} - GESTURES))})(?=[.,;:]|\s+\w+ly\b))"
 )
 LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 NON_SPACE = re.compile(r"\S+")
