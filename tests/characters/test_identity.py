@@ -6,7 +6,7 @@ import pytest
 
 from entitynlm.characters.identity import IdentityRules
 from entitynlm.characters.joining import join_names
-from entitynlm.characters.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.characters.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
 from entitynlm.text.document import Document, Mention
 
 
@@ -63,6 +63,18 @@ def test_what_is_no_name() -> None:
         assert parse_name(words.split(), {"door"}) is None, words
     assert name("Mr. Henry Vale , Esq.").words == ("henry", "vale")
     assert not is_same_first_name("al", "albertine")
+
+
+def test_a_surname_that_is_a_word_is_a_name() -> None:
+    """Long John Silver and John Trelawney were one, because there is silver in a tale of treasure."""
+    text = "John Silver dug for silver and rose . We saw Silver , but the Rose was gone . A rose ."
+    common = find_common_words(Document("x", tuple(text.split())))
+    assert "silver" not in common and "rose" in common
+    assert (
+        parse_name(("Silver",), common) == PersonName(("silver",)) and parse_name(("Rose",), common) is None
+    )
+    assert parse_name(("Ann", "Rose"), common) == PersonName(("ann", "rose"))
+    assert conflict(name("John Silver"), name("Mr. Vale"))
 
 
 def follow(

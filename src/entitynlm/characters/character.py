@@ -10,7 +10,7 @@ from itertools import combinations
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
-from entitynlm.characters.names import parse_name
+from entitynlm.characters.names import find_common_words, parse_name
 from entitynlm.characters.speaker_features import may_speak
 from entitynlm.characters.speech import find_narrator
 from entitynlm.text.document import Document, Entity, Quotation
@@ -97,10 +97,7 @@ def list_characters(
     """
     chapters = tuple(find_chapters(document))
     speakers = Counter(q.speaker for q in document.quotations)
-    reader, common = (
-        ActionReader(document),
-        frozenset(token for token in document.tokens if token[0].islower()),
-    )
+    reader, common = ActionReader(document), find_common_words(document)
     narrator = find_narrator(document)
     people: list[tuple[Entity, _Traits]] = []
     for entity in document.entities:

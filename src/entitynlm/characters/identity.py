@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entitynlm.characters.names import PersonName, conflict, parse_name
+from entitynlm.characters.names import PersonName, conflict, find_common_words, parse_name
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
@@ -44,7 +44,7 @@ class IdentityRules:
 
     def __init__(self, document: Document, spans: Sequence[Span], quotations: Sequence[Span]) -> None:
         self.document, self.spans = document, spans
-        common = frozenset(token for token in document.tokens if token[0].islower())
+        common = find_common_words(document)
         quoted = set[int]()
         for start, end in quotations:
             quoted.update(range(start, end))

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from entitynlm.characters.names import PersonName, conflict, is_same_first_name, parse_name
+from entitynlm.characters.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
 from entitynlm.characters.speaker_features import may_speak
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, MALE, PRONOUNS
@@ -87,7 +87,7 @@ def join_names(document: Document) -> Document:
 
 
 def _list_people(document: Document) -> dict[str, _Person]:
-    common = frozenset(token for token in document.tokens if token[0].islower())
+    common = find_common_words(document)
     people: dict[str, _Person] = {}
     for entity in document.entities:
         if not may_speak(entity.type):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from entitynlm.config import load_toml
+from entitynlm.text.document import Document
 from entitynlm.text.english import DETERMINERS, FEMALE, FUNCTION_WORDS, MALE, PRONOUNS
 
 _LISTS: Mapping[str, Mapping[str, str]] = load_toml(
@@ -47,10 +50,22 @@ class PersonName:
         return len(self.words) > 1
 
 
+def find_common_words(document: Document) -> frozenset[str]:
+    """Words whose capitals tell nothing: not more often capitalised inside a sentence than in lower case (Silver)."""
+    tokens = document.tokens
+    lower = Counter(token for token in tokens if token[0].islower())
+    upper = Counter(
+        token.lower()
+        for before, token in pairwise(tokens)
+        if token[0].isupper() and (before[0].isalnum() or before == ",")
+    )
+    return frozenset(word for word, count in lower.items() if upper[word] <= count)
+
+
 def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
     """The name that a mention is; None for a description, a pronoun, a group, or somebody's belongings.
 
-    :param common: words that the text also has in lower case, whose capitals tell nothing.
+    :param common: words whose capitals tell nothing (:func:`find_common_words`), unless a name stands before them.
     """
     words = [token.rstrip(".").lower() for token in tokens]
     if (
@@ -71,7 +86,7 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
             gender, first_follows = gender or KIN[word], True
         elif word in SUFFIXES or (word in PARTICLES and found):
             continue
-        elif token[0].isupper() and word not in FUNCTION_WORDS and (title or word not in common):
+        elif token[0].isupper() and word not in FUNCTION_WORDS and (title or found or word not in common):
             found.append(word)
         elif found:
             break
