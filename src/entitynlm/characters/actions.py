@@ -85,6 +85,8 @@ class ActionReader:
         if word.endswith("ied"):
             return f"{word[:-3]}y" if len(word) > 4 else word[:-1]
         stem = word[:-2]
+        if len(stem) == 2:  # used, owed, eyed
+            return f"{stem}e"
         doubled = stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else None
         for base in (stem, f"{stem}e", doubled):
             if base is not None and base in self._words:

@@ -93,7 +93,7 @@ def list_characters(
 ) -> Cast:
     """The persons that a document mentions at least so many times; where no entity has a type, all that are named or speak.
 
-    :param gender_of: how male (1) or female (−1) a name is, where pronouns and titles don't tell.
+    :param gender_of: how male (1) or female (−1) a name is, which counts beside pronouns and titles.
     """
     chapters = tuple(find_chapters(document))
     speakers = Counter(q.speaker for q in document.quotations)
@@ -179,12 +179,12 @@ def _choose_name(traits: _Traits, narrates: bool) -> str:
 
 
 def _guess_gender(traits: _Traits) -> str:
-    total = traits.genders.total()
-    for gender in (MALE, FEMALE):
-        if total and traits.genders[gender] >= CLEAR * total:
+    """What pronouns, titles and nouns say, and the names: one wrong "she" does not make a woman of a narrator called Jim."""
+    male = traits.genders[MALE] + max(traits.prior, 0.0)
+    female = traits.genders[FEMALE] + max(-traits.prior, 0.0)
+    for gender, share in ((MALE, male), (FEMALE, female)):
+        if share and share >= CLEAR * (male + female):
             return gender
-    if not total and abs(traits.prior) > 0:
-        return MALE if traits.prior > 0 else FEMALE
     return UNKNOWN
 
 
