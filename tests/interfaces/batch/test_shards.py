@@ -13,7 +13,7 @@ from entitynlm.interfaces.batch import shards as shards_module
 from entitynlm.interfaces.batch.reading import Failure, group_documents, read_shard
 from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
 from entitynlm.text.document import Document
-from entitynlm.text.formats.registry import read_documents
+from entitynlm.text.formats.registry import read_documents, write_documents
 from support.batch_jobs import write_corpus
 
 LINES = [{"id": f"d{number}", "text": f"Ann ran {number}. Bo slept."} for number in range(23)]
@@ -101,7 +101,11 @@ def test_brat_texts_are_read_with_their_annotation(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Ann ran.")
     (tmp_path / "a.ann").write_text("T1\tPerson 0 3\tAnn\n")
     (shard,) = plan_shards([str(tmp_path)], Limits())
-    assert [len(document.mentions) for document in read_all([shard])[0]] == [1]
+    (document,) = read_all([shard])[0]
+    assert len(document.mentions) == 1
+    write_documents([document], tmp_path / "ours", "brat")
+    assert {path.suffix for path in (tmp_path / "ours").iterdir()} == {".ann", ".txt", ".tokens", ".conf"}
+    assert [each.name for each in plan_shards([str(tmp_path / "ours")], Limits())] == ["a"]
     (tmp_path / "a.txt").write_text("Ann sat.")
     assert plan_shards([str(tmp_path)], Limits())[0].digest != shard.digest
 

@@ -17,6 +17,7 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
 from entitynlm.text.formats import parquet
 from entitynlm.text.formats.base import Source, strip_endings
+from entitynlm.text.formats.brat.writer import SIDECAR
 from entitynlm.text.formats.registry import SAMPLE_BYTES, parse_format, recognise_format
 
 Kind = Literal["text", "lines", "rows", "file"]
@@ -111,10 +112,13 @@ def list_files(named: Sequence[str], apart_from: Path | None = None) -> Iterator
                 for name in below
                 if name[0] != "." and (apart_from is None or (here / name).resolve() != apart_from.resolve())
             )
+            annotated = {file[:-4] for file in files if file.endswith(".ann")}
             for file in sorted(files):
-                text_of_brat = file.endswith(".txt") and f"{file[:-4]}.ann" in files
+                stem, ending = Path(file).stem, Path(file).suffix
+                of_brat = bool(annotated) and ending == ".conf"  # brat's settings
+                of_brat = of_brat or (ending in (".txt", SIDECAR) and stem in annotated)
                 device = (here / file).exists() and not (here / file).is_file()
-                if file[0] != "." and not text_of_brat and not device:
+                if file[0] != "." and not of_brat and not device:
                     found = True
                     yield here / file, str((here / file).relative_to(path))
         if not found:
