@@ -158,6 +158,11 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         write_documents([STORY], tmp_path / "x", "text")
     with pytest.raises(ConfigError, match="needs a folder"):
         write_documents([STORY], "-", "brat")
+    (tmp_path / "tale.txt").write_text("a file")
+    for taken in ("tale.txt", "tale.ann"):
+        with pytest.raises(DataError, match="several files for each text, so it needs a folder"):
+            write_documents([STORY], tmp_path / taken, "brat")
+    assert [path.name for path in tmp_path.iterdir()] == ["tale.txt"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

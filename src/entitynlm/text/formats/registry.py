@@ -155,6 +155,11 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
     if form.write_folder is not None:
         if str(path) == STANDARD:
             raise ConfigError(f"format {format!r} needs a folder to be written to, not standard output")
+        if Path(path).is_file() or (str(path).endswith(form.suffix) and not Path(path).is_dir()):
+            message = (
+                f"format {format!r} has several files for each text, so it needs a folder to be written to"
+            )
+            raise DataError(message, path=path, hint="Name a folder, not a file")
         form.write_folder(documents, Path(path))
         return
     if form.write is None:
