@@ -172,10 +172,17 @@ def test_a_novel(corpora_path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "kind"),
     [("<!DOCTYPE html>\n<html>", "HTML"), ("\n <html lang='en'>", "HTML"), (r"{\rtf1 Ann", "RTF"),
-     ("%PDF-1.7", "PDF")],
+     ("<p>Ann", "HTML"), ("<!-- page --><div class='a'>", "HTML"), ("\n<h1 id=x>", "HTML"), ("%PDF-1.7", "PDF")],
 )  # fmt: skip
 def test_pages_and_documents_are_not_read_as_text(start: str, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(f"{start} <p>Ann saw Bo.</p>")
     with pytest.raises(DataError, match=f"this is {kind}.*plain text"):
         list(read_documents(path))
+
+
+def test_markdown_may_begin_with_a_tag_and_a_text_with_a_sign(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<p align=center>Ann</p>\n\nAnn saw Bo.\n")
+    (tmp_path / "b.txt").write_text("<Ann> I saw Bo. 1 <p 2.\n")
+    for name in ("a.md", "b.txt"):
+        assert [len(document.sentences) > 0 for document in read_documents(tmp_path / name)] == [True]

@@ -20,6 +20,10 @@ MARKED_UP = re.compile(
     r"\s*(?:(?P<HTML><(?:!doctype\s+html|html|head|body)\b)|(?P<XML><\?xml\b)|(?P<RTF>\{\\rtf)|(?P<PDF>%PDF-))",
     re.IGNORECASE,
 )  # what would be read as words: tags, keywords and style sheets
+PIECE_OF_PAGE = re.compile(
+    r"\s*<(?:!--|(?:article|blockquote|br|center|div|h[1-6]|hr|img|meta|ol|p|pre|script|section|span|style|table|ul)(?:\s[^<>]*)?/?>)",
+    re.IGNORECASE,
+)  # HTML without a head; Markdown may begin like this
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -36,7 +40,7 @@ def read(source: Source) -> Iterator[Document]:
     markdown = choice == "yes" or (choice == "auto" and by_name)
     count = 0
     length = 0
-    for number, text, is_last in _cut_parts(_check_characters(source), _choose_part_size(source)):
+    for number, text, is_last in _cut_parts(_check_characters(source, markdown), _choose_part_size(source)):
         name = source.stem if is_last and number == 1 else f"{source.stem}#{number}"
         meta = {} if name == source.stem else {"part": str(number), "text_start": str(length)}
         view = strip_markdown(text) if markdown else None
@@ -57,14 +61,20 @@ def _choose_part_size(source: Source) -> int:
     return int(given)
 
 
-def _check_characters(source: Source) -> Iterator[str]:
+def _refuse_markup(source: Source, start: str, *, pieces: bool) -> None:
+    """Tell what a file is that begins like a page or a document of a word processor."""
+    if marked := MARKED_UP.match(start) or (PIECE_OF_PAGE.match(start) if pieces else None):
+        kind = next((name for name, found in marked.groupdict().items() if found), "HTML")
+        hint = f"Save the {kind} document as plain text (UTF-8) first"
+        raise source.error(f"this is {kind}, not plain text", 1, found=marked[0].strip()[:80], hint=hint)
+
+
+def _check_characters(source: Source, markdown: bool) -> Iterator[str]:
     """The file's text, refused with the reason if it is no text."""
     line = 1
     for number, chunk in enumerate(source.text_chunks()):
-        if number == 0 and (marked := MARKED_UP.match(chunk)):
-            kind = next(name for name, found in marked.groupdict().items() if found)
-            hint = f"Save the {kind} document as plain text (UTF-8) first"
-            raise source.error(f"this is {kind}, not plain text", 1, found=marked[0].strip(), hint=hint)
+        if number == 0:
+            _refuse_markup(source, chunk, pieces=not markdown)
         if "\0" in chunk:
             line += chunk.count("\n", 0, chunk.index("\0"))
             hint = "Save the document as plain text (UTF-8) first"
