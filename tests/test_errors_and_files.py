@@ -39,6 +39,16 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_terminal_gets_no_control_characters(shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: shown)
+    monkeypatch.setattr("sys.stdout", screen)
+    with write_atomically("-") as stream:
+        stream.write("Ann\t\x1b[31m\n")
+    assert screen.getvalue() == ("Ann\t\ufffd[31m\n" if shown else "Ann\t\x1b[31m\n")
+
+
 def test_what_can_not_be_opened_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         open_binary(tmp_path / "none")

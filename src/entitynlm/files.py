@@ -15,12 +15,27 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol, TextIO
+from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
 
 from entitynlm.errors import DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
 MOST_JSON = 64 << 20  # bytes: ten times a vocabulary of a million words
+
+
+CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
+
+
+def make_printable(text: str) -> str:
+    """The text without control characters, which a terminal would obey (a file may have them by accident or on purpose)."""
+    return text.translate(CONTROLS)
+
+
+class _Screen(io.TextIOBase):
+    """Standard output where a terminal shows it; elsewhere a format's bytes are what they are."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(make_printable(text))
 
 
 class Watcher(Protocol):
@@ -79,7 +94,8 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
     :param durable: wait until the bytes are on the disk before the file that was there gives way (a power cut may follow).
     """
     if str(path) == STANDARD:
-        yield sys.stdout.buffer if "b" in mode else sys.stdout
+        screen = cast(TextIO, _Screen()) if sys.stdout.isatty() else sys.stdout
+        yield sys.stdout.buffer if "b" in mode else screen
         return
     path = Path(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")

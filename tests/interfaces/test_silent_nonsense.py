@@ -81,7 +81,14 @@ def test_annotations_without_their_text_are_no_text(folder: Path, model: Path) -
 
 
 @pytest.mark.parametrize(
-    "verb", ["annotate", "surprisal --samples 2 --repeats 1", "generate --words 2", "data show"]
+    "verb",
+    [
+        "annotate",
+        "surprisal --samples 2 --repeats 1",
+        "generate --words 2",
+        "characters --least 1",
+        "data show",
+    ],
 )
 def test_control_characters_do_not_reach_the_terminal(verb: str, folder: Path, model: Path) -> None:
     (folder / "a\x1b[31m.txt").write_text("Ann \x1b[31msaw\x07 Bo\x1b]0;title\x07. She \x9b31m ran.")

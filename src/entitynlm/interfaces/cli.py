@@ -147,7 +147,7 @@ def end(message: str | None, code: int) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     with contextlib.suppress(OSError):
         if message is not None:
-            from entitynlm.interfaces.console import make_printable
+            from entitynlm.files import make_printable
 
             typer.secho(
                 make_printable(message), err=True, fg=typer.colors.RED if sys.stderr.isatty() else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.cache import cache_folder
-from entitynlm.files import STANDARD, write_text
+from entitynlm.files import STANDARD, make_printable, write_text
 from entitynlm.interfaces.options import Colour, Force, Json, Quiet
 from entitynlm.model.language_models import strip_prefix
 from entitynlm.model.packaged import find_model, read_language_model
@@ -154,12 +154,6 @@ class Terminal(Progress):
 
 
 MOST_DOUBTS = 3
-CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
-
-
-def make_printable(text: str) -> str:
-    """The text without control characters, which a terminal would obey (a file may have them by accident or on purpose)."""
-    return text.translate(CONTROLS)
 
 
 def count(things: int | Sized, one: str, many: str | None = None) -> str:

@@ -17,8 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from entitynlm.errors import ConfigError
 from entitynlm.extras import require
-from entitynlm.files import STANDARD, write_atomically
-from entitynlm.interfaces.console import make_printable
+from entitynlm.files import STANDARD, make_printable, write_atomically
 
 Kind = Literal["tsv", "csv", "parquet", "json"]
 DIGITS = 6  # decimals of written figures

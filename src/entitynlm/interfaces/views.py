@@ -13,7 +13,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from entitynlm.interfaces.console import Terminal, count, make_printable
+from entitynlm.files import make_printable
+from entitynlm.interfaces.console import Terminal, count
 from entitynlm.model.encoding.preprocessing import Recipe, prepare_words
 from entitynlm.model.encoding.variables import analyse, select_mentions
 from entitynlm.text.corpora.statistics import SplitStatistics
@@ -37,7 +38,10 @@ def draw_table(
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left")
     for row in rows:
-        table.add_row(*row)
+        for cell in row:
+            if isinstance(cell, Text):
+                cell.plain = make_printable(cell.plain)
+        table.add_row(*(make_printable(cell) if isinstance(cell, str) else cell for cell in row))
     return table
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, write_text
+from entitynlm.files import STANDARD, make_printable, write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.console import Terminal, make_printable
+from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
