@@ -38,7 +38,7 @@ def test_unknown_words_are_told(model: Path) -> None:
     assert "unknown word" in str(find_doubt(as_document(ENGLISH), encoder))
 
 
-@pytest.mark.parametrize("verb", ["annotate", "surprisal", "generate", "predict-entity"])
+@pytest.mark.parametrize("verb", ["annotate", "surprisal", "generate", "predict-entity", "characters"])
 def test_one_warning_on_the_command_line(verb: str, model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(GERMAN)
     quick = {"surprisal": ["--samples", "2", "--repeats", "1"], "generate": ["--words", "2"]}.get(verb, [])

@@ -108,6 +108,7 @@ def annotate_for_cast(
     if document.mentions and mentions != "found":
         return (document if document.quotations else add_quotations(document)), None
     pretrained = load()
+    terminal.doubt(document, pretrained)
     from entitynlm.coref.annotation import annotate_document
     from entitynlm.coref.linking.linker import Linker
 
