@@ -20,11 +20,20 @@ def test_pronouns_follow_what_was_said() -> None:
         .hear(3, ("two", "boys"))
     )
     known = known.hear(4, ("the", "door"), "object").hear(5, ("Kim",), "person")
+    known = known.hear(6, ("their", "mother")).hear(7, ("His", "door"), "object").hear(7, ("its",))
     pronouns = {
-        number: {PRONOUNS[form[0]] for form in known.list_forms(number) if form[0] in PRONOUNS}
-        for number in range(1, 6)
+        number: {PRONOUNS[form[0]] for form in known.list_forms(number) if " ".join(form) in PRONOUNS}
+        for number in range(1, 8)
     }
-    assert pronouns == {1: {"she"}, 2: {"he"}, 3: {"they"}, 4: {"it"}, 5: {"he", "she"}}
+    assert pronouns == {
+        1: {"she"},
+        2: {"he"},
+        3: {"they"},
+        4: {"it"},
+        5: {"he", "she"},
+        6: {"she"},
+        7: {"it"},
+    }
     assert ("Mr.", "Reed") in known.list_forms(2) and known.list_forms(9) == []
 
 

@@ -63,7 +63,9 @@ class Agreement:
     def list_forms(self, entity: int) -> list[Form]:
         """What a known entity may be called: as before, or by a pronoun that fits; nothing for one that is new."""
         own = self.called.get(entity, ())
-        words = frozenset(word.lower() for form in own for word in form)
+        words = frozenset(
+            word.lower() for form in own for word in form if len(form) == 1 or word.lower() not in POSSESSIVE
+        )  # "his" in "his wife" is not she
         if not own:
             return []
         pronouns = [(form,) for form in sorted(BACKWARD) if self._may_be(entity, PRONOUNS[form], words)]
