@@ -114,7 +114,16 @@ def test_the_same_seed_gives_the_same_text() -> None:
     assert stories[0] == stories[1] != stories[2]
 
 
-@pytest.mark.parametrize("constraints", [{"temperature": 0.0}, {"top_p": 0.0}, {"top_p": 1.5}])
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        {"temperature": 0.0},
+        {"temperature": float("nan")},
+        {"temperature": float("inf")},
+        {"top_p": 0.0},
+        {"top_p": 1.5},
+    ],
+)
 def test_constraints_that_make_no_sense_are_refused(constraints: dict[str, float]) -> None:
     with pytest.raises(ConfigError):
         Constraints(**constraints)

@@ -97,6 +97,11 @@ def test_control_characters_do_not_reach_the_terminal(verb: str, folder: Path, m
     assert result.exit_code == 0 and not {"\x1b", "\x07", "\x9b"} & set(result.stdout + result.stderr)
 
 
+def test_half_a_character_is_no_text(model: Path) -> None:
+    with pytest.raises(DataError, match="half of a character at 4"):
+        entitynlm.load(model).annotate("Ann \ud800 ran.")
+
+
 @pytest.mark.parametrize("thing", [None, b"x", ["a"], 7, Path("a.txt")])
 def test_python_says_what_it_wants(thing: Any, model: Path) -> None:
     loaded = entitynlm.load(model)

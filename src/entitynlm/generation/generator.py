@@ -6,6 +6,7 @@ up, or that starts with a given cast. These are constraints on the variables R a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -66,8 +67,8 @@ class Constraints:
     no_mention: bool = False
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0:
-            raise ConfigError(f"the temperature must be above zero, not {self.temperature}")
+        if not 0 < self.temperature < math.inf:  # which nan is not either
+            raise ConfigError(f"the temperature must be a number above zero, not {self.temperature}")
         if not 0 < self.top_p <= 1:
             raise ConfigError(f"top-p must be above zero and at most one, not {self.top_p}")
 

@@ -245,6 +245,12 @@ def as_document(text: object, *, id: str = "text") -> Document:
         hint = "Decode it first: text.decode('utf-8')" if isinstance(text, bytes) else None
         found, expected = type(text).__name__, "a str or a Document"
         raise DataError("this is no text", found=found, expected=expected, hint=hint)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        place = f"a half of a character at {error.start}"
+        hint = "Read the file as UTF-8, without errors='surrogateescape'"
+        raise DataError("this is no text that UTF-8 can hold", found=place, hint=hint) from error
     cut = segment_text(text)
     return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
 
