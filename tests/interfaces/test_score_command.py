@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -121,52 +120,9 @@ def test_scoring_needs_neither_torch_nor_scipy(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-# -- the official scorer's files of two columns --------------------------------------------------------------------------------
-
-LUO = {  # Luo (2005), Figure 1 and Table 1: entities {1 … 5}, {6, 7}, {8 … 12}, and four systems
-    "key": [range(1, 6), range(6, 8), range(8, 13)],
-    "a": [range(1, 6), range(6, 13)],
-    "b": [[*range(1, 6), *range(8, 13)], range(6, 8)],
-    "c": [range(1, 13)],
-    "d": [[number] for number in range(1, 13)],
-}
-LUO_FIGURES = {  # recall, precision, F1 as the official scorer v8.01 prints them (it cuts them off)
-    "a": {"MUC": (100, 90, 94.73), "B³": (100, 76.19, 86.48), "CEAF_m": (83.33, 83.33, 83.33),
-          "CEAF_e": (61.11, 91.66, 73.33), "BLANC": (88.88, 83.87, 84.13)},
-    "b": {"MUC": (100, 90, 94.73), "B³": (100, 58.33, 73.68), "CEAF_m": (58.33, 58.33, 58.33),
-          "CEAF_e": (55.55, 83.33, 66.66), "BLANC": (72.22, 72.82, 62.11)},
-    "c": {"MUC": (100, 81.81, 90), "B³": (100, 37.5, 54.54), "CEAF_m": (41.66, 41.66, 41.66),
-          "CEAF_e": (19.6, 58.82, 29.41), "BLANC": (50, 15.9, 24.13)},
-    "d": {"MUC": (0, 0, 0), "B³": (25, 100, 40), "CEAF_m": (25, 25, 25), "CEAF_e": (44.44, 11.11, 17.77),
-          "BLANC": (50, 34.09, 40.54)},
-}  # fmt: skip
-
-
-def write_two_columns(path: Path, clusters: Sequence[Sequence[int]], separator: str) -> None:
-    entity_of = {member: number for number, cluster in enumerate(clusters) for member in cluster}
-    rows = [f"luo{separator}({entity_of[member]})\nluo{separator}-\n" for member in sorted(entity_of)]
-    rows.insert(6, "\n")
-    path.write_text("#begin document (luo);\n" + "".join(rows) + "#end document\n")
-
-
 def read_figures(printed: str) -> dict[str, tuple[float, ...]]:
     rows = (line.split() for line in printed.splitlines())
     return {row[0]: tuple(map(float, row[1:])) for row in rows if len(row) == 4 and row[0] != "recall"}
-
-
-@pytest.mark.parametrize("separator", ["\t", "   "], ids=["tab", "blanks"])
-@pytest.mark.parametrize("system", LUO_FIGURES)
-def test_files_of_document_and_coreference_alone(system: str, separator: str, tmp_path: Path) -> None:
-    """The official scorer's test cases have files of this kind (11 of 36), which this repository does not have.
-
-    These are of the same form, about a published example such as its cases have, with the figures of the official scorer.
-    """
-    write_two_columns(tmp_path / "key.conll", LUO["key"], separator)
-    write_two_columns(tmp_path / "system.conll", LUO[system], separator)
-    result = CliRunner().invoke(app, ["score", str(tmp_path / "key.conll"), str(tmp_path / "system.conll")])
-    assert result.exit_code == 0, result.output
-    found = read_figures(result.stdout)
-    assert {name: found[name] for name in LUO_FIGURES[system]} == LUO_FIGURES[system]
 
 
 def test_two_columns_with_nested_and_repeated_mentions(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import pair_documents
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents
+from support.published_cases import CASES, FORMS, Form, render_case
 
 pytestmark = [pytest.mark.official_scorer, pytest.mark.slow]
 
@@ -139,6 +140,22 @@ HAND_MADE: dict[str, tuple[dict[str, Chains], dict[str, Chains]]] = {
     ),
     "a document that is missing": ({"(a);": [[(0, 1), (3, 5)]], "(b);": [[(0, 1), (2, 3)]]}, {"(a);": [[(0, 1), (3, 5)]]}),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", CASES)
+def test_its_published_cases(name: str, form: Form, scorer: Path, tmp_path: Path) -> None:
+    """All its metrics, those without published figures too; it prints two decimals, the rest cut off."""
+    key, response = tmp_path / "case.key", tmp_path / "case.response"
+    key.write_text(render_case(CASES[name].key, form))
+    response.write_text(render_case(CASES[name].response, form))
+    counts = score_documents(*pair_documents(read_documents(key), read_documents(response)))
+    for official, ours in NAMES.items():
+        printed = counts.score(ours).printed
+        assert list(printed) == run_scorer(scorer, official, key, response), ours
+        if ours in CASES[name].figures:
+            published = [100 * figure for figure in CASES[name].figures[ours]]
+            assert published == pytest.approx(printed, abs=0.011)
 
 
 @pytest.mark.parametrize("name", HAND_MADE)

@@ -183,6 +183,7 @@ def test_documents_come_one_at_a_time() -> None:
         (rows("-", "(2)").replace(" -", ""), 2, "fewer columns", [((1, 2),)]),
         (rows("(2)").replace("\ntest", "\n# a remark\ntest"), 2, "comment", [((0, 1),)]),
         (rows("(2)") + "#end document\n", 5, "without a document", [((0, 1),)]),
+        ("#begin document (t);\nt (2)\nt \n#end document\n", 3, "without coreference", [((0, 1),)]),
     ],
 )
 def test_odd_files_are_read_and_reported(
