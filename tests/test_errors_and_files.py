@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from entitynlm.errors import DataError, MissingExtraError
 from entitynlm.extras import require
-from entitynlm.files import decode_lines, open_binary, write_atomically
+from entitynlm.files import decode_lines, keeping_pipes, open_binary, write_atomically
 
 
 def test_an_error_names_file_line_found_expected_and_what_to_do() -> None:
@@ -59,3 +63,55 @@ def test_what_can_not_be_opened_is_said(tmp_path: Path) -> None:
 def test_a_missing_extra_says_what_to_install() -> None:
     with pytest.raises(MissingExtraError, match=r"Dancing needs .* pip install 'entitynlm\[dance\]'"):
         require("no_such_module", extra="dance", purpose="Dancing")
+
+
+def make_pipe(content: bytes) -> str:
+    """The path of a pipe that a thread writes to."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with contextlib.suppress(BrokenPipeError), open(writing, "wb") as stream:  # noqa: PTH123 (a descriptor)
+            stream.write(content)
+
+    threading.Thread(target=write).start()
+    return f"/dev/fd/{reading}"
+
+
+def test_a_pipe_can_be_opened_again_and_no_more_of_it_is_read_than_wanted() -> None:
+    content = bytes(range(256)) * 2000
+    path = make_pipe(content)
+    with keeping_pipes():
+        with open_binary(path) as stream:
+            assert stream.read(1000) == content[:1000]
+        rest = open_binary(path)
+        assert rest.read(300_000) == content[:300_000]
+        with open_binary(path) as stream:
+            assert stream.seek(-10, os.SEEK_END) == len(content) - 10 and stream.read() == content[-10:]
+            assert stream.seek(400_000) and stream.read(5) == content[400_000:400_005]
+        assert rest.read() == content[300_000:] and rest.read() == b""
+    os.close(int(Path(path).name))
+    endless = Path("/dev/zero")
+    if endless.exists():
+        with keeping_pipes(), open_binary(endless) as stream:
+            assert stream.read(5) == bytes(5)
+
+
+def test_a_packed_pipe_is_unpacked_by_its_ending(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    os.mkfifo(path)
+    thread = threading.Thread(target=lambda: path.write_bytes(gzip.compress(b"Anna slept.")))
+    thread.start()
+    with keeping_pipes():
+        for _ in range(2):
+            with open_binary(path) as stream:
+                assert stream.read() == b"Anna slept."
+    thread.join()
+
+
+def test_outside_of_a_command_a_pipe_is_read_once() -> None:
+    path = make_pipe(b"Anna slept.")
+    with keeping_pipes(), open_binary(path) as stream:
+        assert stream.read(4) == b"Anna"
+    with open_binary(path) as stream:  # what the block had read is gone with it
+        assert stream.read() == b""
+    os.close(int(Path(path).name))

@@ -59,6 +59,85 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
         _watchers.remove(watcher)
 
 
+class _Pipe:
+    """A pipe or device that is read once, and what was read of it so far in a temporary file without a name."""
+
+    def __init__(self, path: Path) -> None:
+        self._source = path.open("rb", buffering=0)
+        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the pipe)
+        self._ended = False
+        self.size = 0
+
+    def read(self, place: int, count: int) -> bytes:
+        """At most ``count`` bytes from a place on; none at the end."""
+        while place >= self.size and self.read_on(max(count, io.DEFAULT_BUFFER_SIZE)):
+            pass
+        self._copy.seek(place)
+        return self._copy.read(count)
+
+    def read_on(self, count: int = 1 << 20) -> bool:
+        """Copy what comes next; False at the end, which a terminal is not asked for twice."""
+        block = b"" if self._ended else self._source.read(count) or b""
+        self._ended = not block
+        self._copy.seek(self.size)
+        self.size += self._copy.write(block)
+        return not self._ended
+
+    def close(self) -> None:
+        self._source.close()
+        self._copy.close()
+
+
+class _PipeReader(io.RawIOBase):
+    """One reading of a pipe from its first byte on."""
+
+    def __init__(self, pipe: _Pipe) -> None:
+        self._pipe, self._place = pipe, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._pipe.read(self._place, len(buffer))
+        buffer[: len(block)] = block
+        self._place += len(block)
+        return len(block)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        while whence == os.SEEK_END and self._pipe.read_on():
+            pass
+        origins = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._pipe.size}
+        self._place = max(origins[whence] + offset, 0)
+        return self._place
+
+
+_pipes: dict[str, _Pipe] | None = None
+
+
+@contextlib.contextmanager
+def keeping_pipes() -> Iterator[None]:
+    """Within the block, a pipe can be opened again and again: files are recognised, and their errors found, before they are read.
+
+    What is read of it is kept on the disk until the block ends, and no more is read than is asked for.
+    """
+    global _pipes
+    before, _pipes = _pipes, {}
+    try:
+        yield
+    finally:
+        for pipe in _pipes.values():
+            pipe.close()
+        _pipes = before
+
+
+def has_name(path: str | Path) -> bool:
+    """Whether a file is called anything: standard input and what a shell puts in place of ``<(command)`` are not."""
+    return str(path) != STANDARD and not str(path).startswith(("/dev/", "/proc/"))
+
+
 def open_binary(path: str | Path) -> BinaryIO:
     """Open ``path`` (``-`` is standard input; ``.gz`` is unpacked) for reading bytes."""
     if str(path) == STANDARD:
@@ -69,9 +148,11 @@ def open_binary(path: str | Path) -> BinaryIO:
             raise DataError("this is a folder", path=path, hint="Name a file in it")
         for watcher in _watchers:
             watcher.reading(path)
-        if path.suffix == ".gz":
-            return io.BufferedReader(gzip.open(path, "rb"))
-        return path.open("rb")
+        if _pipes is None or path.is_file():
+            return io.BufferedReader(gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+        pipe = _pipes.get(str(path)) or _pipes.setdefault(str(path), _Pipe(path))
+        stream = io.BufferedReader(_PipeReader(pipe))
+        return io.BufferedReader(gzip.open(stream)) if path.suffix == ".gz" else stream
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=path, hint="Check the spelling of the path") from error
     except OSError as error:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD
+from entitynlm.files import STANDARD, has_name
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.document import Document
@@ -118,7 +118,7 @@ def name_of(file: str) -> str:
     for ending in ENDINGS:
         if name.endswith(ending) and name != ending:
             name = name[: -len(ending)]
-    return "text" if file == STANDARD else name
+    return name if has_name(file) else "text"
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ import typer
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.files import STANDARD, watched_by
+from entitynlm.files import STANDARD, keeping_pipes, watched_by
 from entitynlm.interfaces.default_model import choose_model, explain_default
 from entitynlm.interfaces.outputs import OutputGuard
 from entitynlm.model.devices import check_device, prepare_torch
@@ -214,6 +214,7 @@ def expand_groups(
                 if hasattr(group, "close"):
                     stack.callback(values[name].close)
             stack.enter_context(watched_by(guard))
+            stack.enter_context(keeping_pipes())
             return verb(**values)
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

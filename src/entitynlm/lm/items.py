@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.files import open_binary
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.surprisal import Surprisal, measure_surprisal
 from entitynlm.model.pretrained import Pretrained
@@ -82,18 +83,23 @@ class DifferenceRow:
 
 
 def read_items(path: str | Path) -> list[Item]:
-    """Items from a file: a table if it is called .tsv or .csv, or has a column ``target`` between tabs; else one per line."""
+    """Items from a file (``-``: standard input): a table if it is called .tsv or .csv or names its columns; else one per line.
+
+    A first line with a column ``target`` between tabs names them; in a pipe, which has no ending, also one between commas.
+    """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with open_binary(path) as stream:
+            text = stream.read().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
             f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"
         ) from error
     heading = text.split("\n", 1)[0]
-    tabbed = "\t" in heading and has_target(name_columns(heading.split("\t")))
-    if path.suffix.lower() in (".tsv", ".csv") or tabbed:
-        items = list(read_table(text, path, choose_delimiter(heading, path.suffix.lower())))
+    ending, marks = path.suffix.lower(), "\t" if path.suffix else "\t,;"
+    named = any(mark in heading and has_target(name_columns(heading.split(mark))) for mark in marks)
+    if ending in (".tsv", ".csv") or named:
+        items = list(read_table(text, path, choose_delimiter(heading, ending)))
     else:
         lines = [line for line in text.splitlines() if line.strip()]
         items = [Item(str(n), "", "", split_regions(line)) for n, line in enumerate(lines, start=1)]

@@ -97,6 +97,10 @@ def list_files(named: Sequence[str], apart_from: Path | None = None) -> Iterator
         path = Path(one)
         if one == STANDARD:
             raise ConfigError("a batch job reads its input more than once: name files or folders, not '-'")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ConfigError(
+                f"a batch job reads its input more than once, and {path} is a pipe: name files or folders"
+            )
         if not path.is_dir():
             yield path, path.name
             continue

@@ -97,7 +97,7 @@ def plan_steps(
     """One step for one file, a plan for a corpus; combinations that make no sense are refused."""
     looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
     one_split = split is not None or len(corpus.splits) == 1
-    if split is not None or source == STANDARD or Path(source).is_file() or (one_split and looks_like_a_file):
+    if split is not None or not Path(source).is_dir() or (one_split and looks_like_a_file):
         if layout is not None:
             raise ConfigError("--layout is for whole corpora; one file is written here")
         return [Step(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]

@@ -211,12 +211,12 @@ def load_configurations(
 
 def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
     """The file of each split: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
-    if folder.is_file() and len(splits) > 1:
+    if not folder.is_dir() and len(splits) > 1:
         told = f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
         raise ConfigError(told)
     found = {}
     for split in splits:
-        files = [folder] if folder.is_file() else sorted(folder.glob(f"{split}*.jsonl*"))
+        files = [folder] if not folder.is_dir() else sorted(folder.glob(f"{split}*.jsonl*"))
         if len(files) != 1:
             message = f"there are {len(files) or 'no'} files {split}*.jsonl"
             raise DataError(message, path=folder, expected="one for each split")

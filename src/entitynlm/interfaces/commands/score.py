@@ -13,6 +13,7 @@ from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_me
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
 from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.errors import DataError
+from entitynlm.files import STANDARD
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import open_corpus
@@ -99,7 +100,7 @@ def score(
 
 def refuse_plain_text(path: str, format: str | None) -> None:
     """A text without annotation would be scored as an analysis without mentions."""
-    if format is None and Path(path).is_file():
+    if format is None and path != STANDARD and not Path(path).is_dir():
         form = recognise_format(path, read_sample(path))
         if form.name == "text":
             expected = "documents with mentions and entities (CoNLL-2012, CoNLL-U, JSON lines, brat …)"

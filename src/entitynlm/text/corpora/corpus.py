@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, decode_lines, open_binary, read_json
+from entitynlm.files import STANDARD, decode_lines, has_name, open_binary, read_json
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Report, ignore
 from entitynlm.text.formats.registry import read_documents
@@ -71,9 +71,9 @@ def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
     if str(path) == STANDARD:
         return Corpus("standard input", Path(STANDARD), {ALL: (Path(STANDARD),)}, format, "one stream")
     path = Path(path)
-    if path.is_file():
+    if path.exists() and not path.is_dir():
         split = find_split_word(path.name) or ALL
-        return Corpus(path.name, path, {split: (path,)}, format, "one file")
+        return Corpus(path.name if has_name(path) else "pipe", path, {split: (path,)}, format, "one file")
     if not path.is_dir():
         raise DataError("there is no such file or folder", path=path, hint="Check the spelling of the path")
     for recognise in _RECOGNISERS:

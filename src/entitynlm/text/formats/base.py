@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import decode_lines
+from entitynlm.files import decode_lines, has_name
 from entitynlm.text.document import Document
 
 # What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
@@ -118,7 +118,7 @@ class Source:
     def stem(self) -> str:
         """The file's name without its endings, as a document id for formats that have none."""
         name = strip_endings(Path(self.path).name)
-        return name if name not in ("", "-") else "document"
+        return name if name and has_name(self.path) else "document"
 
 
 Reader = Callable[[Source], Iterator[Document]]

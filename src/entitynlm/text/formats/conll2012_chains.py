@@ -4,7 +4,6 @@ The full reader (``conll2012``) takes ten times as long as scoring does. This on
 so that the full reader reads the file with its checks and messages; a test compares the two.
 """
 
-import gzip
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from entitynlm.errors import DataError
+from entitynlm.files import STANDARD, open_binary
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.conll2012 import BEGIN, END, FIRST_COLUMN, make_id, parse_cell, parse_header
 
@@ -53,14 +54,14 @@ class ChainedText:
 
 def read_chains(path: str | Path) -> list[ChainedText] | None:
     """The texts of a file, or ``None`` if it is not regular CoNLL-2012."""
-    path = Path(path)
+    if str(path) == STANDARD:  # can be read once, and not by two readers
+        return None
     try:
-        data = path.read_bytes()
-        if path.suffix == ".gz":
-            data = gzip.decompress(data)
+        with open_binary(path) as stream:
+            data = stream.read()
         data.decode("utf-8")
         texts = [_read_text(header, rows) for header, rows in _split_documents(data)]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, _Irregular):
+    except (DataError, OSError, EOFError, zlib.error, UnicodeDecodeError, _Irregular):
         return None
     return texts if len({text.id for text in texts}) == len(texts) else None
 
