@@ -162,9 +162,11 @@ def test_files_that_could_only_be_guessed_at(tmp_path: Path, name: str, text: st
         read_items(write(tmp_path / name, text))
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfei\x00"])
-def test_files_that_can_not_be_read(tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "no such file"), (b"\xff\xfei\x00", "can't be read")]
+)
+def test_files_that_can_not_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / "items.txt").write_bytes(content)
-    with pytest.raises(DataError, match="can't be read"):
+    with pytest.raises(DataError, match=message):
         read_items(tmp_path / "items.txt")
