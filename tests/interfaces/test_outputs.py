@@ -51,6 +51,8 @@ OVER_THE_INPUT = [  # {model} is a small one; the last word is the file that mus
     "surprisal story.txt --samples 2 --repeats 1 --model {model} --out story.txt",
     "surprisal story.txt --samples 2 --repeats 1 --model {model} --force --out ./story.txt",
     "surprisal story.txt --samples 2 --repeats 1 --model {model} --json story.txt",
+    "surprisal --items story.txt --samples 2 --repeats 1 --model {model} --force --out story.txt",
+    "surprisal --items story.txt --samples 2 --repeats 1 --model {model} --force --json story.txt",
     "report story.txt --samples 2 --repeats 1 --model {model} --out story.txt",
     "generate story.txt --words 3 --model {model} --out story.txt",
     "annotate story.jsonl --model {model} --to jsonl --out story.jsonl",

@@ -68,7 +68,7 @@ def surprisal(
     measuring: SurprisalOptions,
     sentence_ends: bool = False,
     hindsight: bool = False,
-    items: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
     format: options.Format = None,
