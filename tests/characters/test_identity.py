@@ -31,6 +31,9 @@ def name(words: str) -> PersonName:
         ("Ida", "Sir Henry"),
         ("Mr. Vale", "Henry Moss"),
         ("Lady Ann Vale", "Mr. Vale"),
+        ("Mrs. Vale", "Henry Vale"),
+        ("Mr. Vale", "Ida Vale"),
+        ("Mrs. Henry Vale", "Henry Vale"),
     ],
 )
 def test_two_persons(one: str, other: str) -> None:
@@ -73,7 +76,7 @@ def test_a_surname_that_is_a_word_is_a_name() -> None:
     assert (
         parse_name(("Silver",), common) == PersonName(("silver",)) and parse_name(("Rose",), common) is None
     )
-    assert parse_name(("Ann", "Rose"), common) == PersonName(("ann", "rose"))
+    assert parse_name(("Ann", "Rose"), common) == PersonName(("ann", "rose"), gender="female")
     assert conflict(name("John Silver"), name("Mr. Vale"))
 
 

@@ -16,16 +16,15 @@ _LISTS: Mapping[str, Mapping[str, str]] = load_toml(
     Path(__file__).parents[1] / "resources" / "characters" / "names.toml"
 )
 SAME_TITLE = _LISTS["same_title"]
-TITLES: Mapping[str, str | None] = {
-    word: {"male": MALE, "female": FEMALE}.get(gender)
-    for gender, words in _LISTS["titles"].items()
-    for word in words.split()
-}
-KIN: Mapping[str, str | None] = {
-    word: {"male": MALE, "female": FEMALE}.get(gender)
-    for gender, words in _LISTS["kin"].items()
-    for word in words.split()
-}
+TITLES, KIN, FIRST_NAMES = (
+    {
+        word: {"male": MALE, "female": FEMALE}.get(gender)
+        for gender, words in _LISTS[table].items()
+        for word in words.split()
+    }
+    for table in ("titles", "kin", "first_names")
+)
+"""The gender of whoever has the title, the place in a family or the first name; None: it may be either."""
 FIRST_NAME_AFTER = frozenset(_LISTS["first_name_after"]["words"].split())
 PARTICLES = frozenset("de la le van von der den du d' di da".split())
 SUFFIXES = frozenset(("jr", "sr", "esq", "junior", "senior", "ii", "iii", "m.d", "m.r.c.s"))
@@ -92,7 +91,11 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
             break
         elif word not in DETERMINERS and word not in ADJECTIVES:
             return None
-    return PersonName(tuple(found), title, gender, first_follows and len(found) == 1) if found else None
+    if not found:
+        return None
+    if title is None and len(found) > 1:  # Mrs. John Dashwood has her husband's
+        gender = gender or FIRST_NAMES.get(found[0])
+    return PersonName(tuple(found), title, gender, first_follows and len(found) == 1)
 
 
 ADJECTIVES = frozenset("poor old young dear little good honest sweet late great big my your our".split())
