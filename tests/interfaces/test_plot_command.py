@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.figures import average
+from entitynlm.interfaces.figures import average, draw_sweep
 from entitynlm.text.formats.registry import write_documents
 from support.small_bundles import make_documents
 from support.small_model import STORY, store_model
@@ -71,3 +72,19 @@ def test_wrong_input_is_told(
 def test_nothing_to_draw(model: Path) -> None:
     empty = run("surprisal", model, text=". . .")
     assert isinstance(empty.exception, ConfigError) and "no word" in str(empty.exception)
+
+
+def test_a_sweep_has_no_half_trials_or_epochs() -> None:
+    pytest.importorskip("matplotlib")
+    trials = [
+        SimpleNamespace(
+            number=number,
+            state=SimpleNamespace(name=state),
+            params={"model.dropout": 0.1 * number},
+            intermediate_values={1: 5.0 - number, 2: 4.0 - number},
+        )
+        for number, state in enumerate(("COMPLETE", "PRUNED", "COMPLETE"))
+    ]
+    for axis in draw_sweep(trials)["losses"].axes:
+        low, high = axis.get_xlim()
+        assert [tick for tick in axis.get_xticks() if low <= tick <= high and tick != round(tick)] == []

@@ -82,6 +82,8 @@ def draw_sweep(trials: Sequence[Any]) -> dict[str, Any]:
         colour = BLUE if trial.state.name == "COMPLETE" else GREY
         by_epoch.plot(*zip(*trial.intermediate_values.items(), strict=True), ".-", color=colour, alpha=0.6)
     by_epoch.set(xlabel="epoch (grey: given up)")
+    for axis in (by_trial, by_epoch):
+        axis.xaxis.get_major_locator().set_params(integer=True)  # there is no trial 2.5
     names = list(dict.fromkeys(name for trial in trials for name in trial.params))
     second, panels = start_figure(max(4.0, 2.4 * len(names)), 4.2, len(names))
     for axis, name in zip(np.ravel(panels), names, strict=True):
