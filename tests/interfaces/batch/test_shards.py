@@ -165,3 +165,12 @@ def test_groups_are_bounded() -> None:
         [1, 2],
         [3, 1],
     ]
+
+
+def test_the_card_of_a_corpus_is_no_text(tmp_path: Path) -> None:
+    """``data get stories`` leaves a corpus.json; other files of this name are read."""
+    (tmp_path / "corpus.json").write_text('{\n "corpus": "stories (generated)"\n}\n', encoding="utf-8")
+    (tmp_path / "dev.jsonl").write_text('{"id": "a", "text": "Ann ran."}\n', encoding="utf-8")
+    assert [shard.name for shard in plan_shards([str(tmp_path)], Limits())] == ["dev"]
+    (tmp_path / "corpus.json").write_text('{"id": "b", "text": "Bo ran."}\n', encoding="utf-8")
+    assert [shard.name for shard in plan_shards([str(tmp_path)], Limits())] == ["corpus", "dev"]

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD
+from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.formats import parquet
 from entitynlm.text.formats.base import Source, strip_endings
 from entitynlm.text.formats.brat.writer import SIDECAR
@@ -92,7 +93,10 @@ def plan_shards(
 
 
 def list_files(named: Sequence[str], apart_from: Path | None = None) -> Iterator[tuple[Path, str]]:
-    """All files that are named, and all but hidden ones of folders that are named, sorted, with their names below the folder."""
+    """All files that are named, and all of folders that are named, sorted, with their names below the folder.
+
+    But for hidden ones, and what says about a corpus of ours what it is.
+    """
     for one in named:
         path = Path(one)
         if one == STANDARD:
@@ -122,7 +126,8 @@ def list_files(named: Sequence[str], apart_from: Path | None = None) -> Iterator
                 of_brat = bool(annotated) and ending == ".conf"  # brat's settings
                 of_brat = of_brat or (ending in (".txt", SIDECAR) and stem in annotated)
                 device = (here / file).exists() and not (here / file).is_file()
-                if file[0] != "." and not of_brat and not device:
+                card = file == CARD and read_card(here) is not None
+                if file[0] != "." and not of_brat and not device and not card:
                     found = True
                     yield here / file, str((here / file).relative_to(path))
         if not found:

@@ -80,7 +80,7 @@ def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
         found = recognise(path)
         if found is not None:
             name, splits, rule = found
-            return Corpus(_read_card(path) or name, path, splits, format, rule)
+            return Corpus(read_card(path) or name, path, splits, format, rule)
     raise DataError(
         "no corpus is recognised in this folder",
         path=path,
@@ -224,7 +224,7 @@ def _read_json_splits(path: Path) -> Mapping[str, list[str]]:
         raise DataError("the list of splits can't be read", path=path, expected=expected) from error
 
 
-def _read_card(folder: Path) -> str | None:
+def read_card(folder: Path) -> str | None:
     """The name that a corpus written by this package gives itself."""
     try:
         card = read_json(folder / CARD)
