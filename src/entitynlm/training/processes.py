@@ -2,6 +2,9 @@
 
 Each has the whole network and all documents. They share the documents of a batch and add up their gradients, so all of them make
 the same update. Gradients are added up in one message per update, beside the loss, by which all see at once that it is no number.
+
+This is data parallelism as in torch's DistributedDataParallel, which is not used: it takes the mean over processes, whatever the
+number of words of each, and one backward pass per update, where an update here has a pass for each shard.
 """
 
 from __future__ import annotations
