@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 import os
 import random
+import secrets
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from entitynlm.errors import EntityNLMError
+from entitynlm.interfaces.batch import engines
 from entitynlm.interfaces.batch.engines import order_shards, read_done_row, read_shard_row
 from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
 from entitynlm.interfaces.batch.tasks import ListingCharacters
@@ -121,6 +129,70 @@ def test_ray_with_two_workers_gives_the_same_bytes(place: Path) -> None:
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert read_folder(place / "ray") == read_folder(place / "whole")
+
+
+@contextmanager
+def start_cluster(environment: dict[str, str]) -> Iterator[str]:
+    """A Ray of two nodes with a processor each, both on this machine; its address. Nobody else's Ray is stopped at the end."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="ray-")  # the names of Ray's sockets must be short
+    here = [
+        "--node-ip-address",
+        "127.0.0.1",
+        "--num-cpus",
+        "1",
+        "--object-store-memory",
+        "100000000",
+        "--block",
+    ]
+    head = ["--head", "--port", str(port), "--include-dashboard", "false", "--temp-dir", folder]
+    program = [sys.executable, "-m", "ray.scripts.scripts", "start", "--disable-usage-stats", *here]
+    nodes: list[subprocess.Popen[str]] = []
+    try:
+        for node in (head, ["--address", f"127.0.0.1:{port}"]):
+            streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+            nodes.append(subprocess.Popen([*program, *node], env=environment, **streams))
+            told: list[str] = []
+            for line in nodes[-1].stdout or ():
+                told.append(line)
+                if "--block" in line:  # the last thing that is said when a node is there
+                    break
+            assert nodes[-1].poll() is None, "".join(told)
+        yield f"127.0.0.1:{port}"
+    finally:
+        for started in reversed(nodes):
+            started.terminate()
+            started.communicate(timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.slow
+def test_a_cluster_of_two_nodes_gives_the_same_bytes(place: Path) -> None:
+    """Each node has one processor, so two workers are on two nodes; the third never finds a place, and is not waited for."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'entitynlm[scale]'")
+    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_worker_niceness": "0"}
+    with start_cluster(os.environ | own) as address:
+        call = command(place, "cluster", "--engine", "ray", "--address", address, "--workers", "3")
+        done = subprocess.run(call, capture_output=True, text=True, check=False, env=os.environ | own)
+    assert done.returncode == 1, done.stderr
+    assert read_folder(place / "cluster") == read_folder(place / "whole")
+    assert "INFO" not in done.stderr
+
+
+@pytest.mark.parametrize("address", [None, "127.0.0.1:6379"])
+def test_a_ray_of_our_own_has_a_password(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray reads it when it is imported, so it must be set before."""
+    environment: dict[str, str] = {}
+    seen: list[bool] = []
+    monkeypatch.setattr(engines.os, "environ", environment)
+    monkeypatch.setattr(engines, "require", lambda *_, **__: seen.append("RAY_AUTH_TOKEN" in environment))
+    engines.import_ray(address)
+    assert seen == [address is None] * 2
+    assert (environment.get("RAY_AUTH_MODE"), len(environment.get("RAY_AUTH_TOKEN", ""))) == (
+        ("token", 64) if address is None else (None, 0)
+    )
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import json
 import logging
 import multiprocessing
 import os
+import secrets
 import signal
 import threading
 import traceback
@@ -103,6 +104,21 @@ RAY = {
 """What Ray is started with, unless somebody has chosen otherwise."""
 
 
+def import_ray(address: str | None) -> tuple[Any, Any]:
+    """Ray and Ray Data, with the settings that they read when they are imported.
+
+    A Ray of our own listens on all addresses of the machine and runs whatever it is sent, so it gets a password that only this
+    process and its children know. A cluster has its own rules, which are in the environment of whoever may use it.
+    """
+    own = {} if address else {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    for name, value in (RAY | own).items():
+        os.environ.setdefault(name, value)
+    ray, data = (require(name, extra="scale", purpose="--engine ray") for name in ("ray", "ray.data"))
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    return ray, data
+
+
 class RayWorker:
     """An actor of Ray Data: loads the model once, and does the shards that it is given.
 
@@ -145,13 +161,9 @@ def run_ray(
     worker: Worker, shards: Sequence[Shard], workers: int, progress: Progress, address: str | None
 ) -> Iterator[Record]:
     """The same on Ray: a cluster with an address ("auto": the one of this machine), else a local one for this job."""
-    for name, value in RAY.items():
-        os.environ.setdefault(name, value)
-    ray = require("ray", extra="scale", purpose="--engine ray")
-    data = require("ray.data", extra="scale", purpose="--engine ray")
+    ray, data = import_ray(address)
     ours = {} if address else {"num_cpus": workers, "include_dashboard": False}
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
-    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(address=address or "local", runtime_env={"env_vars": THREADS}, **quiet, **ours)
     except (ConnectionError, ValueError, RuntimeError) as error:

@@ -16,7 +16,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.extras import require
 from entitynlm.files import hash_file
 from entitynlm.interfaces import options
-from entitynlm.interfaces.batch.engines import DOCUMENTS, run_local, run_ray
+from entitynlm.interfaces.batch.engines import DOCUMENTS, import_ray, run_local, run_ray
 from entitynlm.interfaces.batch.folder import FAILED, MANIFEST, SHARDS, JobFolder, Record
 from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
 from entitynlm.interfaces.batch.tasks import Annotating, ListingCharacters, MeasuringSurprisal, Task
@@ -70,7 +70,7 @@ class BatchOptions:
         if self.address and self.engine != "ray":
             raise ConfigError("--address is about a cluster of Ray: it goes with --engine ray")
         if self.engine == "ray":
-            require("ray", extra="scale", purpose="--engine ray")
+            import_ray(self.address)
 
     def run(self, files: Sequence[str], task: Task, format: str | None, terminal: Terminal) -> None:
         """Do the whole job, or what is left of it."""
