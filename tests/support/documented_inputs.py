@@ -67,8 +67,8 @@ def make_inputs(folder: Path) -> Path:
     make_annotations(work)
     for name in MODELS:
         store_model(work / "runs" / name)
-    for name in ("lm.toml", "tiny.toml", "paper-conll.toml", "paper-inscript.toml"):
-        write_config(work / "configs" / name)
+    for name in ("lm", "tiny", "paper-conll", "paper-inscript", "ablation-weak", "ablation-strong"):
+        write_config(work / "configs" / f"{name}.toml")
     return work
 
 
