@@ -22,6 +22,7 @@ from entitynlm.interfaces.outputs import record
 from entitynlm.model.language_models import list_installs
 from entitynlm.training import untrained
 from support.documented_inputs import make_inputs
+from support.tiny_language_models import save_model
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -81,10 +82,8 @@ def work(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder that commands are run in. The small model is the default, and loaded once; nothing is opened in a browser."""
     shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "work")
-    for path in Path.cwd().rglob(
-        "*.jsonl"
-    ):  # as if an earlier command had written them, which may be written again
-        record(path, path)
+    for path in [*Path.cwd().rglob("*.jsonl"), *Path.cwd().rglob("*.conll")]:
+        record(path, path)  # as if an earlier command had written them, which may be written again
     monkeypatch.setenv("ENTITYNLM_MODEL", "entitynlm-en")
     monkeypatch.setattr(untrained, "load_model", load_once(untrained.load_model))
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
@@ -149,6 +148,8 @@ def test_all_commands_of_a_page_in_their_order(page: str, lines: list[str], work
         pytest.skip("all of its commands are quick")
     for folder in re.findall(r"(?:--out|-o) (runs/[\w-]+)", "\n".join(lines)):
         shutil.rmtree(folder, ignore_errors=True)  # the page makes it
+    if any("models/my-gpt2" in line for line in lines):
+        save_model(Path("models/my-gpt2"), "gpt2", layers=12)
     for line in lines:
         if skip_reason(line) is None:
             run_command(line)
