@@ -88,6 +88,13 @@ def test_leftovers_of_a_killed_process(task: ListingCharacters, corpus: Path, tm
     assert read_folder(out) == {**before, "shards/notes.md": b"somebody's own"}
 
 
+def test_a_job_that_was_killed_before_it_said_what_it_is(tmp_path: Path) -> None:
+    """Nothing is there but the lock and the beginning of job.json: the kill tests found that the folder was refused for ever."""
+    (tmp_path / ".job.json.a1b2.part").write_text("{")
+    with JobFolder(tmp_path, (".tsv",)).open({"verb": "annotate"}):
+        assert set(read_folder(tmp_path)) == {"job.json"}
+
+
 def test_other_settings_are_refused(task: ListingCharacters, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run_job(task, corpus, out)

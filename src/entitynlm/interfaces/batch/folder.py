@@ -95,7 +95,8 @@ class JobFolder:
             before = json.loads((self.path / JOB).read_text(encoding="utf-8"))
             assert isinstance(before, dict)
         except FileNotFoundError:
-            if any(entry.name != LOCK for entry in self.path.iterdir()):
+            # a killed process may have left the lock, and the beginning of the file that says what job this is
+            if any(entry.name != LOCK and not entry.match(f".{JOB}.*.part") for entry in self.path.iterdir()):
                 message = "there are files in this folder, and they are no batch job"
                 raise DataError(message, path=self.path, hint="Name a new folder with --out") from None
             return
