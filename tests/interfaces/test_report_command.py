@@ -228,6 +228,13 @@ def test_the_section_about_characters() -> None:
     assert "What Ann says (2)" in shown and "I saw Bo" in shown
 
 
+def test_one_quotation_is_counted_as_one() -> None:
+    tokens = tuple("“ I saw Bo , ” said Ann . Ann laughed .".split())
+    mentions = (Mention(3, 4, "b"), Mention(7, 8, "a"), Mention(9, 10, "a"))
+    document = Document("d", tokens, ((0, 9), (9, 12)), mentions, entity_types={"a": "person", "b": "person"})
+    assert "1 quotation was found, 1 with a speaker" in make_page(document)
+
+
 @pytest.mark.parametrize(
     "document",
     [
