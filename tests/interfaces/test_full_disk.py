@@ -70,10 +70,11 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
     )
     if done.returncode:
         pytest.skip("this needs the right to mount a small file system")
+    before = Path.cwd()
     try:
         yield
     finally:
-        os.chdir("/")
+        os.chdir(before)
         subprocess.run(["umount", "-l", folder], check=True)
 
 

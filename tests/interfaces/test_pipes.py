@@ -88,12 +88,15 @@ def run(name: str, file: Path, out: Path, model: Path) -> Result:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_a_pipe_is_read_like_a_file(name: str, model: Path, tmp_path: Path) -> None:
+def test_a_pipe_is_read_like_a_file(
+    name: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = VERBS[name][2].encode()
     results: dict[str, tuple[str, dict[str, bytes]]] = {}
     for kind in ("file", "pipe"):
         folder = tmp_path / kind
         folder.mkdir()
+        monkeypatch.chdir(folder)  # paths are shown as seen from there
         file = folder / ("story.tsv" if content == ITEMS.encode() else "story")
         if kind == "file":
             file.write_bytes(content)
