@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 
 from entitynlm.characters.evaluation import QuotationScores, score_document
-from entitynlm.characters.speaker_features import Dialogue, SpeakerFeatures
-from entitynlm.characters.speakers import WEIGHTS, find_speakers
+from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
+from entitynlm.discourse.speakers import WEIGHTS, find_speakers
 from entitynlm.text.corpora.quotations import read_quoted_documents
 from entitynlm.text.document import Document
 

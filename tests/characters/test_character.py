@@ -8,8 +8,8 @@ import pytest
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.character import Cast, list_characters
-from entitynlm.characters.speech import add_quotations
 from entitynlm.characters.tables import describe_cast, list_quotations, list_rows
+from entitynlm.discourse.speech import add_quotations
 from entitynlm.text.document import Document, Mention
 from support.marked_text import read_marked
 

@@ -7,18 +7,22 @@ slowly opened …"), or a verb of speech before it ("…," said Ida).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
-from entitynlm.characters.quotation_marks import MARKS
 from entitynlm.config import load_toml
+from entitynlm.discourse.quotation_marks import MARKS
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.english import OBJECTIVE_PRONOUNS, POSSESSIVE_PRONOUNS, PREPOSITIONS, QUOTATION_VERBS
+from entitynlm.text.english import (
+    OBJECTIVE_PRONOUNS,
+    PAST,
+    POSSESSIVE_PRONOUNS,
+    PREPOSITIONS,
+    QUOTATION_VERBS,
+)
 
 _LISTS = load_toml(Path(__file__).parents[1] / "resources" / "characters" / "verbs.toml")
 BETWEEN = frozenset(_LISTS["between"].split())
 NOT_VERBS = frozenset(_LISTS["not_verbs"].split())
-PAST: Mapping[str, str] = {form: verb for verb, forms in _LISTS["past"].items() for form in forms.split()}
 REACH = 4
 """Tokens after a mention in which its verb stands."""
 SUBJECTS = frozenset(("nsubj", "SBJ", "nsubj:outer"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from entitynlm.characters.paragraphs import find_paragraphs
+from entitynlm.discourse.paragraphs import find_paragraphs
 from entitynlm.text.document import Document, Span
 
 LONGEST_HEADING = 90

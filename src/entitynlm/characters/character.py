@@ -10,9 +10,9 @@ from itertools import combinations
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
-from entitynlm.characters.names import find_common_words, parse_name
-from entitynlm.characters.speaker_features import may_speak
-from entitynlm.characters.speech import find_narrator
+from entitynlm.discourse.names import find_common_words, parse_name
+from entitynlm.discourse.speaker_features import may_speak
+from entitynlm.discourse.speech import find_narrator
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS, UNKNOWN
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from entitynlm.characters.quotations import find_quotations
-from entitynlm.characters.speaker_features import Dialogue
-from entitynlm.characters.speakers import find_speakers
+from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import PRONOUNS
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from entitynlm.characters.character import DESCRIPTION, NAME, PRONOUN, Cast, Character
-from entitynlm.characters.quotations import strip_marks
+from entitynlm.discourse.quotations import strip_marks
 from entitynlm.text.document import Quotation
 
 SHOWN = 12

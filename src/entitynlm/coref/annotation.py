@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from entitynlm.characters.identity import IdentityRules
-from entitynlm.characters.joining import join_names
-from entitynlm.characters.quotations import find_quotations
-from entitynlm.characters.speech import add_quotations, name_narrator, resolve_participants
 from entitynlm.coref.end_to_end.resolver import EndToEndResolver
 from entitynlm.coref.linking.linker import Linker, link_mentions
 from entitynlm.coref.mention_detection import (
@@ -24,6 +20,10 @@ from entitynlm.coref.mention_detection import (
     predict_types,
     prepare_mentions,
 )
+from entitynlm.discourse.identity import IdentityRules
+from entitynlm.discourse.joining import join_names
+from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.speech import add_quotations, name_narrator, resolve_participants
 from entitynlm.errors import ConfigError
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
 from entitynlm.inference.readings import ReadText

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.coref.mention_forms import Form, FormReader
+from entitynlm.discourse.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import CHUNK, ReadText, SteadyReadings
 from entitynlm.inference.weights import FloatArray

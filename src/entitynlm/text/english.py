@@ -20,6 +20,8 @@ PRONOUNS: Mapping[str, str] = _invert(_LISTS["pronouns"])
 GENDERS: Mapping[str, str] = {**_LISTS["pronoun_genders"], **_invert(_LISTS["genders"])}
 NUMBERS: Mapping[str, str] = _LISTS["pronoun_numbers"]
 DETERMINERS: Mapping[str, str] = _invert(_LISTS["determiners"])
+PAST: Mapping[str, str] = _invert(_LISTS["past"])
+"""Past forms of irregular verbs with their base forms."""
 AFTER_HEAD = frozenset(
     _LISTS["after_head"].split()
 )  # these end the part of a noun phrase in which its head stands

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from entitynlm.characters.identity import IdentityRules
 from entitynlm.compilation import njit
 from entitynlm.coref.end_to_end.pair_features import (
     CLASSES,
@@ -24,6 +23,7 @@ from entitynlm.coref.end_to_end.pair_features import (
     MentionTable,
 )
 from entitynlm.coref.linking.entity_memory import GENDERED
+from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
 CLUSTER_FEATURES = (

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.characters.identity import IdentityRules
 from entitynlm.coref.end_to_end.clusters import ClusterMemory, ScoredPairs
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, PairScores
 from entitynlm.coref.end_to_end.pair_features import MentionTable, Pairs
+from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
 BLOCK = 64

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.characters.identity import IdentityRules
 from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES
 from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
 from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
 from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
 from entitynlm.coref.end_to_end.pair_features import MENTION_FEATURES, PAIR_FEATURES, MentionTable
 from entitynlm.coref.ranker.mentions import guess_head
+from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer

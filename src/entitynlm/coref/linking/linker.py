@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.characters.identity import IdentityRules
 from entitynlm.coref.linking.entity_memory import NEW_ENTITY, EntityMemory, Lexicon, describe_spans
 from entitynlm.coref.linking.features import FEATURES, CandidateFeatures, extract_features
 from entitynlm.coref.linking.gender_prior import GenderPrior
 from entitynlm.coref.linking.speakers import find_speakers
+from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import EntityStates, StoryState

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from entitynlm.characters.character import Cast, list_characters
-from entitynlm.characters.speech import add_quotations
 from entitynlm.characters.tables import (
     CharacterRow,
     QuotationRow,
@@ -20,6 +19,7 @@ from entitynlm.characters.tables import (
     name_companions,
     show_counts,
 )
+from entitynlm.discourse.speech import add_quotations
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, announce_writing
 from entitynlm.interfaces import options

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from entitynlm.characters.character import list_characters
-from entitynlm.characters.speech import add_quotations
 from entitynlm.characters.tables import name_companions, show_counts
+from entitynlm.discourse.speech import add_quotations
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
 from entitynlm.interfaces.report.drawings import (
     lay_out_map,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.characters.paragraphs import find_paragraphs
-from entitynlm.characters.quotation_marks import pair_marks
-from entitynlm.characters.quotations import find_quotations, strip_marks
+from entitynlm.discourse.paragraphs import find_paragraphs
+from entitynlm.discourse.quotation_marks import pair_marks
+from entitynlm.discourse.quotations import find_quotations, strip_marks
 from entitynlm.interfaces.api import as_document
 from entitynlm.text.document import Document
 

@@ -9,15 +9,15 @@ from functools import cache
 from math import exp, log
 from pathlib import Path
 
-from entitynlm.characters.speaker_features import Dialogue, SpeakerFeatures
 from entitynlm.config import load_toml
+from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
 from entitynlm.text.document import Document, Span
 
 WIDTH = 8
 """Sequences of speakers that are followed at a time: a tag may settle who spoke before it."""
 MEMORY = 12
 """Quotations after which a decision is final."""
-WEIGHTS = Path(__file__).parents[1] / "resources" / "characters" / "speakers.toml"
+WEIGHTS = Path(__file__).parents[1] / "resources" / "discourse" / "speakers.toml"
 
 
 @cache

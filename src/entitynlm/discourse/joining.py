@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from entitynlm.characters.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
-from entitynlm.characters.speaker_features import may_speak
+from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
+from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, MALE, PRONOUNS
 

@@ -7,9 +7,9 @@ an expression held at arm's length, a thought) are not quotations.
 
 from collections.abc import Sequence
 
-from entitynlm.characters.dash_dialogue import find_dash_dialogue
-from entitynlm.characters.paragraphs import find_paragraphs
-from entitynlm.characters.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends_clause, pair_marks
+from entitynlm.discourse.dash_dialogue import find_dash_dialogue
+from entitynlm.discourse.paragraphs import find_paragraphs
+from entitynlm.discourse.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends_clause, pair_marks
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
 

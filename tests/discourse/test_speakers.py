@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_document
-from entitynlm.characters.quotations import find_quotations
-from entitynlm.characters.speaker_features import Dialogue, may_speak
-from entitynlm.characters.speakers import find_speakers
-from entitynlm.characters.speech import add_quotations, find_narrator, name_narrator, resolve_participants
+from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.speaker_features import Dialogue, may_speak
+from entitynlm.discourse.speakers import find_speakers
+from entitynlm.discourse.speech import add_quotations, find_narrator, name_narrator, resolve_participants
 from support.marked_text import read_marked
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.characters.identity import IdentityRules
-from entitynlm.characters.joining import join_names
-from entitynlm.characters.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
+from entitynlm.discourse.identity import IdentityRules
+from entitynlm.discourse.joining import join_names
+from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
 from entitynlm.text.document import Document, Mention
 
 

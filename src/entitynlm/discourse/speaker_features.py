@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from entitynlm.characters.paragraphs import find_paragraphs
-from entitynlm.characters.quotation_marks import ENDS, MARKS, ends_clause
-from entitynlm.characters.quotations import strip_marks
+from entitynlm.discourse.paragraphs import find_paragraphs
+from entitynlm.discourse.quotation_marks import ENDS, MARKS, ends_clause
+from entitynlm.discourse.quotations import strip_marks
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.english import POSSESSIVE_PRONOUNS, PREPOSITIONS, PRONOUNS, QUOTATION_VERBS
 

@@ -3,10 +3,17 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from entitynlm.characters.actions import PAST
-from entitynlm.characters.quotation_marks import DASHES, ENDS, STOPS
+from entitynlm.discourse.quotation_marks import DASHES, ENDS, STOPS
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS, QUOTATION_VERBS, SPEECH_VERBS, TITLES
+from entitynlm.text.english import (
+    DETERMINERS,
+    PAST,
+    PREPOSITIONS,
+    PRONOUNS,
+    QUOTATION_VERBS,
+    SPEECH_VERBS,
+    TITLES,
+)
 
 FEWEST = 2
 """Lines of which is told that somebody says them, before dashes are taken for dialogue."""

@@ -13,7 +13,7 @@ from entitynlm.text.document import Document
 from entitynlm.text.english import DETERMINERS, FEMALE, FUNCTION_WORDS, MALE, PRONOUNS
 
 _LISTS: Mapping[str, Mapping[str, str]] = load_toml(
-    Path(__file__).parents[1] / "resources" / "characters" / "names.toml"
+    Path(__file__).parents[1] / "resources" / "discourse" / "names.toml"
 )
 SAME_TITLE = _LISTS["same_title"]
 TITLES, KIN, FIRST_NAMES = (

@@ -8,9 +8,9 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from entitynlm.characters.quotations import find_quotations
-from entitynlm.characters.speaker_features import Dialogue
-from entitynlm.characters.speakers import find_speakers
+from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.discourse.speakers import find_speakers
 from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.english import PRONOUNS
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entitynlm.characters.names import PersonName, conflict, find_common_words, parse_name
+from entitynlm.discourse.names import PersonName, conflict, find_common_words, parse_name
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
