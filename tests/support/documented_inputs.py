@@ -43,7 +43,8 @@ TEXTS = {
 }
 CORPORA = (
     "shared/data/ontogum", "shared/data/litbank", "shared/data/inscript", "work/stories", "work/my-stories", "work/gold",
-    "work/corpora/ontogum", "work/corpora/stories", "work/corpora/inscript", "work/conll-2012/v4/data", "work/RUN/annotated",
+    "work/corpora/ontogum", "work/corpora/litbank", "work/corpora/stories", "work/corpora/inscript",
+    "work/conll-2012/v4/data", "work/RUN/annotated",
 )  # fmt: skip
 MODELS = ("ontogum", "inscript", "litbank", "conll", "lm-ontogum/lm/seed-1", "lm-litbank/lm/seed-1")
 SMALL = {
@@ -86,10 +87,11 @@ def make_corpora(folder: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_documents(make_stories(split), path, "jsonl")
     for split in ("dev", "test"):
-        path = folder / "shared/data/cort-ontogum" / f"{split}.antecedents.jsonl"
-        path.parent.mkdir(exist_ok=True)
         lines = [score_antecedents(document) for document in make_stories(split)]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        for name in ("shared/data", "work/corpora"):
+            path = folder / name / "cort-ontogum" / f"{split}.antecedents.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
 def make_annotations(work: Path) -> None:
