@@ -20,7 +20,7 @@ from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Rank
 from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, join_counts
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import clean_key
-from entitynlm.coref.metrics.significance import TRIALS, compare_systems
+from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.coref.ranker.learning import annotates_singletons
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
@@ -37,6 +37,7 @@ from entitynlm.experiments.runner import Documents
 from entitynlm.inference.posterior import decode_greedy, find_best_sample
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
+from entitynlm.statistics import TRIALS
 from entitynlm.text.document import Document
 
 DEVELOPMENT, TESTED = "dev", "test"

@@ -12,7 +12,6 @@ from typing import Any
 
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Ranked
-from entitynlm.coref.metrics.significance import TRIALS
 from entitynlm.coref.ranker.learning import train_ranker
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
 from entitynlm.coref.reranking.list_training import ListTraining, compare_list, train_on_lists
@@ -36,6 +35,7 @@ from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, Res
 from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.progress import track
+from entitynlm.statistics import TRIALS
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 

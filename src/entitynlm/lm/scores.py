@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.statistics import TRIALS, bootstrap_ratio, flip_signs
 
 Likelihood = Literal["exact", "marginal", "words-only", "joint", "given-entities"]
 ENTITY_LIKELIHOODS = ("marginal", "words-only", "joint", "given-entities")
@@ -32,10 +33,6 @@ COMPARABLE = ("exact", "marginal")
 
 PAPER = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
 """The paper's Table 1: test perplexities on CoNLL-2012, which is not any other corpus."""
-
-TRIALS = 10_000
-TOLERANCE = 1e-12  # sums in another order are the same difference
-BLOCK = 1_024  # trials at a time, so that a corpus of thousands of documents fits into memory
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -248,43 +245,16 @@ def compare_language_models(
     first: npt.ArrayLike, second: npt.ArrayLike, tokens: npt.ArrayLike, *, trials: int = TRIALS, seed: int = 0
 ) -> LanguageComparison:
     """Compare two models by their log-probabilities of the same documents, which have ``tokens`` words each."""
-    if trials < 1:
-        raise ConfigError(f"a randomisation test needs at least one trial, not {trials}")
     before, after, sizes = (np.asarray(values, dtype=np.float64) for values in (first, second, tokens))
     if not (before.shape == after.shape == sizes.shape and before.ndim == 1 and len(sizes)):
         raise DataError("two language models can only be compared on the same documents")
     gains = after - before
-    generator = np.random.default_rng(seed)
-    changes = []  # on corpora drawn, document by document, from this one
-    for rows in _list_blocks(trials):
-        drawn = generator.integers(0, len(gains), (rows, len(gains)))
-        changes.append(np.expm1(-gains[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)))
-    low, high = np.quantile(np.concatenate(changes), [0.025, 0.975])
+    decrease = bootstrap_ratio(gains, sizes, trials=trials, seed=seed)  # of the loss in nats per word
     return LanguageComparison(
         change=float(np.expm1(-gains.sum() / sizes.sum())),
-        low=float(low),
-        high=float(high),
-        p_value=_flip_signs(gains, generator, trials),
+        low=float(np.expm1(-decrease.high)),
+        high=float(np.expm1(-decrease.low)),
+        p_value=flip_signs(gains, trials=trials, seed=seed),
         wins=int(np.sum(gains > 0)),
         documents=len(gains),
     )
-
-
-def _list_blocks(trials: int) -> list[int]:
-    return [min(BLOCK, trials - start) for start in range(0, trials, BLOCK)]
-
-
-def _flip_signs(gains: FloatArray, generator: np.random.Generator, trials: int) -> float:
-    """If the models were of one kind, each document's gain could as well have been a loss of the same size.
-
-    With so few documents that all sign patterns can be tried, they are, and the p-value is exact.
-    """
-    observed = abs(gains.sum()) - TOLERANCE * max(1.0, float(np.abs(gains).sum()))
-    if 2 ** len(gains) <= trials:
-        patterns = (np.arange(2 ** len(gains))[:, None] >> np.arange(len(gains))) & 1
-        return float(np.mean(np.abs((1 - 2 * patterns) @ gains) >= observed))
-    extreme = 0
-    for rows in _list_blocks(trials):
-        signs = generator.choice([-1.0, 1.0], (rows, len(gains)))
-        extreme += int(np.sum(np.abs(signs @ gains) >= observed))
-    return (extreme + 1) / (trials + 1)

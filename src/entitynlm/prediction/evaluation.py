@@ -20,16 +20,8 @@ from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, find_enti
 from entitynlm.prediction.contexts import PRONOUNS
 from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track
+from entitynlm.statistics import TRIALS, Interval, bootstrap_ratio, flip_signs
 from entitynlm.text.document import Document
-
-TRIALS = 10_000
-TOLERANCE = 1e-12
-
-
-@dataclass(frozen=True)
-class Interval:
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -44,10 +36,7 @@ class PairedComparison:
 
 def bootstrap_mean(values: Sequence[float], clusters: Sequence[str], *, trials: int = TRIALS) -> Interval:
     """The interval of a mean, by drawing clusters with replacement."""
-    sums, counts = _add_up(np.asarray(values, dtype=float), clusters)
-    drawn = np.random.default_rng(0).integers(len(sums), size=(trials, len(sums)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    return Interval(*np.quantile(means, [0.025, 0.975]).tolist())
+    return bootstrap_ratio(*_add_up(np.asarray(values, dtype=float), clusters), trials=trials)
 
 
 def compare_paired(
@@ -57,14 +46,12 @@ def compare_paired(
         raise ConfigError(f"two systems with {len(first)} and {len(second)} answers can't be compared")
     change = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
     sums, _ = _add_up(change, clusters)
-    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(trials, len(sums)))
-    extreme = int((np.abs(signs @ sums) >= abs(sums.sum()) - TOLERANCE).sum())
     if np.all(change == change[0]):  # the t-test is not defined
         p_value = float(change[0] == 0)
     else:
         p_value = float(stats.ttest_1samp(change, 0.0).pvalue)
     interval = bootstrap_mean(change.tolist(), clusters, trials=trials)
-    return PairedComparison(float(change.mean()), interval, p_value, (extreme + 1) / (trials + 1))
+    return PairedComparison(float(change.mean()), interval, p_value, flip_signs(sums, trials=trials))
 
 
 def _add_up(values: np.ndarray, clusters: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,6 @@
-"""Approximate randomisation (Noreen 1989): is one system better than another, or was it chance?
+"""Approximate randomisation over documents: is one coreference system better than another, or was it chance?
 
-If the two systems did not differ, it would not matter which of them a document's counts came from. So the counts of each document
-change sides with probability one half, the corpus scores are computed anew, and the p-value is the share of trials whose
-difference is at least as large as the real one, in either direction.
+The scores are ratios of sums over documents, so whole documents' counts change sides, and every score is computed anew.
 """
 
 from dataclasses import dataclass
@@ -11,11 +9,8 @@ import numpy as np
 
 from entitynlm.coref.metrics.chain_metrics import Floats, to_percent
 from entitynlm.coref.metrics.coreference import CONLL, CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.errors import ConfigError, DataError
-
-TRIALS = 10_000
-TOLERANCE = 1e-12  # sums in another order are the same difference
-BLOCK = 1024  # trials at a time, so that a corpus of thousands of documents fits into memory
+from entitynlm.errors import DataError
+from entitynlm.statistics import TRIALS, Bools, randomise
 
 
 @dataclass(frozen=True)
@@ -34,29 +29,27 @@ class Comparison:
 def compare_systems(
     first: CorpusCounts, second: CorpusCounts, *, trials: int = TRIALS, seed: int = 0
 ) -> dict[str, Comparison]:
-    """Test each metric that both have counted, and the CoNLL average where its three metrics are among them."""
-    if trials < 1:
-        raise ConfigError(f"a randomisation test needs at least one trial, not {trials}")
+    """Test each metric that both have counted, and the CoNLL average where its three metrics are among them.
+
+    The same swaps serve all metrics.
+    """
     if first.doc_ids != second.doc_ids:
         raise DataError("two systems can only be compared on the same documents in the same order")
-    observed = _score_swapped(first, second, np.zeros((1, len(first)), dtype=bool))
-    generator = np.random.default_rng(seed)
-    extreme = dict.fromkeys(observed, 0)
-    for start in range(0, trials, BLOCK):
-        swap = generator.random((min(BLOCK, trials - start), len(first))) < 0.5
-        for name, shuffled in _score_swapped(first, second, swap).items():
-            real = np.abs(np.diff(observed[name], axis=0))
-            extreme[name] += int(np.sum(np.abs(np.diff(shuffled, axis=0)) >= real - TOLERANCE))
-    results = {}
-    for name, count in extreme.items():
-        one, other = observed[name][:, 0].tolist()
-        results[name] = Comparison(to_percent(one), to_percent(other), (count + 1) / (trials + 1))
-    return results
+    observed = _score_swapped(first, second, np.zeros((1, len(first)), dtype=np.bool_))
+
+    def compare(swaps: Bools) -> Floats:
+        return np.stack([side[1] - side[0] for side in _score_swapped(first, second, swaps).values()], axis=1)
+
+    p_values = randomise(compare, len(first), trials=trials, seed=seed).tolist()
+    return {
+        name: Comparison(to_percent(float(one)), to_percent(float(other)), p_value)
+        for (name, ((one,), (other,))), p_value in zip(observed.items(), p_values, strict=True)
+    }
 
 
-def _score_swapped(first: CorpusCounts, second: CorpusCounts, swap: np.ndarray) -> dict[str, Floats]:
-    """(2, trials) F1 of both sides after the swaps, by metric; ``swap`` has shape (trials, documents)."""
-    weights = swap.astype(np.float64)
+def _score_swapped(first: CorpusCounts, second: CorpusCounts, swaps: Bools) -> dict[str, Floats]:
+    """Compute (2, trials) F1 of both sides after the swaps, by metric; ``swaps`` has shape (trials, documents)."""
+    weights = swaps.astype(np.float64)
     scores = {}
     for name, counts in first.by_metric.items():
         if name in second.by_metric:
