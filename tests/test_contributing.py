@@ -18,11 +18,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from entitynlm.config import ModelConfig, load_toml
+from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
-from entitynlm.interfaces.cli import LazyCommand, Verb
+from entitynlm.interfaces.cli import VERBS, LazyCommand
 from entitynlm.model.backbones.base import BACKBONES
 from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
 from entitynlm.model.encoding.encoder import Encoder
@@ -190,9 +190,9 @@ def test_the_recipe_for_a_command_works(tmp_path: Path, monkeypatch: pytest.Monk
     made.__dict__.update(run_recipe("add a command", module))
     monkeypatch.setitem(sys.modules, module, made)
     monkeypatch.chdir(tmp_path)
-    (entry,) = re.findall(r"```toml\n( *\[longest\].*?)```", CONTRIBUTING, flags=re.DOTALL)
-    (tmp_path / "verbs.toml").write_text(textwrap.dedent(entry))
-    command = LazyCommand("longest", Verb(**load_toml(tmp_path / "verbs.toml")["longest"])).load()
+    (place,) = re.findall(r'`"longest": "(.*?)",`', CONTRIBUTING)
+    monkeypatch.setitem(VERBS, "longest", place)
+    command = LazyCommand("longest").load()
     write_documents([RUNNING_EXAMPLE], "story.jsonl", "jsonl")
     assert "the coffee shop" in invoke(command, "story.jsonl")
     figures = json.loads(invoke(command, "story.jsonl", "--at-least", "3", "--json", "-"))

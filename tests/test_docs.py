@@ -18,6 +18,7 @@ import typer
 
 import entitynlm
 from entitynlm.interfaces.cli import VERBS, LazyCommand, app
+from support.documented_inputs import list_help_examples
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -77,7 +78,7 @@ def test_examples_are_commands(path: Path, line: str) -> None:
     check_command(line)
 
 
-@pytest.mark.parametrize("line", [line for verb in VERBS.values() for line in verb.examples])
+@pytest.mark.parametrize("line", [line for place in VERBS.values() for line in list_help_examples(place)])
 def test_examples_of_the_help_are_commands(line: str) -> None:
     check_command(line.rpartition(" | ")[2])
 

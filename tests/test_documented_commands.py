@@ -21,7 +21,7 @@ from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.interfaces.outputs import record
 from entitynlm.model.language_models import list_installs
 from entitynlm.training import untrained
-from support.documented_inputs import make_inputs
+from support.documented_inputs import list_help_examples, make_inputs
 from support.tiny_language_models import save_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,7 +104,7 @@ def load_once(load: Callable[..., Any]) -> Callable[..., Any]:
 
 def collect() -> list[tuple[str, list[str]]]:
     pages = [(page.stem, list_commands(page.read_text(encoding="utf-8"))) for page in PAGES]
-    helps = [(f"help-{name.replace(' ', '-')}", list(verb.examples)) for name, verb in VERBS.items()]
+    helps = [(f"help-{name.replace(' ', '-')}", list_help_examples(place)) for name, place in VERBS.items()]
     return [(name, lines) for name, lines in [*pages, *helps] if lines]
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, LazyCommand, app
 
-COMMANDS = [path.split() for path, verb in VERBS.items() if verb.run and not path.startswith("reproduce ")]
+COMMANDS = [path.split() for path in VERBS if not path.startswith("reproduce ")]
 SCRIPT = """
 import contextlib, io, json, sys
 from entitynlm.interfaces import cli

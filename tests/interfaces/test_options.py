@@ -27,18 +27,18 @@ def paint(*, name: Annotated[str, typer.Argument()], size: Size, bold: bool = Fa
 
     More on it.
 
+    Example: paint house
+
     :param name: What to paint,
         in [one] word.
     :param bold: With a broad brush.
-
-    Example: paint house
     """
     typer.echo(f"{name} {size.width}x{size.height} {bold}")
 
 
 def run(*words: str) -> Any:
     app = typer.Typer()
-    app.command()(options.expand_groups(paint))
+    app.command()(options.make_command(paint))
     return CliRunner().invoke(app, words)
 
 
@@ -53,17 +53,17 @@ def test_what_a_verb_returns_is_no_group() -> None:
         """Return a dataclass."""
         return Size(side, side)
 
-    assert options.expand_groups(measure)(side=2) == Size(2, 2)
+    assert options.make_command(measure)(side=2) == Size(2, 2)
 
 
 def test_help_stands_in_the_docstring() -> None:
     def do() -> None: ...
 
-    do.__doc__ = "Do it.\n\n:param a: One\n    two.\n:param b: Three.\n\nExample: x"
+    do.__doc__ = "Do it.\n\nExample: x\n\n:param a: One\n    two.\n:param b: Three."
     text, helps = options.split_docstring(do)
     assert text == "Do it.\n\nExample: x"
     assert helps == {"a": "One two.", "b": "Three."}
-    assert options.expand_groups(paint).__doc__ == "Paint something.\n\nMore on it.\n\nExample: paint house"
+    assert options.make_command(paint).__doc__ == "Paint something.\n\nMore on it.\n\nExample: paint house"
 
 
 def test_help_for_what_is_no_parameter_is_a_mistake_of_ours() -> None:
@@ -73,8 +73,8 @@ def test_help_for_what_is_no_parameter_is_a_mistake_of_ours() -> None:
         :param nothing: There is no such parameter.
         """
 
-    with pytest.raises(AssertionError, match="nothing"):
-        options.expand_groups(wrong)
+    with pytest.raises(TypeError, match="nothing"):
+        options.make_command(wrong)
 
 
 def test_outputs_go_where_something_can_be_written(tmp_path: Path) -> None:

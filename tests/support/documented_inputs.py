@@ -7,6 +7,7 @@ The folder ``work`` is where commands are run; what they call ``../shared/data/N
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow
 from pyarrow import parquet
 
 from entitynlm.config import load_toml
+from entitynlm.interfaces.cli import find_function
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.text.stories import generate_stories
@@ -52,6 +54,12 @@ SMALL = {
     "model": {"hidden_size": 8, "embedding_size": 8},
     "training": {"epochs": 1, "patience": 1},
 }
+
+
+def list_help_examples(place: str) -> list[str]:
+    """The lines below "Examples:" in the docstring of a verb, whose function is named as in the table of verbs."""
+    text = find_function(place).__doc__ or ""
+    return re.findall(r"^  (\S.*)$", text.partition("Examples:")[2], re.MULTILINE)
 
 
 def make_inputs(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The command line: the verbs of ``resources/verbs.toml``, each imported when it is called.
+"""The command line: a table of verbs, each imported when it is called; a verb's help is its docstring.
 
 The contract of every verb: figures on standard output (``--json FILE`` for machines), progress on standard error, exit code 2
 with one readable message for a wrong call, which is found before torch is imported, and never a half-written file.
@@ -6,13 +6,12 @@ with one readable message for a wrong call, which is found before torch is impor
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,50 +19,95 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from entitynlm.config import load_toml
 from entitynlm.errors import EntityNLMError
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 
-@dataclass(frozen=True)
-class Verb:
-    """An entry of ``resources/verbs.toml``, where its fields are explained."""
+VERBS = {  # a verb, and where its function is in the folder commands; a group of verbs is called like a module there
+    "annotate": "annotate:annotate",
+    "surprisal": "surprisal:surprisal",
+    "report": "report:report",
+    "explore": "explore:explore",
+    "characters": "characters:characters",
+    "batch annotate": "batch:batch_annotate",
+    "batch surprisal": "batch:batch_surprisal",
+    "batch characters": "batch:batch_characters",
+    "generate": "generate:generate",
+    "predict-entity": "predict_entity:predict_entity",
+    "demo": "demo:demo",
+    "score": "score:score",
+    "rerank": "rerank:rerank",
+    "ranker train": "ranker:train",
+    "ranker apply": "ranker:apply",
+    "ranker kbest": "ranker:kbest",
+    "data list": "data_sources:list_corpora",
+    "data get": "data_sources:get_corpus",
+    "data stats": "data:stats",
+    "data convert": "data:convert",
+    "data check": "data:check",
+    "data show": "data:show",
+    "train": "train:train",
+    "sweep": "sweep:sweep",
+    "models": "models:models",
+    "train-components": "train_components:train_components",
+    "evaluate coref": "evaluate:evaluate_coref",
+    "evaluate entity": "evaluate:evaluate_entity",
+    "evaluate lm": "evaluate:evaluate_lm",
+    "evaluate quotations": "evaluate_quotations:evaluate_quotations",
+    "reproduce": "reproduce:reproduce_all",
+    "reproduce coref": "reproduce:reproduce_coref",
+    "reproduce entity": "reproduce:reproduce_entity",
+    "reproduce lm": "reproduce:reproduce_lm",
+    "plot calibration": "plot:calibration",
+    "plot marginal": "plot_marginal:marginal",
+    "plot surprisal": "plot:surprisal",
+    "plot timeline": "plot:timeline",
+    "plot training": "plot:training",
+}
+PANELS = {  # of the help
+    "Read and write texts": (
+        "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity", "demo",
+    ),
+    "Coreference systems": ("score", "rerank", "ranker"),
+    "Corpora, training, experiments": (
+        "data", "train", "sweep", "models", "train-components", "evaluate", "reproduce", "plot",
+    ),
+}  # fmt: skip
 
-    summary: str
-    run: str = ""
-    panel: str | None = None
-    about: str = ""
-    examples: Sequence[str] = ()
 
-    def find(self) -> Any:
-        """The function behind the verb, as typer wants it."""
-        from entitynlm.interfaces.options import expand_groups
+def find_function(place: str) -> Any:
+    """Import the function of a verb, in the form that typer takes."""
+    from entitynlm.interfaces.options import make_command
 
-        module, _, name = self.run.partition(":")
-        found = importlib.import_module(f"entitynlm.interfaces.commands.{module}")
-        return expand_groups(getattr(found, name), self.about, self.examples)
+    module, _, name = place.partition(":")
+    return make_command(getattr(importlib.import_module(f"entitynlm.interfaces.commands.{module}"), name))
 
 
-RESOURCES = Path(__file__).parents[1] / "resources"
-VERBS = {path: Verb(**entry) for path, entry in load_toml(RESOURCES / "verbs.toml").items()}
+def read_summary(place: str) -> str:
+    """Read the first line of a verb's docstring (of a group: of its module's) without importing the module."""
+    module, _, name = place.partition(":")
+    tree = ast.parse((Path(__file__).parent / "commands" / f"{module}.py").read_text(encoding="utf-8"))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return (ast.get_docstring(functions[name] if name else tree) or "").partition("\n")[0]
 
 
 class LazyCommand(TyperCommand):
-    """A verb that stands in its group's help with one line; its module is imported when it is called."""
+    """A verb whose module is imported when the verb is called."""
 
-    def __init__(self, name: str, verb: Verb) -> None:
-        super().__init__(name, help=verb.summary, rich_help_panel=verb.panel)
-        self.verb = verb
+    def __init__(self, path: str) -> None:
+        super().__init__(path.split()[-1])
+        self.path = path
 
     def load(self) -> Any:
-        """The whole command, with its options; a group where there are verbs below it."""
+        """Build the whole command with its options; a group where there are verbs below it."""
         app = typer.Typer(add_completion=False)
-        below = {path.split()[1]: verb for path, verb in VERBS.items() if path.startswith(f"{self.name} ")}
+        below = {path: place for path, place in VERBS.items() if path.startswith(f"{self.path} ")}
         if below:
-            app.callback(invoke_without_command=True, context_settings=HELP_NAMES)(self.verb.find())
-        for name, verb in (below or {str(self.name): self.verb}).items():
-            app.command(name, short_help=verb.summary, context_settings=HELP_NAMES)(verb.find())
+            own = find_function(VERBS[self.path])
+            app.callback(invoke_without_command=True, context_settings=HELP_NAMES)(own)
+        for path, place in (below or {self.path: VERBS[self.path]}).items():
+            app.command(path.split()[-1], context_settings=HELP_NAMES)(find_function(place))
         return escape_help(get_command(app))
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
@@ -75,17 +119,26 @@ class VerbGroup(TyperGroup):
 
     def __init__(self, *arguments: Any, under: str = "", **options: Any) -> None:
         super().__init__(*arguments, **options)
-        layout: dict[str, Any] = {"no_args_is_help": True, "context_settings": HELP_NAMES}
-        for path, verb in VERBS.items():
+        self.under = under
+        for path in VERBS:
             above, _, name = path.rpartition(" ")
-            if above == under and verb.run:
-                self.commands[name] = LazyCommand(name, verb)
-            elif above == under:
-                layout.update(help=verb.summary, rich_help_panel=verb.panel)
-                self.commands[name] = VerbGroup(name=name, under=path, **layout)
+            if above == under:
+                self.commands[name] = LazyCommand(path)
+            elif not under and above not in VERBS:
+                layout = {"no_args_is_help": True, "context_settings": HELP_NAMES}
+                self.commands.setdefault(above, VerbGroup(name=above, under=above, **layout))
 
     def list_commands(self, ctx: Any) -> list[str]:
+        """List the verbs for the help, each with its panel and summary."""
+        panels = {name: panel for panel, names in PANELS.items() for name in names}
+        for name, command in self.commands.items():
+            command.help = read_summary(VERBS.get(f"{self.under} {name}".strip(), name))
+            command.rich_help_panel = None if self.under else panels[name]  # type: ignore[attr-defined]
         return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.help = read_summary(self.under) if self.under else self.help
+        super().format_help(ctx, formatter)
 
 
 def escape_help(command: Any) -> Any:

@@ -36,7 +36,8 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files)]
+_FILES = "Texts in any readable format; patterns stand in quotes; '-' is standard input."
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", callback=expand_files, help=_FILES)]
 
 
 def read_inputs(

@@ -1,27 +1,25 @@
 """Options that mean the same in every verb, declared once and checked before torch is imported.
 
 A check is the option's callback, so a wrong path, name or format is answered while the command line is parsed. Options that
-belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes the object, and ``expand_groups`` makes options of
-its fields.
+belong together are a dataclass (``ModelOptions``, ``Terminal``): a verb takes the object, and ``make_command``
+makes an option of each field.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import dataclasses
 import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD, keeping_pipes, watched_by
 from entitynlm.interfaces.default_model import choose_model, explain_default
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 LARGEST_SEED = 2**32 - 1  # what every generator of random numbers takes
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
@@ -121,40 +120,98 @@ def check_figure(path: Path) -> Path:
     return Path(check_writable(path))
 
 
-# A verb's own options have their help in its docstring (":param samples: Particles."), those of several verbs in this file.
-SHARED_HELP = load_toml(Path(__file__).parents[1] / "resources" / "options.toml")
-_FIGURE = "The figure's file: .png, .svg or .pdf."
+def _count(help: str | None = None, most: int = 10_000_000) -> Any:
+    return typer.Option(min=1, max=most, help=help)
 
+
+# Where an alias has no help, the docstring of each verb that uses it says what the option means there (":param out: …").
+Count = Annotated[int, _count()]
 Existing = Annotated[str, typer.Option(callback=check_exists)]
 OptionalExisting = Annotated[str | None, typer.Option(callback=check_exists)]
-Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone)]
 OptionalPath = Annotated[Path | None, typer.Option(callback=check_exists)]
-DefaultModel = Annotated[
-    str,
-    typer.Option("--model", "-m", callback=check_model_or_default, show_default=False),
-]
 Output = Annotated[str, typer.Option("--out", "-o", callback=check_writable)]
 OutputPath = Annotated[Path, typer.Option("--out", "-o", callback=check_writable)]
 OutputFolder = Annotated[Path, typer.Option("--out", "-o", callback=check_folder)]
 OptionalFolder = Annotated[Path | None, typer.Option("--out", "-o", callback=check_folder)]
+
+DefaultModel = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        callback=check_model_or_default,
+        show_default=False,
+        help="A model's folder, the name of a packaged model (entitynlm models lists them), or huggingface:NAME "
+        "for a pretrained language model alone. Default: the model that the environment variable "
+        "ENTITYNLM_MODEL names, else entitynlm-en-smollm2 where its language model is installed, else entitynlm-en.",
+    ),
+]
+_DEVICE = "Where to compute: cpu, cuda, cuda:1 or mps."
+Device = Annotated[str, typer.Option(callback=check_device, help=_DEVICE)]
+_THREADS = "Number of CPU threads. Default: torch chooses."
+Threads = Annotated[int | None, typer.Option(min=1, help=_THREADS)]
+_BACKBONE = (
+    "A pretrained causal language model that reads the text in place of the LSTM: smollm2, a folder in the "
+    "format of transformers, a .gguf file, or a name on the Hugging Face hub (entitynlm models lists them)."
+)
+Backbone = Annotated[str | None, typer.Option(metavar="NAME", callback=check_backbone, help=_BACKBONE)]
+
+_FILE = "A text in any readable format; '-' is standard input."
+File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists, help=_FILE)]
+_CORPUS = "A corpus folder (entitynlm data list) or a file in any readable format; '-' is standard input."
+Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists, help=_CORPUS)]
+CorpusOption = Annotated[str, typer.Option(callback=check_exists, help=_CORPUS)]
+_FORMAT = "Format of the input, with reading options as in jsonl:spans=exclusive. Default: recognised from the file."
+Format = Annotated[str | None, typer.Option(callback=check_format, help=_FORMAT)]
+_DOCUMENT = "Take the document with this id. Default: the first one of the file."
+DocumentId = Annotated[str | None, typer.Option(metavar="ID", help=_DOCUMENT)]
+_SPLIT = "Use this split of the corpus (train, dev or test). Default: all of it."
+Split = Annotated[str | None, typer.Option(help=_SPLIT)]
+_CONFIG = "A TOML file of settings (the folder configs/ has examples)."
+Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_exists, help=_CONFIG)]
+_SET = "Change one setting, for example model.dropout=0.5. May be repeated."
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
+_OURS = "A TOML file of settings for the row ours. Default: configs/ours-inscript.toml."
+OursConfig = Annotated[Path | None, typer.Option(callback=check_exists, help=_OURS)]
+
+_TO = "Format of the output: jsonl, conll2012, conllu, brat or spacy. Default: by the ending of --out."
+To = Annotated[str | None, typer.Option(callback=check_output_format, help=_TO)]
+_FIGURE = "The file for the figure; its ending chooses the format: .png, .svg or .pdf."
 Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
-Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_exists)]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE")]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable)]
-Force = Annotated[bool, typer.Option("--force")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q")]
-Colour = Annotated[bool | None, typer.Option("--colour/--no-colour")]
-Device = Annotated[str, typer.Option(callback=check_device)]
-Threads = Annotated[int | None, typer.Option(min=1)]
-Format = Annotated[str | None, typer.Option(callback=check_format)]
-To = Annotated[str | None, typer.Option(callback=check_output_format)]
-File = Annotated[str, typer.Argument(metavar="FILE", callback=check_exists)]
-Corpus = Annotated[str, typer.Argument(metavar="CORPUS", callback=check_exists)]
-DocumentId = Annotated[str | None, typer.Option(metavar="ID")]
-Mentions = Literal["auto", "given", "sampled"]
-Count = Annotated[int, typer.Option(min=1, max=10_000_000)]
-Samples = Annotated[int, typer.Option(min=1, max=100_000)]  # each is a row of several arrays
-Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED)]
+_JSON = "Write the figures as JSON to FILE; with '-', standard output has the JSON and nothing else."
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
+_FORCE = "Write over existing files; files that the command reads are never overwritten."
+Force = Annotated[bool, typer.Option("--force", help=_FORCE)]
+_QUIET = "Print no progress and no remarks on standard error."
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help=_QUIET)]
+_COLOUR = "Print with or without colours. Default: with colours in a terminal only."
+Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help=_COLOUR)]
+_SENTENCES = "Show only this many sentences of a text."
+Sentences = Annotated[int | None, typer.Option(min=1, help=_SENTENCES)]
+
+_MENTIONS = (
+    "given: condition on the mentions in the text; sampled: sum over possible mentions with a particle filter; "
+    "auto: given if the text has mentions, else sampled."
+)
+Mentions = Annotated[Literal["auto", "given", "sampled"], typer.Option(help=_MENTIONS)]
+Samples = Annotated[int, _count("Number of particles of each estimate.", 100_000)]
+Repeats = Annotated[int, _count("Number of independent estimates; their spread gives the standard error.")]
+_SHARE = (
+    "Share of P's own choices that is mixed into those of Q, from 0 (as in the paper) to 1. Default: 0.8."
+)
+PriorShare = Annotated[float | None, typer.Option(min=0.0, max=1.0, help=_SHARE)]
+_BASE = "Base of the logarithm: 2 (bits), e (nats) or 10."
+Base = Annotated[Literal["2", "bits", "e", "nats", "10"], typer.Option(help=_BASE)]
+Candidates = Annotated[int, _count("Number of candidates per document.")]
+Trials = Annotated[int, _count("Number of shuffles of the randomisation test.")]
+Workers = Annotated[
+    int, _count("Number of documents estimated at the same time; figures do not depend on it.")
+]
+_SEED = "Seed of all random draws: the same seed gives the same figures."
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help=_SEED)]
+Seeds = Annotated[str, typer.Option(help="Seeds of the trainings, separated by commas.")]
+_ROWS = "Rows of the table, from always-new,shallow,modi,entitynlm,ours,ensemble,human. Default: all that can be made."
+Rows = Annotated[str | None, typer.Option(help=_ROWS)]
 
 
 @dataclass(frozen=True)
@@ -172,56 +229,75 @@ class ModelOptions:
 
     def sign(self, document: Document) -> Document:
         """The document with the model's name among its metadata, for formats that keep such."""
-        return dataclasses.replace(document, meta={**document.meta, "model": self.model})
+        return replace(document, meta={**document.meta, "model": self.model})
 
 
-def expand_groups(
-    verb: Callable[..., Any], about: str = "", examples: Sequence[str] = ()
-) -> Callable[..., Any]:
-    """A verb as typer wants it: a dataclass is taken as options for its fields, and help comes from docstrings.
+def make_command(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function for typer from a verb: an option for each field of the dataclasses that it takes, help from its docstring.
 
-    A group with a ``close`` method is closed when the verb has ended.
+    A dataclass with a ``close`` method is closed when the verb has ended.
     """
-    hints = get_type_hints(verb, include_extras=True)
-    hints.pop("return", None)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    signature = inspect.signature(verb, eval_str=True)
     text, helps = split_docstring(verb)
+    groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
-
-    def add(name: str, hint: Any, help: str | None, default: Any) -> None:
-        annotation = add_help(name, hint, help, default)
-        default = inspect.Parameter.empty if default is dataclasses.MISSING else default
-        kind = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
-
-    for name, own in inspect.signature(verb).parameters.items():
-        if name in groups:
-            types = get_type_hints(groups[name], include_extras=True)
-            _, given = split_docstring(groups[name])
-            for field in dataclasses.fields(groups[name]):
-                add(field.name, types[field.name], given.get(field.name), field.default)
+    for name, own in signature.parameters.items():
+        if is_dataclass(own.annotation):
+            groups[name] = own.annotation
+            parameters += list_fields(own.annotation)
         else:
-            add(name, hints[name], helps.pop(name, None), own.default)
-    assert not helps, f"{verb.__name__}: no parameter is called {', '.join(helps)}"
+            parameters.append(add_help(own, helps.pop(name, None)))
+    if helps:
+        raise TypeError(f"{verb.__name__}: no parameter is called {', '.join(helps)}")
 
     @functools.wraps(verb)
     def call(**values: Any) -> Any:
         guard = guard_files(parameters, values)
         with contextlib.ExitStack() as stack:
             for name, group in groups.items():
-                own = {field.name: values.pop(field.name) for field in dataclasses.fields(group)}
-                values[name] = group(**own)
+                values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
                 if hasattr(group, "close"):
                     stack.callback(values[name].close)
             stack.enter_context(watched_by(guard))
             stack.enter_context(keeping_pipes())
             return verb(**values)
 
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    listed = "\n".join(["Examples:\n", *(f"  {line}" for line in examples)]) if examples else ""
-    call.__doc__ = "\n\n".join(part for part in (text, " ".join(about.split()), listed) if part)
+    call.__doc__ = text
     return call
+
+
+def split_docstring(thing: Any) -> tuple[str, dict[str, str]]:
+    """Split a docstring into its text, with one line per paragraph, and the help of its ``:param name: …`` lines by name."""
+    text, *found = re.split(r"^:param (\w+): ", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+    helps = {name: " ".join(words.split()) for name, words in zip(found[::2], found[1::2], strict=True)}
+    return re.sub(r"(?<=\S)\n(?=\S)", " ", text.strip()), helps
+
+
+def list_fields(group: Any) -> Iterator[inspect.Parameter]:
+    """List the fields of a dataclass as parameters of a function."""
+    types, helps = get_type_hints(group, include_extras=True), split_docstring(group)[1]
+    for one in fields(group):
+        default = inspect.Parameter.empty if one.default is MISSING else one.default
+        own = inspect.Parameter(one.name, KEYWORD_ONLY, default=default, annotation=types[one.name])
+        yield add_help(own, helps.get(one.name))
+
+
+def add_help(parameter: inspect.Parameter, help: str | None) -> inspect.Parameter:
+    """Add a docstring's help to a parameter; an option that is off by default gets no ``--no-…`` beside it."""
+    if help is None:
+        return parameter
+    plain, *infos = get_args(parameter.annotation) if is_annotated(parameter) else (parameter.annotation,)
+    names = [f"--{parameter.name.replace('_', '-')}"] if plain is bool and not parameter.default else []
+    info = copy.copy(infos[0]) if infos else typer.Option(*names)
+    info.help = help
+    return parameter.replace(annotation=Annotated[plain, info])
+
+
+def is_annotated(parameter: inspect.Parameter) -> bool:
+    """Tell whether a parameter's type has an option or argument of typer's with it."""
+    return get_origin(parameter.annotation) is Annotated
 
 
 def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> OutputGuard:
@@ -243,23 +319,3 @@ def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any])
     guard = OutputGuard(inputs, [*list_paths(check_folder), *models], force=bool(values.get("force")))
     guard.check(list_paths(check_writable, check_figure))
     return guard
-
-
-def split_docstring(thing: Any) -> tuple[str, dict[str, str]]:
-    """Its docstring without the ``:param name: …`` lines, and these by name."""
-    text = inspect.cleandoc(thing.__doc__ or "")
-    pattern = re.compile(r"^:param (\w+): (.*(?:\n    .*)*)\n?", re.MULTILINE)
-    helps = {name: " ".join(words.split()) for name, words in pattern.findall(text)}
-    return re.sub(r"\n{3,}", "\n\n", pattern.sub("", text)).strip(), helps
-
-
-def add_help(name: str, hint: Any, help: str | None, default: Any) -> Any:
-    """A type with help for its option; one that is an option or argument already keeps its other settings."""
-    plain, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    help = help or getattr(notes[0] if notes else None, "help", None) or SHARED_HELP.get(name)
-    if help is None:
-        return hint
-    switch = plain is bool and not default  # beside one that is true by default there is a --no-…
-    info = copy.copy(notes[0]) if notes else typer.Option(*[f"--{name.replace('_', '-')}"] * switch)
-    info.help = help
-    return Annotated[plain, info]

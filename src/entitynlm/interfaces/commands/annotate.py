@@ -63,11 +63,26 @@ def annotate(
     to: options.To = None,
     out: options.Output = STANDARD,
     annotating: AnnotationOptions,
-    sentences: Annotated[int | None, typer.Option(min=1)] = None,
+    sentences: options.Sentences = None,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Find the mentions of texts and link them to entities; show them in colours, or write any format.
+    """Find the entities of texts and link their mentions.
+
+    Find the mentions of texts and link them to entities; show them in colours, or write any format.
+
+    entitynlm-en-smollm2 finds mentions, nested ones too, and links them by its end-to-end resolver. entitynlm-en finds
+    them by the proposal that has read the whole text, and is flat: of nested mentions it finds the outermost;
+    possessive pronouns inside of them are added. Texts of any length are read in chunks.
+
+    Examples:
+
+      entitynlm annotate story.txt
+      entitynlm annotate novel.txt --to conllu --out novel.conllu
+      entitynlm annotate "letters/*.txt" --to jsonl --out annotated/ --json summary.json
+      echo "Anna lost her key. She called Bob." | entitynlm annotate
+      entitynlm annotate story.txt --samples 100 --with-scores --to jsonl
+      entitynlm annotate mentions.conll --keep-mentions --to conll2012
 
     :param out: A folder (one file per text), a file, or '-' (standard output).
     """

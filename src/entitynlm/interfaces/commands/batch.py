@@ -1,4 +1,4 @@
-"""``entitynlm batch``: annotate, surprisal and characters over corpora of any size, on one machine or many."""
+"""Annotate, measure or list the characters of millions of texts, on one machine or many."""
 
 from __future__ import annotations
 
@@ -130,7 +130,21 @@ def batch_annotate(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Find the mentions of all texts of a corpus and link them to entities, as entitynlm annotate does.
+    """Find the entities of all texts of a corpus.
+
+    Find the mentions of all texts of a corpus and link them to entities, as entitynlm annotate does.
+
+    The input is folders of texts, JSON lines, Parquet, or files of any other format. It is cut into shards; DIR/shards
+    has an output for each, DIR/manifest.json lists them with hashes when all are done. A job that was stopped, even
+    killed, goes on where it was when the same command is given again; shards whose input has changed are done again.
+    Outputs are the same bytes whatever the number of workers. Documents that fail are listed with the reason in
+    DIR/failed, and the exit code is 1.
+
+    Examples:
+
+      entitynlm batch annotate letters/ --out annotated-letters/
+      entitynlm batch annotate news.parquet --out annotated-news/ --workers 2 --to conllu
+      entitynlm batch annotate "crawl/*.jsonl" --out annotated-crawl/ --engine ray --address auto --workers 64
 
     :param to: Format of the output: jsonl (default), conll2012, conllu, spacy.
     """
@@ -156,7 +170,17 @@ def batch_surprisal(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Measure the surprisal of every token and every referent of a corpus, as entitynlm surprisal does.
+    """Measure the surprisal of every word and referent of a corpus.
+
+    Measure the surprisal of every token and every referent of a corpus, as entitynlm surprisal does.
+
+    Tables of tokens and of mentions for each shard, with the columns of entitynlm surprisal (the last one is the
+    document's id). Shards, restarts and failed documents: entitynlm batch annotate --help.
+
+    Examples:
+
+      entitynlm batch surprisal stories.jsonl --out tables/ --as parquet
+      entitynlm batch surprisal letters/ --out tables-of-letters/ --samples 16 --repeats 2 --workers 4
 
     :param kind: Kind of tables.
     :param sentence_ends: Add rows for the ends of sentences (</s>).
@@ -180,11 +204,22 @@ def batch_characters(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """List the characters of all texts of a corpus, as entitynlm characters does.
+    """List the characters of all books of a corpus.
+
+    List the characters of all texts of a corpus, as entitynlm characters does.
+
+    Tables of characters and of quotations for each shard, with the columns of entitynlm characters (the first one is
+    the document's id). Shards, restarts and failed documents: entitynlm batch annotate --help.
+
+    Examples:
+
+      entitynlm batch characters novels/ --out casts/
+      entitynlm batch characters gold/ --out casts-of-gold/ --mentions given
 
     :param kind: Kind of tables.
     :param least: Leave out persons who are mentioned fewer times.
-    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are any.
+    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are
+        any.
     """
     check_kind(kind)
     task = ListingCharacters(options.ModelOptions(model, device, 1), kind, least, mentions)

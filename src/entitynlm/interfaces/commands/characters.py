@@ -49,13 +49,29 @@ def characters(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """List the characters of texts: names, gender, chapters, what they say and do, and whom they appear with.
+    """List the characters of a book: names, gender, chapters, speech, actions, company.
+
+    List the characters of texts: names, gender, chapters, what they say and do, and whom they appear with.
+
+    Persons are found by the model, or taken from an annotated text (corrected in brat, say). For each there are the
+    name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what
+    it says and what is said about it, the verbs that it is subject of, and how often it is mentioned in one sentence
+    with others. A second table has all quotations with speakers and addressees. Two persons with different titles or
+    first names are never one.
+
+    Examples:
+
+      entitynlm characters novel.txt
+      entitynlm characters novel.txt --out cast.tsv --json cast.json
+      entitynlm characters story.txt --as tsv --rows quotations > quotations.tsv
+      entitynlm characters corrected.ann --mentions given --least 5
 
     :param out: A folder (two tables per text), a file (its quotations go beside it), or '-' (the terminal).
     :param kind: Kind of table; default: by the ending of --out, or tsv; on the terminal a summary for people.
     :param rows: Which table goes to standard output.
     :param least: Leave out persons who are mentioned fewer times; they are counted.
-    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are any.
+    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are
+        any.
     """
     assert files is not None
     if kind is not None and out == STANDARD and terminal.json_path == STANDARD:

@@ -1,4 +1,4 @@
-"""``entitynlm data``: counting, converting, checking and showing corpora; ``data_sources`` lists and gets them."""
+"""List, get, count, convert, check and show corpora."""
 
 from __future__ import annotations
 
@@ -40,7 +40,17 @@ class _Oddities:
 
 
 def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
-    """Count documents, sentences, tokens, mentions and entities per split, as annotated."""
+    """Count documents, words, mentions and entities per split.
+
+    Count documents, sentences, tokens, mentions and entities per split, as annotated.
+
+    Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the number of
+    distinct word forms as they are spelt.
+
+    Examples:
+
+      entitynlm data stats corpora/ontogum --json -
+    """
     from entitynlm.interfaces.views import tabulate_statistics
 
     opened = open_corpus(corpus, format=format)
@@ -65,7 +75,14 @@ def convert(
     layout: Layout | None = None,
     terminal: Terminal,
 ) -> None:
-    """Convert a file or a whole corpus into another format; splits are kept.
+    """Convert a file or a corpus into another format.
+
+    Convert a file or a whole corpus into another format; splits are kept.
+
+    Examples:
+
+      entitynlm data convert story.conllu story.jsonl --to jsonl
+      entitynlm data convert corpora/ontogum out/conll --to conll2012
 
     :param source: A corpus folder or a file; '-': standard input.
     :param target: A folder for a corpus, a file for a file; '-': standard output.
@@ -117,6 +134,13 @@ def check(
 ) -> None:
     """Read files to their end and list what is odd in them.
 
+    The exit code is 0 if all can be used, 1 with --strict if anything was odd, 2 if a file can't be read; the other
+    files are still checked then.
+
+    Examples:
+
+      entitynlm data check corpora/inscript story.conll --strict
+
     :param paths: Corpus folders or files; '-': standard input.
     :param strict: Exit with 1 if anything is odd.
     :param limit: Number of oddities to print; 0 prints all of them.
@@ -151,13 +175,19 @@ def show(
     *,
     corpus: options.Corpus,
     document: options.DocumentId = None,
-    split: str | None = None,
-    sentences: Annotated[int | None, typer.Option(min=1)] = None,
+    split: options.Split = None,
+    sentences: options.Sentences = None,
     sequences: bool = False,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Show a document with its mentions in the colours of their entities.
+    """Show a document with its mentions in colours.
+
+    Show a document with its mentions in the colours of their entities.
+
+    Examples:
+
+      entitynlm data show corpora/stories --split dev --sentences 10
 
     :param sequences: Also show the paper's sequences X, R, E, L.
     """

@@ -15,12 +15,20 @@ from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
 from entitynlm.text.corpora.generated import make_stories
 
-DataFolder = Annotated[Path, typer.Option(envvar="ENTITYNLM_DATA", metavar="DIR")]
+_DATA = "The folder where corpora are kept."
+DataFolder = Annotated[Path, typer.Option(envvar="ENTITYNLM_DATA", metavar="DIR", help=_DATA)]
 DEFAULT_FOLDER = Path("corpora")
 
 
 def list_corpora(*, data: DataFolder = DEFAULT_FOLDER, terminal: Terminal) -> None:
-    """List the known corpora: what they are, their licence, how to get them, whether they are here."""
+    """List the known corpora and how to get them.
+
+    List the known corpora: what they are, their licence, how to get them, whether they are here.
+
+    Examples:
+
+      entitynlm data list --data ~/corpora
+    """
     from entitynlm.interfaces.views import draw_table
 
     lines, rows = [], []
@@ -54,7 +62,14 @@ def get_corpus(
     data: DataFolder = DEFAULT_FOLDER,
     terminal: Terminal,
 ) -> None:
-    """Get a corpus: download it (every file's SHA-256 is checked, a cut download is resumed), copy or generate it.
+    """Download, copy or generate a corpus.
+
+    Get a corpus: download it (every file's SHA-256 is checked, a cut download is resumed), copy or generate it.
+
+    Examples:
+
+      entitynlm data get ontogum
+      entitynlm data get stories --documents 2000 --seed 1
 
     :param name: A corpus of `entitynlm data list`.
     :param out: The folder to put it into; default: corpora/NAME.

@@ -38,7 +38,11 @@ def demo(
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
-    """Annotate a short story with the models that ship, write a report on it, then train quickly and make small tables.
+    """See what the package does, on a text and a corpus that it carries.
+
+    Annotate a short story with the models that ship, write a report on it, then train quickly and make small tables.
+
+    Takes about two minutes and needs no download; --no-training takes a few seconds.
 
     :param documents: Number of stories to generate and train on.
     :param out: The report's file.

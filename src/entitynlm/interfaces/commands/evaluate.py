@@ -1,4 +1,4 @@
-"""``entitynlm evaluate``: the paper's tables for models that are trained."""
+"""Measure a trained model: the tables of the paper."""
 
 from __future__ import annotations
 
@@ -24,7 +24,18 @@ def evaluate_lm(
     perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> None:
-    """Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
+    """Table 1: perplexity of a 5-gram, an LSTM and EntityNLM.
+
+    Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
+
+    EntityNLM's figure to compare is "marginal": P(X) with mentions and entities summed over. The 5-gram is estimated
+    from the corpus's training documents, by KenLM where its lmplz is installed (scripts/build_kenlm.sh), else by
+    VariKN.
+
+    Examples:
+
+      entitynlm evaluate lm --corpus corpora/ontogum --model runs/ontogum
+      entitynlm evaluate lm --corpus stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
 
     :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
     """
@@ -55,7 +66,19 @@ def evaluate_coref(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
+    """Table 2: rerank a coreference system's candidates.
+
+    Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
+
+    The baseline is what --scores or --ranker names (both: two blocks); without a --model there are its one best and the
+    oracle. Weights are searched on dev. Gains are over the one best, p-values by approximate randomisation over
+    documents. A model with a proposal also has end-to-end rows, without any baseline.
+
+    Examples:
+
+      entitynlm evaluate coref --corpus corpora/ontogum --scores corpora/cort-ontogum --model runs/ontogum
+      entitynlm evaluate coref --corpus corpora/litbank --ranker runs/ranker --model runs/litbank --json -
+      entitynlm evaluate coref --corpus conll-2012/v4/data --model runs/conll --split dev,test
 
     :param ranker: A folder that entitynlm ranker train has written.
     :param weights_out: Write each combination's weights into this folder, for rerank.
@@ -96,13 +119,23 @@ def evaluate_entity(
     *,
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
-    rows: str | None = None,
-    ours_config: options.OptionalPath = None,
+    rows: options.Rows = None,
+    ours_config: options.OursConfig = None,
     split: str = "test",
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
-    """How often each model predicts which entity is mentioned next, from what stands before (Table 3).
+    """Table 3: predict which entity is mentioned next.
+
+    How often each model predicts which entity is mentioned next, from what stands before (Table 3).
+
+    The rows shallow and modi are fitted on the corpus's training stories; ours is loaded from the model's folder, or
+    trained and stored there. The row human needs InScript's humanPredictions.json beside the stories.
+
+    Examples:
+
+      entitynlm evaluate entity --corpus corpora/inscript --rows always-new,shallow,modi,human
+      entitynlm evaluate entity --corpus corpora/inscript --model runs/inscript --json -
 
     :param split: Which stories to ask about: test, dev or train.
     """

@@ -22,7 +22,17 @@ def evaluate_quotations(
     split: str = "test",
     terminal: Terminal,
 ) -> None:
-    """Measure the detection of quotations and the attribution of speakers on LitBank.
+    """Find quotations and their speakers in LitBank.
+
+    Measure the detection of quotations and the attribution of speakers on LitBank.
+
+    A quotation is found if its words are, quotation marks aside. A speaker is right if it is the annotated entity; with
+    --model also among the entities that the model finds, where the entity counts that most of its annotated mentions
+    belong to.
+
+    Examples:
+
+      entitynlm evaluate quotations --corpus corpora/litbank --quotations corpora/litbank-quotations --split dev
 
     :param corpus: LitBank's folder, with conll and brat in it.
     :param quotations: The folder of LitBank's quotation files.

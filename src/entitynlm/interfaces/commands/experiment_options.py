@@ -77,15 +77,15 @@ class PerplexityOptions:
 
     ngram: bool = True
     samples: options.Samples = 100
-    repeats: options.Count = 4
+    repeats: options.Repeats = 4
     method: Literal["particle-filter", "importance"] = "particle-filter"
     proposal: Literal["causal", "lookahead"] | None = None
-    prior_share: Share = None
+    prior_share: options.PriorShare = None
     cache: Annotated[float, typer.Option(min=0.0)] = 0.0
     bigram_cache: Annotated[float, typer.Option(min=0.0)] = 0.0
     entities: str = "given"
     likelihoods: str = LIKELIHOODS
-    workers: options.Count = 1
+    workers: options.Workers = 1
     seed: options.Seed = 0
 
     def check(self) -> list[str]:
@@ -126,9 +126,9 @@ class RerankingOptions:
     """
 
     scores: options.OptionalPath = None
-    k: options.Count = 100
+    k: options.Candidates = 100
     samples: options.Samples = 100
-    trials: options.Count = 10_000
+    trials: options.Trials = 10_000
 
     def find_baselines(
         self, names: Sequence[str], beside: Path | None = None

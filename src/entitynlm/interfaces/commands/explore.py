@@ -32,7 +32,19 @@ def explore(
     browser: Annotated[bool, typer.Option("--browser/--no-browser")] = True,
     terminal: Terminal,
 ) -> None:
-    """Open a page in the browser: read a text with the model, step by step, correct its analysis, and write with it.
+    """Watch the model read, in the browser: step, correct, compare, write.
+
+    Open a page in the browser: read a text with the model, step by step, correct its analysis, and write with it.
+
+    The page shows the text with its entities and its surprisal, what the model expects at every word from the words
+    before it, and drawings. Everything stays on this machine: the server listens at 127.0.0.1 unless --host says
+    otherwise, and only the printed address opens it. Needs the extra web.
+
+    Examples:
+
+      entitynlm explore
+      entitynlm explore story.txt
+      entitynlm explore story.txt --model entitynlm-en --no-browser --port 8765
 
     :param file: The text to open; default: the page asks for one.
     :param beside: A second model, whose analysis of FILE is shown beside the first one's.

@@ -41,7 +41,22 @@ def generate(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Continue a text or start a story, and choose which entities act in it.
+    """Continue a text, or start one, with entities that you choose.
+
+    Continue a text or start a story, and choose which entities act in it.
+
+    The text's own mentions are used where it has any, and found by the model otherwise. Mentions of the continuation
+    are shown in brackets, with the number of their entity; their words are drawn so that pronoun, number and name fit
+    it. The model knows better who comes next than what to say: --plan shows that, with the probabilities of all
+    candidates (of the first mention of each sentence).
+
+    Examples:
+
+      entitynlm generate story.txt --words 80 -n 3
+      entitynlm generate --cast "Anna,the old man" --sentences 5 --seed 7
+      entitynlm generate story.txt --next-entity Anna --no-new-entities
+      entitynlm generate story.txt --plan --sentences 5
+      echo "The captain looked at the sea." | entitynlm generate - --plain
 
     :param file: The text to continue; '-': standard input; default: a story is started.
     :param count: Number of continuations.
@@ -52,7 +67,8 @@ def generate(
     :param cast: Names of the entities to start with, separated by commas: 'Anna,the old man'.
     :param next_entity: The next mention refers to this entity.
     :param no_new_entities: Mention only the entities of the text and the cast.
-    :param plan: Tell who acts next, sentence by sentence (--sentences, default 5), with the probabilities of all candidates.
+    :param plan: Tell who acts next, sentence by sentence (--sentences, default 5), with the probabilities of all
+        candidates.
     :param plain: Show the text without its mentions.
     :param out: Also write the continuations as plain text.
     """

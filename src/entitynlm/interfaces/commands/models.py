@@ -29,7 +29,18 @@ Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=op
 
 
 def models(*, folders: Folders = None, terminal: Terminal) -> None:
-    """List what --model and train --backbone can name: packaged models, models in folders of yours, and language models.
+    """List the models, and the language models that can stand behind one.
+
+    List what --model and train --backbone can name: packaged models, models in folders of yours, and language models.
+
+    Where no --model is given, the model is the one that the environment variable ENTITYNLM_MODEL names, else
+    entitynlm-en-smollm2 where its language model is installed, else entitynlm-en. A language model by itself is --model
+    huggingface:NAME (its entity side is untrained); train --backbone NAME trains one.
+
+    Examples:
+
+      entitynlm models
+      entitynlm models runs/ --json -
 
     :param folders: Folders of models, or folders that such folders are in.
     """

@@ -1,4 +1,4 @@
-"""``entitynlm plot``: figures for papers, of a training, of a text, and of predictions against what came true."""
+"""Draw figures (PNG, SVG or PDF, by the ending of the file)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ def training(
     out: options.Figure = Path("training.png"),
     terminal: Terminal,
 ) -> None:
-    """Training curves: loss on training and development documents, epoch by epoch.
+    """Training curves.
+
+    Training curves: loss on training and development documents, epoch by epoch.
+
+    Examples:
+
+      entitynlm plot training runs/stories --out curves.svg
 
     :param model: A model's folder (with its log.jsonl), or such a log.
     """
@@ -65,6 +71,10 @@ def surprisal(
 ) -> None:
     """Surprisal along a text, with and without entities.
 
+    Examples:
+
+      entitynlm plot surprisal story.txt --out curve.svg
+
     :param smooth: Words of the moving average; default: none for a short text.
     """
     document = text.read(terminal, mentions=measuring.mentions)
@@ -89,7 +99,13 @@ def timeline(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Mentions of each entity along a text: one line per entity.
+    """Mentions of each entity along a text.
+
+    Mentions of each entity along a text: one line per entity.
+
+    Examples:
+
+      entitynlm plot timeline chapter.txt --entities 10 --out timeline.pdf
 
     :param entities: Number of entities, the most frequent first.
     """
@@ -110,12 +126,18 @@ def calibration(
     corpus: options.Corpus,
     out: options.Figure = Path("calibration.png"),
     model: options.ModelOptions,
-    split: str | None = None,
+    split: options.Split = None,
     bins: Annotated[int, typer.Option(min=2)] = 10,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Calibration: predicted probabilities of referents against the shares that came true.
+    """Predicted against observed shares of referents.
+
+    Calibration: predicted probabilities of referents against the shares that came true.
+
+    Examples:
+
+      entitynlm plot calibration corpora/litbank --split dev --out calibration.svg
 
     :param bins: Number of bins of probability.
     """

@@ -34,15 +34,22 @@ def marginal(
     samples: str = "1,3,10,30,100",
     methods: str = "particle-filter,importance",
     proposals: str | None = None,
-    repeats: options.Count = 4,
-    prior_share: shared.Share = None,
-    workers: options.Count = 1,
+    repeats: options.Repeats = 4,
+    prior_share: options.PriorShare = None,
+    workers: options.Workers = 1,
     format: options.Format = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Perplexity against the number of samples, for both estimators and all proposals, with error bars.
+    """Perplexity against the number of samples.
+
+    Perplexity against the number of samples, for both estimators and all proposals, with error bars.
+
+    Examples:
+
+      entitynlm plot marginal runs/ontogum --corpus corpora/ontogum --json curve.json --out curve.svg
+      entitynlm plot marginal curve.json --out curve.pdf
 
     :param source: A model's folder (then --corpus is needed), or figures that --json has written.
     :param corpus: The corpus to measure on.

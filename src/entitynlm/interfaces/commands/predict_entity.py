@@ -33,7 +33,20 @@ def predict_entity(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Predict the next entity at each mention: candidates with probabilities, entropy, surprisal of the referent (bits).
+    """Predict the next entity at each mention.
+
+    Predict the next entity at each mention: candidates with probabilities, entropy, surprisal of the referent (bits).
+
+    Only the words and mentions before a mention are used; where a text has none, the model finds them first. "entity"
+    is the one that is mentioned, "best" the one that was expected; "probability_of_entity" and "surprisal" are of
+    "entity" (of a new one, where "is_new" is 1), and "entropy" is over all candidates. The column "candidates" is JSON:
+    a list of [entity, probability], the likeliest first, with an empty name for a new entity. --json writes a summary
+    per document.
+
+    Examples:
+
+      entitynlm predict-entity story.conllu > story.tsv
+      entitynlm predict-entity stories.jsonl --model runs/inscript --out predictions.tsv --json summary.json
 
     :param out: The table's file; '-': standard output.
     :param predictor: Ask the entity-prediction network that `reproduce entity` has stored in the model's folder.

@@ -1,4 +1,4 @@
-"""``entitynlm ranker``: train the coreference baseline, apply it, and make k-best lists of its (or anyone's) scores."""
+"""Train and apply a coreference baseline that ranks antecedents; make k-best lists of antecedent scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KBestOptions:
     :param singletons: Mentions that corefer with nothing are part of an analysis.
     """
 
-    k: options.Count = 100
+    k: options.Candidates = 100
     method: Literal["swaps", "samples"] = "swaps"
     singletons: bool = False
 
@@ -53,7 +53,7 @@ def check_ranker(folder: Path) -> Path:
 
 def train(
     *,
-    corpus: options.Existing,
+    corpus: options.CorpusOption,
     out: options.OutputFolder,
     split: str | None = None,
     types: options.OptionalExisting = None,
@@ -63,7 +63,13 @@ def train(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Train a ranker on annotated documents (OntoGUM's 177 take about a minute).
+    """Train a ranker on annotated documents.
+
+    Train a ranker on annotated documents (OntoGUM's 177 take about a minute).
+
+    Examples:
+
+      entitynlm ranker train --corpus corpora/ontogum --out runs/ranker
 
     :param out: The folder to write the ranker to.
     :param split: The split to train on; default: train where there is one.
@@ -97,16 +103,22 @@ def train(
 def apply(
     *,
     model: Annotated[Path, typer.Argument(callback=check_ranker)],
-    corpus: options.Existing,
+    corpus: options.CorpusOption,
     out: Annotated[str | None, typer.Option("--out", "-o", callback=options.check_writable)] = None,
     to: options.To = None,
     scores: Annotated[str | None, typer.Option(callback=options.check_writable)] = None,
-    split: str | None = None,
+    split: options.Split = None,
     mentions: Mentions = None,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Find and link the mentions of documents; write documents, antecedent scores, or both.
+    """Find and link the mentions of documents.
+
+    Find and link the mentions of documents; write documents, antecedent scores, or both.
+
+    Examples:
+
+      entitynlm ranker apply runs/ranker --corpus corpora/ontogum --split test --out system.conll
 
     :param model: The folder of a trained ranker.
     :param out: Write the documents with their entities here.
@@ -137,10 +149,16 @@ def kbest(
     out: options.Output,
     lists: KBestOptions,
     key: options.OptionalExisting = None,
-    split: str | None = None,
+    split: options.Split = None,
     terminal: Terminal,
 ) -> None:
-    """Make k-best lists of antecedent scores, for `entitynlm rerank` or another reranker.
+    """Make k-best lists from antecedent scores.
+
+    Make k-best lists of antecedent scores, for `entitynlm rerank` or another reranker.
+
+    Examples:
+
+      entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100
 
     :param scores: A file of antecedent scores (JSON lines).
     :param out: Write the k-best lists here (JSON lines).

@@ -20,7 +20,18 @@ def report(
     measuring: SurprisalOptions,
     terminal: Terminal,
 ) -> None:
-    """Make one self-contained page: the text with entities in colours and surprisal as shading, and drawings.
+    """Make one HTML page about the entities and the surprisal of a text.
+
+    Make one self-contained page: the text with entities in colours and surprisal as shading, and drawings.
+
+    The drawings are a timeline of mentions, a network of entities that are mentioned together, and the movement of
+    entity vectors. The page needs nothing but a browser: no network, no other file. Point at a word for its numbers,
+    click a name to follow it through the text.
+
+    Examples:
+
+      entitynlm report story.txt --out story.html
+      entitynlm report chapter.conllu --title "Chapter 1" --mentions given
 
     :param out: The page's file.
     :param title: Title of the page; default: the file's name.

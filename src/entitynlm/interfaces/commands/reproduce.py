@@ -38,16 +38,32 @@ def reproduce_lm(
     ] = None,
     set_: options.Set = None,
     backbone: options.Backbone = None,
-    seeds: str = "1,2,3",
+    seeds: options.Seeds = "1,2,3",
     lookahead: bool = True,
     ablation: bool = False,
     perplexity: shared.PerplexityOptions,
     terminal: Terminal,
 ) -> ExperimentResult:
-    """Train P, its proposals and the LSTM baseline for each seed, estimate a 5-gram, and print Table 1 over all seeds.
+    """Table 1: train the language models, and measure.
+
+    Train P, its proposals and the LSTM baseline for each seed, estimate a 5-gram, and print Table 1 over all seeds.
+
+    Every configuration is trained for both models, the LSTM with what its section [rnnlm] changes. With several (-c A
+    -c B …) each model takes the one that is best for it on development documents: the same tuning budget for both. With
+    one configuration nothing is tuned here, and whether as much was tried for the one as for the other is up to its
+    author. Whatever is done is kept in --out, and the same command goes on from there: after Ctrl-C, or with more
+    seeds. (--seed is that of the sampling; trainings have --seeds.) With --backbone the rows are the language model as
+    it came, the same after it has learned from the words of the training documents (a small layer before its output,
+    model.output_rank), and EntityNLM on that. Tables by kind of word follow.
+
+    Examples:
+
+      entitynlm reproduce lm --corpus corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
+      entitynlm reproduce lm --corpus corpora/ontogum -c configs/lm.toml --ablation --entities given,zero --out runs/lm-ontogum
+      entitynlm reproduce lm --corpus corpora/litbank --backbone smollm2 --seeds 1 --no-lookahead --out runs/lm-smollm2
+      entitynlm reproduce lm --corpus stories -c configs/tiny.toml --seeds 1,2 --samples 20 --out runs/lm-stories
 
     :param config: A TOML file of settings; given several times, each model takes the one that is best for it on dev.
-    :param backbone: A pretrained language model, fine-tuned on the training text where it predicts words, instead of the LSTM.
     :param lookahead: With or without the proposal that looks ahead.
     :param ablation: Also train and measure the paper's equations alone, and with each addition of ours by itself.
     """
@@ -87,9 +103,24 @@ def reproduce_coref(
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> ExperimentResult:
-    """Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
+    """Table 2: train a ranker and EntityNLM, rerank and measure.
 
-    :param backbone: A pretrained language model behind EntityNLM.
+    Train our ranker and EntityNLM, and print Table 2: one best, reranked by P, combined, oracle, and end to end.
+
+    The first block is the baseline whose antecedent scores are given with --scores, or lie beside the corpus in a
+    folder called cort-NAME; the second is our own ranker. Works on any corpus with the splits train, dev and test, a
+    CoNLL-2012 folder among them. What is trained is kept in --out and used again. With --folds every document is tested
+    once; a fold that is done is stored there, and the same command goes on with the next one. --lists trains P and its
+    proposals a second time, from where maximum likelihood left them, to tell better from worse candidates of the
+    training documents; the lists come from five rankers, each of which has not seen the documents that it ranks.
+
+    Examples:
+
+      entitynlm reproduce coref --corpus corpora/ontogum -c configs/lm.toml --out runs/coref
+      entitynlm reproduce coref --corpus corpora/ontogum --backbone smollm2 --lists --out runs/coref-smollm2
+      entitynlm reproduce coref --corpus conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
+      entitynlm reproduce coref --corpus corpora/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
+
     :param lookahead: Also train the proposal that sees the whole document.
     :param causal: Train the causal proposal: for end-to-end rows, and for those with log Q.
     :param lists: Also train on k-best lists of the training documents, by which candidates are better.
@@ -120,18 +151,30 @@ def reproduce_entity(
     *,
     source: shared.CorpusOptions,
     out: shared.Out = Path("runs/entity"),
-    rows: str | None = None,
-    ours_config: options.OptionalPath = None,
+    rows: options.Rows = None,
+    ours_config: options.OursConfig = None,
     config: options.Config = None,
     set_: options.Set = None,
     backbone: options.Backbone = None,
-    seeds: str = "1",
+    seeds: options.Seeds = "1",
     split: str = "test",
     terminal: Terminal,
 ) -> ExperimentResult:
-    """Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
+    """Table 3: train what predicts the next entity, and measure.
 
-    :param backbone: A pretrained language model behind EntityNLM, whose states our predictor sees, too.
+    Train whatever a row needs, for each seed, and print Table 3 with intervals and tests (those of the first seed).
+
+    Without any options the best settings that are known for InScript are used. Models are kept in --out/seed-N and used
+    again by the same command, so it goes on after Ctrl-C, or with more seeds; with several seeds their networks
+    together are rows of their own (ours-together, ensemble-together).
+
+    Examples:
+
+      entitynlm reproduce entity --corpus corpora/inscript
+      entitynlm reproduce entity --corpus corpora/inscript --rows ours,human --seeds 1,2,3,4,5 --json table.json
+      entitynlm reproduce entity --corpus corpora/inscript --backbone smollm2 --out runs/entity-smollm2
+      entitynlm reproduce entity --corpus stories --rows always-new,shallow,modi,ours --out runs/stories
+
     :param split: Which stories to ask about: test or dev.
     """
     numbers = shared.parse_numbers(seeds, "--seeds")
@@ -167,15 +210,28 @@ def reproduce_all(
     tasks: str = ",".join(TITLES),
     config: options.Config = None,
     set_: options.Set = None,
-    seeds: str = "1",
+    seeds: options.Seeds = "1",
     documents: Annotated[int, typer.Option(min=50)] = 600,
     samples: options.Samples = 50,
-    k: options.Count = 50,
-    rows: str | None = "always-new,shallow,modi,entitynlm,ours",
+    k: options.Candidates = 50,
+    rows: options.Rows = "always-new,shallow,modi,entitynlm,ours",
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """The paper's tables from training to figures: one task by its name, or all three without one.
+    """Make the paper's tables from a corpus: training, then figures.
+
+    The paper's tables from training to figures: one task by its name, or all three without one.
+
+    Without a task, all three tables are measured on the corpora given (the generated stories by default), printed
+    beside the paper's, and written as tables.md and tables.html in --out. Whatever is done is kept there, and the same
+    command goes on from it. Without --config a small model is trained, for the order of things; configs/ has the
+    settings for results.
+
+    Examples:
+
+      entitynlm reproduce
+      entitynlm reproduce --corpus corpora/ontogum --entity corpora/inscript -c configs/lm.toml --seeds 1,2,3
+      entitynlm reproduce lm --corpus corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
 
     :param corpus: A corpus folder for all tables; default: generated stories.
     :param lm: Another corpus for Table 1.

@@ -30,7 +30,7 @@ def rerank(
     out: options.Output,
     model: options.ModelOptions,
     corpus: options.OptionalExisting = None,
-    split: str | None = None,
+    split: options.Split = None,
     weight: float | None = None,
     weights: options.OptionalExisting = None,
     dev_kbest: options.OptionalExisting = None,
@@ -41,7 +41,19 @@ def rerank(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Choose the best of a system's candidates for each document, by log P(R, E, L, X) or combined with its score.
+    """Choose the best of a system's candidates by the model.
+
+    Choose the best of a system's candidates for each document, by log P(R, E, L, X) or combined with its score.
+
+    Any system can write its candidates: one JSON object a line, with clusters of half-open token spans and a score
+    each, or with the scores of all antecedents. Where the model sees no difference between candidates, the system's
+    order decides.
+
+    Examples:
+
+      entitynlm rerank --kbest mine.jsonl --corpus corpora/ontogum --split test --model runs/ontogum --out better.conll
+      entitynlm rerank --kbest mine.jsonl --weight 0.1 --out better.conll
+      entitynlm rerank --kbest test.jsonl --dev-kbest dev.jsonl --dev-key gold.dev.conll --corpus gold.test.conll -o better.conll
 
     :param kbest: k-best lists or antecedent scores, as JSON lines (docs/formats.md).
     :param out: Write the documents with their entities here.

@@ -40,15 +40,27 @@ def score(
     per_document: bool = False,
     drop_singletons: Where = "nowhere",
     drop_repetitions: Where = "nowhere",
-    split: str | None = None,
+    split: options.Split = None,
     lenient: bool = False,
     ignore_words: bool = False,
     format: options.Format = None,
-    trials: options.Count = 10_000,
+    trials: options.Trials = 10_000,
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
+    """Score coreference as the official CoNLL scorer does.
+
+    Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
+
+    Prints recall, precision and F1 of MUC, B³, CEAF_m, CEAF_e, BLANC, LEA and the identification of mentions, and the
+    CoNLL average, truncated to two decimals like the official scorer's; --json has them unrounded.
+
+    Examples:
+
+      entitynlm score gold.conll system.conll
+      entitynlm score gold.conll system.conll --metric conll --json -
+      entitynlm score corpora/ontogum system.jsonl --split test --drop-singletons key --drop-repetitions key
+      entitynlm score gold.conll system.conll --versus better.conll
 
     :param key: The annotation: a file or a folder in any readable format.
     :param response: The system's analysis of the same documents.

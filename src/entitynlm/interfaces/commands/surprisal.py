@@ -37,8 +37,8 @@ class SurprisalOptions:
 
     mentions: options.Mentions = "auto"
     samples: options.Samples = 24
-    repeats: options.Count = 4
-    base: Literal["2", "bits", "e", "nats", "10"] = "2"
+    repeats: options.Repeats = 4
+    base: options.Base = "2"
     seed: options.Seed = 0
 
     def measure(
@@ -74,17 +74,42 @@ def surprisal(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
+    """Measure the surprisal of every word and every referent.
+
+    Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
+
+    Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the standard error of sampling,
+    the surprisal without entities, the probability of being in a mention before and after the word, the entity, whether
+    the word is out of vocabulary (then also how much of its surprisal is its spelling; empty where the vocabulary is
+    open), and character offsets. Tokens that the model does not read keep a row. Mentions: referent surprisal, entropy
+    over referents, new or old, distances, form of the expression.
+
+    No word changes a figure before it: the table of a text's beginning is the beginning of the text's table. What an
+    annotation finds that has read to the end is in columns of its own (--hindsight).
+
+    --model huggingface:NAME is a pretrained language model alone: a word's surprisal is its own, and there are no
+    mentions but those of the text.
+
+    Examples:
+
+      entitynlm surprisal story.txt > story.tsv
+      entitynlm surprisal chapter.txt --rows mentions --base nats
+      entitynlm surprisal "items/*.txt" --out tables/ --as parquet --json summary.json
+      echo "Anna lost her key. She called Bob." | entitynlm surprisal
+      entitynlm surprisal annotated.conllu --out annotated.csv
+      entitynlm surprisal story.txt --model huggingface:smollm2
+      entitynlm surprisal --items items.tsv --out regions.tsv
+      entitynlm surprisal --items items.tsv --compare condition
 
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
     :param sentence_ends: Add rows for the ends of sentences (</s>).
-    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns that end
-        in _hindsight are filled. All other figures depend on no word to come.
-    :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv file with
-        the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or columns region1,
-        region2, … instead of it, part it into regions; a row is a region.
+    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns
+        that end in _hindsight are filled. All other figures depend on no word to come.
+    :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv
+        file with the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or
+        columns region1, region2, … instead of it, part it into regions; a row is a region.
     :param compare: With --items: rows are differences between the conditions of an item, with their standard errors.
     :param word_boundaries: With a pretrained language model: whether a word's probability includes that the word ends.
         Default: as the model was trained, which is with them.

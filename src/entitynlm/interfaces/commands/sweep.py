@@ -47,11 +47,25 @@ def sweep(
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Search for the best settings on a corpus: train P at many points, and store the best by development loss as a model.
+    """Search for the best settings of a training, and store the winner as a model.
+
+    Search for the best settings on a corpus: train P at many points, and store the best by development loss as a model.
+
+    Every point of the space is a trial: P is trained, and given up early if its development loss is worse than that of
+    others. All that is done is kept in --out (or in the database), and the same command goes on from there, after
+    Ctrl-C, a crash, or with more --trials. The winner also gets its proposal Q. The same command on several machines
+    with one --storage shares the trials. A space is a TOML file: [space] with a line such as "model.dropout" = [0.2,
+    0.5] or "training.learning_rate" = { low = 1e-4, high = 0.1, log = true } for each setting; [sweep] with sampler,
+    pruner, trials. Needs the extra scale.
+
+    Examples:
+
+      entitynlm sweep corpora/inscript -c configs/paper-inscript.toml --out runs/grid --workers 2
+      entitynlm sweep stories -c configs/tiny.toml --space my-space.toml --trials 20 --out runs/sweep
+      entitynlm sweep stories --space my-space.toml --storage postgresql://me@db/optuna --study stories --out runs/sweep
 
     :param out: The sweep's folder: its journal, table, figures, and the winner as a model.
     :param space: The space to search: paper (the grid of the paper's section 3), or a TOML file.
-    :param backbone: A pretrained language model behind the story, for all trials.
     :param trials: Points to try; default: all of a grid, else what the space says, else 50.
     :param sampler: How points are chosen: grid, random or tpe; default: as the space says.
     :param pruner: Which trials are given up after an epoch: median (worse than half of the others), halving (successive

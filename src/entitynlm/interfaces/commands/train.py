@@ -73,13 +73,34 @@ def train(
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
+    """Train a model on an annotated corpus.
+
+    Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
+
+    The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a
+    checkpoint, and --resume continues from it to the same result as an uninterrupted training.
+
+    Under torchrun several processes, on one machine or many, share the documents of each batch: torchrun
+    --nproc-per-node 2 -m entitynlm train … (with --device cuda each has a GPU of its own). Their number may change when
+    a training is resumed.
+
+    With --backbone words are those of a pretrained language model, which stays as it is: its states are computed once,
+    and only the entity side is trained on them. Settings start from resources/pretrained.toml; --config and --set
+    change them.
+
+    Examples:
+
+      entitynlm data get stories --documents 2000 --seed 1 --out stories
+      entitynlm train stories --config configs/tiny.toml --out runs/stories
+      entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
+      entitynlm train corpora/ontogum -c configs/lm.toml -o runs/ontogum --lookahead --rnnlm
+      entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
+      entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
+      entitynlm train my-stories --backbone smollm2 --out runs/mine --lookahead
 
     :param out: The model's folder.
-    :param backbone: A pretrained causal language model behind the story: smollm2, a folder of transformers, a .gguf file, or a
-        name on the Hugging Face hub (see: entitynlm models).
-    :param start_from: Start from this model's LSTM language model and its vocabulary
-        (pretrain one on plain text with --rnnlm-only).
+    :param start_from: Start from this model's LSTM language model and its vocabulary (pretrain one on plain text with
+        --rnnlm-only).
     :param resume: Continue from the last checkpoint in --out.
     """
     terminal.quiet = terminal.quiet or os.environ.get("RANK", "0") != "0"  # torchrun's: one process speaks

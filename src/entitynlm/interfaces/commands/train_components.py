@@ -40,11 +40,26 @@ def train_components(
     threads: options.Threads = None,
     terminal: Terminal,
 ) -> None:
-    """Train the components that annotate uses: mention types, mention bias and linker, or on a language model the resolver.
+    """Train what annotate needs beside the networks: mention types, mention bias and linker, or a resolver.
+
+    Train the components that annotate uses: mention types, mention bias and linker, or on a language model the
+    resolver.
+
+    The linker combines the model's own choice of an entity with features of the text such as string match, agreement
+    and salience; without it, links are the model's alone. A model on a pretrained language model has a resolver
+    instead, which finds mentions and links them by the language model's states. Each component is stored when it is
+    finished; the same command continues with those that are missing.
+
+    Examples:
+
+      entitynlm train my-stories -c configs/lm.toml -o runs/mine --lookahead
+      entitynlm train-components my-stories --model runs/mine --plain-text my-texts
+      entitynlm annotate story.txt --model runs/mine
 
     :param model: The model's folder (see: entitynlm train).
     :param out: Store the whole model here; default: in its own folder.
-    :param components: Which components (types, bias, linker, resolver), separated by commas; default: those that suit the model.
+    :param components: Which components (types, bias, linker, resolver), separated by commas; default: those that suit
+        the model.
     :param plain_text: More text without annotation, to learn the gender of names from.
     :param bias: The mention bias; default: the best of some on development documents.
     :param hidden: Hidden units of a linker.
