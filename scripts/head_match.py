@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from entitynlm.coref.candidates.candidate_files import NO_ANTECEDENT, AntecedentScores, make_antecedent_scores
-from entitynlm.coref.ranker.attributes import PRONOUN, MentionAttributes, describe_mentions
+from entitynlm.coref.mention_table import PRONOUN
+from entitynlm.coref.ranker.attributes import MentionAttributes, describe_mentions
 from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN

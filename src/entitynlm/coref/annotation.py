@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from entitynlm.coref.end_to_end.resolver import EndToEndResolver
 from entitynlm.coref.linking.linker import Linker, link_mentions
 from entitynlm.coref.mention_detection import (
     DetectedMention,
@@ -20,6 +19,7 @@ from entitynlm.coref.mention_detection import (
     predict_types,
     prepare_mentions,
 )
+from entitynlm.coref.resolver import Resolver
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.discourse.joining import join_names
 from entitynlm.discourse.quotations import find_quotations
@@ -65,7 +65,7 @@ def annotate_document(
 ) -> Document:
     """The document with mentions and entities; ``text`` is the document as it was encoded (and perhaps read) before."""
     options = options or Options()
-    resolver = pretrained.get_component(EndToEndResolver) if options.links == "weighed" else None
+    resolver = pretrained.get_component(Resolver) if options.links == "weighed" else None
     if resolver is not None and len(document) and not options.samples:
         return _resolve(pretrained, resolver, document, options, text)
     proposal = choose_proposal(pretrained)
@@ -111,7 +111,7 @@ def annotate_document(
 
 def _resolve(
     pretrained: Pretrained,
-    resolver: EndToEndResolver,
+    resolver: Resolver,
     document: Document,
     options: Options,
     text: ReadText | None,

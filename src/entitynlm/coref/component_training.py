@@ -11,8 +11,6 @@ from itertools import chain, product
 import numpy as np
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.coref.end_to_end.resolver import EndToEndResolver
-from entitynlm.coref.end_to_end.training import TrainingSettings, fit_resolver
 from entitynlm.coref.linking.gender_prior import GenderPrior, count_pronouns, learn_gender_prior
 from entitynlm.coref.linking.linker import Linker
 from entitynlm.coref.linking.training import (
@@ -32,6 +30,8 @@ from entitynlm.coref.mention_detection import (
 )
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import drop_repetitions
+from entitynlm.coref.resolver import Resolver
+from entitynlm.coref.resolver_training import TrainingSettings, fit_resolver
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.posterior import decode_greedy
 from entitynlm.inference.readings import Readings
@@ -48,7 +48,7 @@ COMPONENTS: dict[str, type[Component]] = {
     "types": TypeClassifier,
     "bias": MentionBias,
     "linker": Linker,
-    "resolver": EndToEndResolver,
+    "resolver": Resolver,
 }
 """In the order of training: the linker is trained on mentions that were found with the bias, and typed."""
 EPOCHS = 18  # of a linker

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from entitynlm.coref.candidates.kbest import decode_best, decode_swaps
+from entitynlm.coref.mention_table import guess_head
 from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.quoted_speech import number_quotes
 from entitynlm.coref.ranker.attributes import (
     ATTRIBUTES,
     describe_mentions,
     hash_attributes,
-    number_quotes,
 )
 from entitynlm.coref.ranker.learning import learn_types, train_ranker
 from entitynlm.coref.ranker.mentions import (
@@ -23,7 +24,6 @@ from entitynlm.coref.ranker.mentions import (
     find_by_constituents,
     find_by_dependencies,
     find_mentions,
-    guess_head,
     has_syntax,
 )
 from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker

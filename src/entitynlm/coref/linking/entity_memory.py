@@ -14,8 +14,9 @@ from itertools import accumulate
 import numpy as np
 
 from entitynlm.coref.linking.gender_prior import GenderPrior
-from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes, describe_mentions
-from entitynlm.coref.ranker.mentions import CandidateMention, guess_head
+from entitynlm.coref.mention_table import NAME, NOUN, PRONOUN, guess_head
+from entitynlm.coref.ranker.attributes import MentionAttributes, describe_mentions
+from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.entitynlm import EntityNetwork

@@ -15,7 +15,8 @@ import numpy as np
 
 from entitynlm.config import load_toml
 from entitynlm.coref.linking.entity_memory import GENDERED, NEW_ENTITY, EntityMemory, EntityRecord
-from entitynlm.coref.ranker.attributes import NAME, NOUN, PRONOUN, MentionAttributes
+from entitynlm.coref.mention_table import NAME, NOUN, PRONOUN
+from entitynlm.coref.ranker.attributes import MentionAttributes
 from entitynlm.text.english import DETERMINERS, UNKNOWN
 
 SENTENCE_BOUNDS = (-1, 0, 1, 3, 10, math.inf)

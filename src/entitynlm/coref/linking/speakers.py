@@ -6,7 +6,8 @@ ahead: when it enters a quotation, it first asks who the mention beside the verb
 
 from collections.abc import Mapping, Sequence
 
-from entitynlm.coref.ranker.attributes import MentionAttributes, number_quotes
+from entitynlm.coref.quoted_speech import number_quotes
+from entitynlm.coref.ranker.attributes import MentionAttributes
 from entitynlm.text.document import Document
 from entitynlm.text.english import SPEECH_VERBS
 

@@ -23,7 +23,7 @@ from entitynlm.coref.mention_detection import (
     list_given,
     prepare_mentions,
 )
-from entitynlm.coref.ranker.mentions import guess_head
+from entitynlm.coref.mention_table import guess_head
 from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained

@@ -11,22 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.ranker.mentions import CandidateMention, is_pronoun
+from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document
 from entitynlm.text.english import (
     DETERMINERS,
-    FUNCTION_WORDS,
-    GENDERS,
-    NUMBERS,
-    PLURAL,
-    PRONOUNS,
-    SINGULAR,
-    UNKNOWN,
 )
-
-OPENING_QUOTES = ("“", "``", "«")
-CLOSING_QUOTES = ("”", "''", "»")
-PRONOUN, NAME, NOUN = "pronoun", "name", "noun"
 
 ATTRIBUTES = (
     "form",  # the pronoun's citation form, or name or noun
@@ -69,71 +59,14 @@ def hash_text(text: str) -> int:
 
 
 def describe_mentions(document: Document, candidates: Sequence[CandidateMention]) -> list[MentionAttributes]:
-    quotes = number_quotes(document.tokens)
-    forms = frozenset(document.tokens)
-    return [_describe(document, mention, quotes[mention.start], forms) for mention in candidates]
-
-
-def number_quotes(tokens: Sequence[str]) -> list[int]:
-    """For each token the number of the quotation that it stands in, 0 outside; who says "I" depends on it."""
-    numbers: list[int] = []
-    count, inside = 0, False
-    for token in tokens:
-        if token in OPENING_QUOTES or (token == '"' and not inside):
-            count, inside = count + 1, True
-        elif token in CLOSING_QUOTES or token == '"':
-            inside = False
-        numbers.append(count if inside else 0)
-    return numbers
-
-
-def _describe(
-    document: Document, mention: CandidateMention, quote: int, forms: frozenset[str]
-) -> MentionAttributes:
-    tags, lemmas = document.column("pos"), document.column("lemma")
-    words = [token.lower() for token in document.tokens[mention.start : mention.end]]
-    head = document.tokens[mention.head].lower()
-    lemma = (lemmas[mention.head] or head).lower()
-    if is_pronoun(document, mention):
-        kind, form = PRONOUN, PRONOUNS[" ".join(words)]
-    else:
-        tag, token = tags[mention.head], document.tokens[mention.head]
-        capital = token[0].isupper() and head not in forms  # not just that of a sentence's first word
-        kind = form = NAME if (capital if tag is None else tag in ("NNP", "NNPS")) else NOUN
-    content = frozenset(word for word in words if word not in FUNCTION_WORDS and word[0].isalnum())
-    capitals = (t for t in document.tokens[mention.start : mention.end] if t[0].isupper())
-    return MentionAttributes(
-        candidate=mention,
-        kind=kind,
-        form=form,
-        text=" ".join(word for word in words if word not in FUNCTION_WORDS) or " ".join(words),
-        head=head,
-        lemma=lemma,
-        content=content,
-        gender=_find_gender(kind, form, head, lemma, words),
-        number=_find_number(kind, form, head, words, tags[mention.head]),
-        speaker=document.column("speaker")[mention.start],
-        sentence=document.sentence_of[mention.start],
-        governor=document.heads[mention.head] if document.heads is not None else -1,
-        relation=document.column("deprel")[mention.head] or "",
-        initials="".join(token[0] for token in capitals).lower(),
-        quote=quote,
-    )
-
-
-def _find_gender(kind: str, form: str, head: str, lemma: str, words: Sequence[str]) -> str:
-    telling = (form,) if kind == PRONOUN else (words[0], lemma, head)
-    return next((GENDERS[word] for word in telling if word in GENDERS), UNKNOWN)
-
-
-def _find_number(kind: str, form: str, head: str, words: Sequence[str], tag: str | None) -> str:
-    if kind == PRONOUN:
-        return PLURAL if words[0] in ("these", "those") else NUMBERS.get(form, UNKNOWN)
-    if "and" in words:
-        return PLURAL
-    if tag is not None:
-        return PLURAL if tag in ("NNS", "NNPS") else SINGULAR
-    return PLURAL if head.endswith("s") and not head.endswith("ss") else SINGULAR
+    """Describe candidates by the columns of their table."""
+    heads = [candidate.head for candidate in candidates]
+    table = MentionTable(document, [candidate.span for candidate in candidates], heads=heads)
+    columns = (table.sentence.tolist(), table.governor.tolist(), table.quote.tolist())
+    return [
+        MentionAttributes(candidate, **words._asdict(), sentence=sentence, governor=governor, quote=quote)
+        for candidate, words, sentence, governor, quote in zip(candidates, table.words, *columns, strict=True)
+    ]
 
 
 def hash_attributes(

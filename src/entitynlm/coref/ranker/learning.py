@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from entitynlm.coref.mention_table import guess_head
 from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.ranker import kernels
-from entitynlm.coref.ranker.mentions import LIKELY, find_mentions, guess_head, has_syntax
+from entitynlm.coref.ranker.mentions import LIKELY, find_mentions, has_syntax
 from entitynlm.coref.ranker.model import Ranker, RankerExample, RankerSettings, make_example
 from entitynlm.coref.ranker.spans import SpanFinder, train_span_finder
 from entitynlm.coref.ranker.templates import NEW_TEMPLATES, PAIR_TEMPLATES, compile_templates

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
+from entitynlm.coref.mention_table import guess_head
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
-from entitynlm.text.english import AFTER_HEAD, PRONOUNS
 
 if TYPE_CHECKING:
     from entitynlm.coref.ranker.spans import SpanFinder
@@ -187,24 +187,3 @@ def _list_names(tags: tuple[str | None, ...], sentences: tuple[Span, ...]) -> It
             if is_name:
                 tokens = list(run)
                 yield tokens[0], tokens[-1] + 1
-
-
-def guess_head(document: Document, start: int, end: int) -> int:
-    """The head without a tree over it: the last word before a preposition, a relative pronoun or a comma."""
-    if document.heads is not None:
-        outside = [t for t in range(start, end) if not start <= document.heads[t] < end]
-        if outside:
-            return outside[0]
-    for token in range(start + 1, end):
-        word = document.tokens[token].lower()
-        if word in AFTER_HEAD and document.tokens[token - 1].lower() not in AFTER_HEAD:
-            return token - 1
-    possessive = end - start > 1 and document.tokens[end - 1].lower() in ("'s", "’s", "'", "’")
-    return end - 2 if possessive else end - 1
-
-
-def is_pronoun(document: Document, mention: CandidateMention) -> bool:
-    """Whether the mention is a personal, possessive or demonstrative pronoun by itself."""
-    length = mention.end - mention.start
-    words = " ".join(document.tokens[mention.start : mention.end]).lower()
-    return (length == 1 or words == "each other") and words in PRONOUNS

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from entitynlm.coref.ranker.attributes import NAME, PRONOUN, MentionAttributes
+from entitynlm.coref.mention_table import NAME, PRONOUN
+from entitynlm.coref.ranker.attributes import MentionAttributes
 from entitynlm.coref.ranker.kernels import MentionPairs
 from entitynlm.text.english import FEMALE, HUMAN, MALE, UNKNOWN
 

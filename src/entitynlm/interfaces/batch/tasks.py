@@ -149,8 +149,8 @@ def require_mentions(document: Document) -> None:
 
 def read_ahead(pretrained: Pretrained, documents: Sequence[Document]) -> None:
     """Let a pretrained language model read short texts together, by length: texts of 20 pieces take half of the time then."""
-    from entitynlm.coref.end_to_end.resolver import EndToEndResolver
+    from entitynlm.coref.resolver import Resolver
 
-    resolver = pretrained.get_component(EndToEndResolver)
+    resolver = pretrained.get_component(Resolver)
     if resolver is not None:
         resolver.read_ahead(pretrained.encoder, documents)

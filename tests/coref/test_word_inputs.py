@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.coref.end_to_end import inputs
-from entitynlm.coref.end_to_end.inputs import (
+from entitynlm.coref import word_inputs
+from entitynlm.coref.word_inputs import (
     CAPITAL,
     CAPITALS,
     LOWER,
     MARK,
     WordList,
     describe_words,
-    strip_syntax,
 )
 from entitynlm.text.document import Document
 
@@ -54,7 +53,7 @@ def test_spans_are_those_within_a_sentence_that_begin_and_end_as_wanted() -> Non
 
 
 def test_rows_are_of_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "ROW", 6)
+    monkeypatch.setattr(word_inputs, "ROW", 6)
     words = describe_words(make_document([3, 2, 4, 8, 1]), WordList(()))
     row, column = words.rows
     assert row.tolist() == [0] * 5 + [1] * 4 + [2] * 6 + [3] * 3
@@ -62,7 +61,7 @@ def test_rows_are_of_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_blocks_cut_no_row_and_no_given_mention(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "ROW", 6)
+    monkeypatch.setattr(word_inputs, "ROW", 6)
     words = describe_words(make_document([3, 2, 4, 8, 1, 5]), WordList(()))
     assert words.cut_blocks(100) == [(0, 23)]
     assert words.cut_blocks(1) == [(0, 5), (5, 9), (9, 18), (18, 23)]
@@ -71,9 +70,3 @@ def test_blocks_cut_no_row_and_no_given_mention(monkeypatch: pytest.MonkeyPatch)
     for start, stop in words.cut_blocks(1):
         part = words.cut(start, stop).rows
         assert part[1].tolist() == whole[1][start:stop].tolist()
-
-
-def test_syntax_is_not_looked_at() -> None:
-    document = Document("d", ("a", "dog"), columns={"pos": ("DT", "NN")}, heads=(1, -1))
-    plain = strip_syntax(document)
-    assert plain.heads is None and plain.column("pos") == (None, None)

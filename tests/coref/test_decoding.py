@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from entitynlm.coref.end_to_end.clusters import WIDTH, ClusterWeights
-from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
-from entitynlm.coref.end_to_end.network import PairScores
-from entitynlm.coref.end_to_end.pair_features import MentionTable
+from entitynlm.coref.cluster_features import WIDTH, ClusterWeights
+from entitynlm.coref.decoding import choose_spans, cluster_mentions
+from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.resolver_network import PairScores
 from entitynlm.text.document import Document
 
 

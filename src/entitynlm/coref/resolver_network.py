@@ -19,16 +19,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES, ClusterWeights
-from entitynlm.coref.end_to_end.inputs import ROW, SHAPES, WordInputs
-from entitynlm.coref.end_to_end.pair_features import (
-    CLASSES,
-    MENTION_FEATURES,
-    PAIR_FEATURES,
-    Floats,
-    MentionTable,
-    Pairs,
-)
+from entitynlm.coref.cluster_features import CLUSTER_FEATURES, ClusterWeights
+from entitynlm.coref.mention_table import CLASSES, MENTION_FEATURES, Floats, MentionTable
+from entitynlm.coref.pair_features import PAIR_FEATURES, Pairs
+from entitynlm.coref.word_inputs import ROW, SHAPES, WordInputs
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.standardisation import Standardisation
 
@@ -93,7 +87,7 @@ class PairScores(NamedTuple):
     messages: Tensor
 
 
-class EndToEndNetwork(nn.Module):
+class ResolverNetwork(nn.Module):
     def __init__(self, sizes: NetworkSizes) -> None:
         super().__init__()
         self.sizes = sizes

@@ -10,19 +10,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from entitynlm.coref.end_to_end.clusters import ClusterMemory
-from entitynlm.coref.end_to_end.decoding import arrange_scores
-from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes, WordVectors
-from entitynlm.coref.end_to_end.pair_features import NOUNS, REPEATED, MentionTable
-from entitynlm.coref.end_to_end.resolver import (
-    EndToEndResolver,
+from entitynlm.coref.cluster_features import ClusterMemory
+from entitynlm.coref.decoding import arrange_scores
+from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.pair_features import NOUNS, REPEATED, pair_mentions
+from entitynlm.coref.resolver import (
+    Resolver,
     choose_layer,
     find_last_pieces,
     find_pieces,
     find_runtime,
 )
-from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, WordVectors
+from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from entitynlm.model.encoding.encoder import Encoder
@@ -66,7 +67,7 @@ class Example:
     """A document with its states (T, d), in half precision, and its annotated mentions without repetitions."""
 
     def __init__(self, document: Document, states: Tensor, words: WordList, types: Sequence[str]) -> None:
-        self.document = strip_syntax(document)
+        self.document = document
         self.states = states
         self.words: WordInputs = describe_words(document, words)
         mentions = {mention.span: mention.entity for mention in reversed(document.mentions)}
@@ -93,7 +94,7 @@ class Example:
 
 
 class Trainer:
-    def __init__(self, network: EndToEndNetwork, settings: TrainingSettings, steps: int) -> None:
+    def __init__(self, network: ResolverNetwork, settings: TrainingSettings, steps: int) -> None:
         self.network, self.settings, self.steps = network, settings, steps
         self.draws = torch.Generator().manual_seed(settings.seed)
         decayed = [p for p in network.parameters() if p.dim() > 1]
@@ -157,7 +158,7 @@ class Trainer:
         self, example: Example, read: WordVectors, spans: list[Span], losses: dict[str, Tensor], *, own: bool
     ) -> Tensor:
         network = self.network
-        table = MentionTable(example.document, spans)
+        table = MentionTable(example.document, spans, syntax=False)
         scored = network.score_spans(read, table.start, table.end - 1)
         entities = np.array([example.entities.get(span, -1) for span in spans])
         typed = example.types >= 0
@@ -169,7 +170,7 @@ class Trainer:
         vectors = network.embed_mentions(network.join(read, scored, table.head), table.classes)
         return link_loss(network, vectors, table, entities, own=own)
 
-    def finish(self) -> EndToEndNetwork:
+    def finish(self) -> ResolverNetwork:
         """The network with the average weights, rounded as they are stored."""
         stored = {k: v if k.startswith("scaling.") else v.half().float() for k, v in self.averages.items()}
         self.network.load_state_dict(stored)
@@ -177,13 +178,13 @@ class Trainer:
 
 
 def link_loss(
-    network: EndToEndNetwork, vectors: Tensor, table: MentionTable, entities: IntArray, *, own: bool = False
+    network: ResolverNetwork, vectors: Tensor, table: MentionTable, entities: IntArray, *, own: bool = False
 ) -> Tensor:
     """-log of the probability of all true antecedents (or of none), per mention; entity -1 is no mention at all.
 
     :param own: the clusters before a mention are those that the network finds, not the true ones.
     """
-    pairs = table.pair(0, table.size)
+    pairs = pair_mentions(table, 0, table.size)
     scored = network.score_pairs(network.project_mentions(vectors), table, pairs)
     none = network.score_none(vectors, table)
     alone = np.where(entities < 0, entities.max() + 1 + np.arange(table.size), entities)
@@ -210,10 +211,10 @@ def link_loss(
 
 def train_network(
     examples: Sequence[Example], sizes: NetworkSizes, settings: TrainingSettings, progress: Progress = SILENT
-) -> EndToEndNetwork:
+) -> ResolverNetwork:
     """Train on one document after the other, in another order in each epoch."""
     torch.manual_seed(settings.seed)
-    network = EndToEndNetwork(sizes)
+    network = ResolverNetwork(sizes)
     sample = torch.cat([example.states[::7].float() for example in examples])
     network.scaling.fit(sample)
     trainer = Trainer(network, settings, settings.epochs * len(examples))
@@ -236,7 +237,7 @@ def fit_resolver(
     development: Sequence[Document],
     settings: TrainingSettings,
     progress: Progress = SILENT,
-) -> EndToEndResolver:
+) -> Resolver:
     """A resolver from annotated documents; development documents choose the threshold of mentions."""
     runtime = find_runtime(encoder)
     layer = choose_layer(runtime)
@@ -247,7 +248,7 @@ def fit_resolver(
         for document, states in read_documents(runtime, layer, encoder, train, progress)
     ]
     network = train_network(examples, NetworkSizes(runtime.width, len(words), len(types)), settings, progress)
-    resolver = EndToEndResolver(network, words, types, layer=layer, digest=runtime.digest)
+    resolver = Resolver(network, words, types, layer=layer, digest=runtime.digest)
     held_out = list(read_documents(runtime, layer, encoder, development, progress))
     if held_out:
         resolver.threshold = max(THRESHOLDS, key=lambda value: measure_threshold(resolver, held_out, value))
@@ -272,7 +273,7 @@ def read_documents(
 
 
 def measure_threshold(
-    resolver: EndToEndResolver, documents: Sequence[tuple[Document, Tensor]], threshold: float
+    resolver: Resolver, documents: Sequence[tuple[Document, Tensor]], threshold: float
 ) -> float:
     """The CoNLL score of documents with a threshold."""
     resolver.threshold = threshold

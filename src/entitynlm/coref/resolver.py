@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES
-from entitynlm.coref.end_to_end.decoding import choose_spans, cluster_mentions
-from entitynlm.coref.end_to_end.inputs import WordInputs, WordList, describe_words, strip_syntax
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
-from entitynlm.coref.end_to_end.pair_features import MENTION_FEATURES, PAIR_FEATURES, MentionTable
-from entitynlm.coref.ranker.mentions import guess_head
+from entitynlm.coref.cluster_features import CLUSTER_FEATURES
+from entitynlm.coref.decoding import choose_spans, cluster_mentions
+from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, guess_head
+from entitynlm.coref.pair_features import PAIR_FEATURES
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
@@ -46,7 +46,7 @@ class ResolvedMention:
     link_probability: float
 
 
-class EndToEndResolver:
+class Resolver:
     """A trained network with what it needs to read a document.
 
     :param layer: the language model's layer whose states it reads.  :param digest: the language model's hash.
@@ -57,7 +57,7 @@ class EndToEndResolver:
 
     def __init__(
         self,
-        network: EndToEndNetwork,
+        network: ResolverNetwork,
         words: WordList,
         types: Sequence[str],
         *,
@@ -87,13 +87,13 @@ class EndToEndResolver:
         }
 
     @classmethod
-    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> EndToEndResolver:
+    def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Resolver:
         if settings["features"] != FEATURES:
             raise ModelError(
                 "the end-to-end resolver of this model was made with other features, by another version"
             )
         sizes = NetworkSizes(**settings["sizes"])
-        network = build_network(lambda: EndToEndNetwork(sizes), tensors, cls.component_name)
+        network = build_network(lambda: ResolverNetwork(sizes), tensors, cls.component_name)
         return cls(
             network,
             WordList(settings["words"].split()),
@@ -104,7 +104,7 @@ class EndToEndResolver:
         )
 
     @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> EndToEndResolver | None:
+    def from_old_notes(cls, notes: Mapping[str, Any]) -> Resolver | None:
         return None
 
     # -- resolving ---------------------------------------------------------------------------------------------------
@@ -155,18 +155,17 @@ class EndToEndResolver:
     ) -> list[ResolvedMention]:
         """The same from states of blocks of whole sentences."""
         words = describe_words(document, self.words)
-        plain = strip_syntax(document)
         wanted = None if given is None else sorted(set(given), key=lambda span: (span[0], -span[1]))
         found: list[_Mentions] = []
         for (start, stop), states in blocks:
             here = None if wanted is None else [span for span in wanted if start <= span[0] < stop]
-            found.append(self._read_block(plain, words.cut(start, stop), states, start, here))
+            found.append(self._read_block(document, words.cut(start, stop), states, start, here))
         spans = [span for block in found for span in block.spans]
         if not spans:
             return []
-        table = MentionTable(plain, spans)
+        table = MentionTable(document, spans, syntax=False)
         vectors = self.network.embed_mentions(torch.cat([block.joined for block in found]), table.classes)
-        rules = IdentityRules(plain, spans, quotations) if quotations is not None else None
+        rules = IdentityRules(document, spans, quotations) if quotations is not None else None
         clusters, sure = cluster_mentions(self.network, vectors, table, rules)
         types = torch.cat([block.types for block in found]).tolist()
         names = [self.types[number] if self.types else None for number in types]
@@ -188,7 +187,9 @@ class EndToEndResolver:
             first, last = np.array(given, dtype=np.int64).reshape(-1, 2).T - np.array([[start], [start + 1]])
         pairs = zip((first + start).tolist(), (last + start + 1).tolist(), strict=True)
         spans = list(pairs)
-        heads = np.array([guess_head(document, *span) for span in spans], dtype=np.int64) - start
+        heads = (
+            np.array([guess_head(document, *span, syntax=False) for span in spans], dtype=np.int64) - start
+        )
         scored = network.score_spans(read, first, last)
         types = network.entity_type(scored.hidden).argmax(1)
         return _Mentions(spans, network.join(read, scored, heads), types, scored.scores)

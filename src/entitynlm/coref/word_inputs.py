@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from entitynlm.coref.ranker.attributes import number_quotes
+from entitynlm.coref.quoted_speech import number_quotes
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.encoding.tokenizer import BoolArray
 from entitynlm.text.document import Document, Span
@@ -22,9 +22,6 @@ SHAPES = 8
 LOWER, CAPITAL, CAPITALS, MARK = range(4)
 INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "''", "_"))
 """Marks that some mentions begin or end with all the same."""
-
-
-COLUMNS = ("pos", "lemma", "speaker", "deprel")
 
 
 class WordList:
@@ -107,12 +104,6 @@ class WordInputs:
         counts = high - low
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(first, counts), last[np.repeat(low, counts) + offsets]
-
-
-def strip_syntax(document: Document) -> Document:
-    """Words and sentences alone; empty columns, because they are looked at for each mention."""
-    nothing = (None,) * len(document)
-    return Document(document.id, document.tokens, document.sentences, columns=dict.fromkeys(COLUMNS, nothing))
 
 
 def describe_words(document: Document, words: WordList) -> WordInputs:

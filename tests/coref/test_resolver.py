@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from entitynlm.coref import resolver, word_inputs
 from entitynlm.coref.annotation import CONFIDENCE, LINK_CONFIDENCE, Options, annotate_document
 from entitynlm.coref.component_training import (
     ComponentSettings,
@@ -15,8 +16,7 @@ from entitynlm.coref.component_training import (
     score_annotation,
     train_component,
 )
-from entitynlm.coref.end_to_end import inputs, resolver
-from entitynlm.coref.end_to_end.resolver import EndToEndResolver
+from entitynlm.coref.resolver import Resolver
 from entitynlm.errors import ModelError
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document, Mention
@@ -77,7 +77,7 @@ def test_documents_that_are_read_ahead_are_annotated_alike(
     long = Document("long", BARE.tokens * 20, tuple((23 * n, 23 * n + 23) for n in range(20)))
     documents = [BARE, Document("short", BARE.tokens[:8], ((0, 8),)), long]
     expected = [annotate_document(pretrained, document) for document in documents]
-    found = pretrained.get_component(EndToEndResolver)
+    found = pretrained.get_component(Resolver)
     assert found is not None
     runtime = resolver.find_runtime(pretrained.encoder)
     runtime.forget()
@@ -111,8 +111,8 @@ def test_options_of_annotate(pretrained: Pretrained) -> None:
 
 
 def test_a_text_is_read_in_blocks_as_at_once(pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "ROW", 9)
-    monkeypatch.setattr("entitynlm.coref.end_to_end.network.ROW", 9)
+    monkeypatch.setattr(word_inputs, "ROW", 9)
+    monkeypatch.setattr("entitynlm.coref.resolver_network.ROW", 9)
     found = annotate_document(pretrained, BARE, Options(scores=True))
     monkeypatch.setattr(resolver, "BLOCK", 5)
     assert annotate_document(pretrained, BARE, Options(scores=True)) == found
@@ -126,7 +126,7 @@ def test_it_is_stored_with_the_model(pretrained: Pretrained, tmp_path: Path) -> 
     )
     stored = loaded.stored_components["resolver"][1]
     with pytest.raises(ModelError, match="another version"):
-        EndToEndResolver.from_stored({}, {**stored, "features": []})
+        Resolver.from_stored({}, {**stored, "features": []})
 
 
 def test_models_of_our_own_have_other_components(pretrained: Pretrained) -> None:

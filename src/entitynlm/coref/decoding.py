@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.coref.end_to_end.clusters import ClusterMemory, ScoredPairs
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, PairScores
-from entitynlm.coref.end_to_end.pair_features import MentionTable, Pairs
+from entitynlm.coref.cluster_features import ClusterMemory, ScoredPairs
+from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.pair_features import Pairs, pair_mentions
+from entitynlm.coref.resolver_network import PairScores, ResolverNetwork
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
@@ -35,13 +36,13 @@ def choose_spans(first: IntArray, last: IntArray, scores: np.ndarray, threshold:
 
 @torch.no_grad()
 def cluster_mentions(
-    network: EndToEndNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
+    network: ResolverNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
 ) -> tuple[list[int], list[float]]:
     """The cluster of each mention, numbered from 0, and how probable the decision was; ``rules`` may exclude clusters."""
     memory, sides = ClusterMemory(mentions), network.project_mentions(vectors)
     probabilities: list[float] = []
     for low, high in pairwise([*range(0, mentions.size, BLOCK), mentions.size]):
-        pairs = mentions.pair(low, high)
+        pairs = pair_mentions(mentions, low, high)
         scores = network.score_pairs(sides, mentions, pairs)
         none = network.score_none(vectors, mentions, slice(low, high))
         scored = arrange_scores(low, pairs, scores, none)

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import torch
 
-from entitynlm.coref.end_to_end.clusters import ClusterMemory
-from entitynlm.coref.end_to_end.decoding import arrange_scores, cluster_mentions
-from entitynlm.coref.end_to_end.inputs import WordList
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
-from entitynlm.coref.end_to_end.pair_features import MentionTable
-from entitynlm.coref.end_to_end.training import Example, Trainer, TrainingSettings, link_loss
+from entitynlm.coref.cluster_features import ClusterMemory
+from entitynlm.coref.decoding import arrange_scores, cluster_mentions
+from entitynlm.coref.mention_table import MentionTable
+from entitynlm.coref.pair_features import pair_mentions
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+from entitynlm.coref.resolver_training import Example, Trainer, TrainingSettings, link_loss
+from entitynlm.coref.word_inputs import WordList
 from entitynlm.text.document import Document, Mention
 
 SIZES = NetworkSizes(
@@ -60,11 +61,11 @@ def test_examples_know_mentions_entities_and_types() -> None:
 
 @torch.no_grad()
 def test_the_link_loss_is_that_of_all_true_antecedents() -> None:
-    network = EndToEndNetwork(SIZES).eval()
+    network = ResolverNetwork(SIZES).eval()
     table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])
     entities = np.array([0, 1, 0, -1])
     vectors = torch.randn(4, 10)
-    pairs = table.pair(0, 4)
+    pairs = pair_mentions(table, 0, 4)
     scored = network.score_pairs(network.project_mentions(vectors), table, pairs)
     none = network.score_none(vectors, table)
     clusters = np.array([0, 1, 0, 2])
@@ -87,7 +88,7 @@ def test_the_link_loss_is_that_of_all_true_antecedents() -> None:
 @torch.no_grad()
 def test_the_networks_own_clusters_are_those_of_decoding() -> None:
     """Where true and found clusters agree, it does not matter which ones a mention is compared with."""
-    network = EndToEndNetwork(SIZES).eval()
+    network = ResolverNetwork(SIZES).eval()
     table = MentionTable(STORY, [(0, 1), (2, 4), (5, 6), (7, 8)])
     vectors = torch.randn(4, 10)
     found = np.array(cluster_mentions(network, vectors, table)[0])
@@ -98,7 +99,7 @@ def test_the_networks_own_clusters_are_those_of_decoding() -> None:
 def test_a_document_is_learned_by_heart() -> None:
     torch.manual_seed(2)
     example = make_example()
-    network = EndToEndNetwork(SIZES)
+    network = ResolverNetwork(SIZES)
     trainer = Trainer(network, TrainingSettings(rate=0.02, hidden_words=0.0, average=0.5), 80)
     first = sum(trainer.learn(example, 1).values())
     for _ in range(79):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.coref.end_to_end.inputs import WordList, describe_words
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+from entitynlm.coref.word_inputs import WordList, describe_words
 from entitynlm.text.document import Document
 
 SMALL = NetworkSizes(
@@ -16,13 +16,13 @@ SMALL = NetworkSizes(
 
 
 @pytest.fixture
-def network() -> EndToEndNetwork:
+def network() -> ResolverNetwork:
     torch.manual_seed(1)
-    return EndToEndNetwork(SMALL).eval()
+    return ResolverNetwork(SMALL).eval()
 
 
 @torch.no_grad()
-def test_running_sums_give_the_attention_weighted_mean(network: EndToEndNetwork) -> None:
+def test_running_sums_give_the_attention_weighted_mean(network: ResolverNetwork) -> None:
     words = describe_words(Document("d", tuple("abcdefgh")), WordList(("a", "b", "c")))
     read = network.read(torch.randn(8, 6), words)
     found = network._average(read, torch.tensor([2]), torch.tensor([5]))
@@ -32,10 +32,10 @@ def test_running_sums_give_the_attention_weighted_mean(network: EndToEndNetwork)
 
 @torch.no_grad()
 def test_a_block_is_read_as_it_is_in_the_whole(
-    network: EndToEndNetwork, monkeypatch: pytest.MonkeyPatch
+    network: ResolverNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("inputs", "network"):
-        monkeypatch.setattr(f"entitynlm.coref.end_to_end.{module}.ROW", 4)
+    for module in ("word_inputs", "resolver_network"):
+        monkeypatch.setattr(f"entitynlm.coref.{module}.ROW", 4)
     document = Document("d", tuple("abcdefgh"), ((0, 3), (3, 5), (5, 8)))
     words, states = describe_words(document, WordList(("a", "b", "c"))), torch.randn(8, 6)
     whole = network.read(states, words)
@@ -50,7 +50,7 @@ def test_a_block_is_read_as_it_is_in_the_whole(
 
 
 @torch.no_grad()
-def test_unlikely_words_bound_no_span(network: EndToEndNetwork) -> None:
+def test_unlikely_words_bound_no_span(network: ResolverNetwork) -> None:
     words = describe_words(Document("d", tuple("abcdefgh")), WordList(()))
     read = network.read(torch.randn(8, 6), words)
     nothing = read._replace(starts=torch.full((8,), -9.0))

@@ -13,23 +13,23 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.coref.end_to_end.pair_features import (
+from entitynlm.coref.mention_table import (
     CLASSES,
     FORMS,
+    GENDERED,
+    GRAMMATICAL_NUMBERS,
     NAME_CLASS,
-    NUMBERS,
-    RANKS,
     Floats,
     MentionTable,
 )
-from entitynlm.coref.linking.entity_memory import GENDERED
+from entitynlm.coref.pair_features import RANKS
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
 CLUSTER_FEATURES = (
     "count", "most mentioned", "share of class", "has class", "most of class", "names", "pronouns", "quoted", "age", "distance",
     *(f"gender {name}" for name in GENDERED), "gender agrees", "gender differs",
-    *(f"number {name}" for name in NUMBERS), "number agrees", "number differs",
+    *(f"number {name}" for name in GRAMMATICAL_NUMBERS), "number agrees", "number differs",
     "last", "last but one", "last but two", "long since", *(f"agreeing {n}" for n in range(RANKS)), "agreeing later", "disagrees",
     "salience, short", "salience, long", "share of salience",
 )  # fmt: skip
@@ -98,7 +98,7 @@ class ClusterMemory:
         quoted = (mentions.quote > 0).astype(np.int64)
         self.mentions = MentionColumns(mentions.classes, mentions.gender, mentions.number, quoted)
         self.clusters = np.full(size, -1, dtype=np.int64)
-        widths = (1, CLASSES, len(GENDERED), len(NUMBERS), 1, 2)
+        widths = (1, CLASSES, len(GENDERED), len(GRAMMATICAL_NUMBERS), 1, 2)
         sizes, classes, genders, numbers, in_quotes, salience = (
             np.zeros((size, width), dtype=np.float32) for width in widths
         )

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from entitynlm.coref.end_to_end.clusters import CLUSTER_FEATURES, AntecedentGroups, ClusterMemory, ScoredPairs
-from entitynlm.coref.end_to_end.network import EndToEndNetwork, NetworkSizes
-from entitynlm.coref.end_to_end.pair_features import Floats, MentionTable
+from entitynlm.coref.cluster_features import CLUSTER_FEATURES, AntecedentGroups, ClusterMemory, ScoredPairs
+from entitynlm.coref.mention_table import Floats, MentionTable
+from entitynlm.coref.pair_features import pair_mentions
+from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.text.document import Document
 
 TOKENS = "Anna met Tom . She knew him . He knew her . Anna smiled at him .".split()
@@ -22,9 +23,9 @@ SENTENCES = ((0, 4), (4, 8), (8, 12), (12, 17))
 MESSAGES = 3
 
 
-def make_network() -> EndToEndNetwork:
+def make_network() -> ResolverNetwork:
     torch.manual_seed(1)
-    return EndToEndNetwork(NetworkSizes(6, 1, message=MESSAGES, cluster=4)).eval()
+    return ResolverNetwork(NetworkSizes(6, 1, message=MESSAGES, cluster=4)).eval()
 
 
 class Rules:
@@ -52,7 +53,7 @@ def follow(
     numbers = draws.normal(size=(8, 8, 1 + MESSAGES)).astype(np.float32)
     memory, groups, sure = ClusterMemory(table), [], []
     for low, high in pairwise(blocks):
-        pairs = table.pair(low, high)
+        pairs = pair_mentions(table, low, high)
         own = numbers[pairs.mention, pairs.antecedent]
         bounds = np.searchsorted(pairs.mention, np.arange(low, high + 1))
         none = np.zeros(high - low, dtype=np.float32)
@@ -91,7 +92,7 @@ def test_features_of_a_cluster() -> None:
 def test_the_compiled_loop_scores_clusters_as_the_network_does() -> None:
     clusters, (groups,), (sure,) = follow(given=False)
     table = MentionTable(Document("d", tuple(TOKENS), SENTENCES), SPANS)
-    pairs = table.pair(0, 8)
+    pairs = pair_mentions(table, 0, 8)
     draws = np.random.default_rng(3)
     numbers = draws.normal(size=(8, 8, 1 + MESSAGES)).astype(np.float32)[pairs.mention, pairs.antecedent]
     order, sizes, features = groups

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.coref.end_to_end import pair_features
-from entitynlm.coref.end_to_end.pair_features import MENTION_FEATURES, PAIR_FEATURES, MentionTable
+from entitynlm.coref import pair_features
+from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable
+from entitynlm.coref.pair_features import PAIR_FEATURES, pair_mentions
 from entitynlm.text.document import Document
 
 TEXT = (
@@ -24,13 +25,13 @@ def table() -> MentionTable:
 
 
 def look(table: MentionTable, mention: int, antecedent: int, name: str) -> float:
-    pairs = table.pair(0, table.size)
+    pairs = pair_mentions(table, 0, table.size)
     (row,) = np.flatnonzero((pairs.mention == mention) & (pairs.antecedent == antecedent))
     return float(pairs.features[row, PAIR_FEATURES.index(name)])
 
 
 def test_every_pair_has_every_feature(table: MentionTable) -> None:
-    pairs = table.pair(0, table.size)
+    pairs = pair_mentions(table, 0, table.size)
     assert pairs.features.shape == (len(SPANS) * (len(SPANS) - 1) // 2, len(PAIR_FEATURES))
     assert table.features.shape == (len(SPANS), len(MENTION_FEATURES))
     assert (pairs.antecedent < pairs.mention).all() and np.isfinite(pairs.features).all()
@@ -48,8 +49,8 @@ def test_features_tell_what_is_on_the_page(table: MentionTable) -> None:
 
 
 def test_blocks_are_compared_as_the_whole_is(table: MentionTable) -> None:
-    whole = table.pair(0, table.size)
-    parts = [table.pair(low, min(low + 4, table.size)) for low in range(0, table.size, 4)]
+    whole = pair_mentions(table, 0, table.size)
+    parts = [pair_mentions(table, low, min(low + 4, table.size)) for low in range(0, table.size, 4)]
     assert np.array_equal(np.concatenate([part.features for part in parts]), whole.features)
     assert np.array_equal(np.concatenate([part.antecedent for part in parts]), whole.antecedent)
 
@@ -59,7 +60,7 @@ def test_further_back_only_nouns_and_then_the_same_head_are_compared(
 ) -> None:
     monkeypatch.setattr(pair_features, "RECENT", 2)
     monkeypatch.setattr(pair_features, "NOUNS", 5)
-    pairs = table.pair(0, table.size)
+    pairs = pair_mentions(table, 0, table.size)
     own = pairs.antecedent[pairs.mention == 9].tolist()
     assert own == [8, 7, 5, 0]  # "Mary Lee"; 5 is a noun, 0 has the same head
     assert pairs.antecedent[pairs.mention == 8].tolist() == [7, 6]  # a pronoun
@@ -67,4 +68,4 @@ def test_further_back_only_nouns_and_then_the_same_head_are_compared(
 
 def test_no_mentions_have_no_pairs() -> None:
     empty = MentionTable(Document("d", ("a",)), [])
-    assert len(empty.pair(0, 0).mention) == 0 and empty.features.shape == (0, len(MENTION_FEATURES))
+    assert len(pair_mentions(empty, 0, 0).mention) == 0 and empty.features.shape == (0, len(MENTION_FEATURES))
