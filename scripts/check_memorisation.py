@@ -15,14 +15,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
+from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
+from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.devices import prepare_torch
-from entitynlm.prediction.network.story_states import StoryStates
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
 from entitynlm.text.segmentation import segment_text
 
 OURS = "ours"
+RECIPE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
 LONG = 20
 """Pieces: longer than idioms are."""
 
@@ -39,14 +44,17 @@ def read_texts(path: Path) -> dict[str, list[Document]]:
 
 
 @torch.no_grad()
-def measure_text(states: StoryStates, document: Document) -> tuple[float, np.ndarray]:
-    """Bits of all pieces together, and which of them are the first choice."""
-    pieces, _ = states.spell(document)
-    (table,) = read_cached(states.runtime, [pieces], states.layers)
-    last = torch.from_numpy(np.array(table[:-1, : states.width]))  # before each piece, of the last layer
+def measure_text(
+    runtime: LanguageModelRuntime, encoder: Encoder, document: Document
+) -> tuple[float, np.ndarray]:
+    """Return the bits of all pieces together, and which of them are the first choice."""
+    pieces = encoder.encode_words(document).words.all_pieces
+    pieces = pieces[pieces < runtime.pieces]
+    (table,) = read_cached(runtime, [pieces], (runtime.layers,))
+    last = torch.from_numpy(np.array(table[:-1]))  # before each piece, of the last layer
     bits, hits = 0.0, []
     for some in np.array_split(np.arange(len(pieces)), len(pieces) // 256 + 1):
-        log_probs = torch.log_softmax(states.runtime.logits(last[some]), -1)
+        log_probs = torch.log_softmax(runtime.logits(last[some]), -1)
         truth = torch.from_numpy(pieces[some])
         bits -= float(log_probs.gather(1, truth[:, None]).sum()) / np.log(2)
         hits.append((log_probs.argmax(-1) == truth).numpy())
@@ -65,10 +73,11 @@ def main() -> None:
     parser.add_argument("--language-model", default="smollm2")
     options = parser.parse_args()
     prepare_torch(threads=1)
-    states = StoryStates(options.language_model)
+    runtime = load_language_model(options.language_model)
+    encoder = Encoder(RECIPE, SubwordTokenizer.of_runtime(runtime))
     groups = {options.split: list(open_corpus(options.corpus).documents(options.split))}
     for name, documents in {**groups, **read_texts(options.texts)}.items():
-        found = [measure_text(states, document) for document in documents]
+        found = [measure_text(runtime, encoder, document) for document in documents]
         runs = np.array([longest_run(hits) for _, hits in found])
         per_word = np.array([bits / len(d) for (bits, _), d in zip(found, documents, strict=True)])
         share = np.mean(np.concatenate([hits for _, hits in found]))

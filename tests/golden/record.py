@@ -699,25 +699,24 @@ def dump_entity(figures: Mapping[str, Any]) -> Json:
     return {"slots": figures["slots"], "stories": figures["stories"], "rows": rows}
 
 
-def train_predictor(train: Sequence[Any], development: Sequence[Any], test: Sequence[Any]) -> Json:
-    """Our own entity predictor, one epoch, and what it expects in a story."""
+def train_predictor(
+    model: str, train: Sequence[Any], development: Sequence[Any], test: Sequence[Any]
+) -> Json:
+    """Our own entity predictor on a model's states, one epoch, and what it expects in a story."""
     import torch
 
-    from entitynlm.prediction.network.predictor import (
-        PredictorConfig,
-        PredictorTraining,
-        prepare_data,
-        train_predictor,
-    )
+    from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining, train_predictor
     from entitynlm.prediction.slots import find_similar_slots
+    from entitynlm.prediction.story_states import StoryStates
 
     torch.set_num_threads(1)
     config = PredictorConfig(
         hidden=12, match=6, scorer=8, embeddings="random", learning=PredictorTraining(epochs=1, batch_size=32)
     )
     questions = [[(s, find_similar_slots(s).positions) for s in part] for part in (train, development)]
+    states = StoryStates.of_model(load_model(model).pretrained)
     reports: list[Any] = []
-    found = train_predictor(prepare_data(*questions), config, seed=5, on_epoch=reports.append)
+    found = train_predictor(*questions, states, config, seed=5, on_epoch=reports.append)
     return {
         "epochs": [[r.loss, r.accuracy, r.development_loss] for r in reports],
         "choices": [
@@ -1148,7 +1147,7 @@ def ngrams() -> Json:
 def predictor() -> Json:
     """Our own entity predictor after one epoch."""
     train, development, test = split_stories(40, 61)
-    return train_predictor(train, development, test[:2])
+    return train_predictor("plain", train, development, test[:2])
 
 
 @golden(slow=True)

@@ -14,7 +14,7 @@ from entitynlm.experiments.paper import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.evaluation import HumanChooser, compare_rows, describe_table, join_rows, measure_row
-from entitynlm.prediction.network.predictor import PredictorConfig, PredictorTraining, load_config
+from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining, load_config
 from entitynlm.prediction.slots import (
     collect_slots,
     find_similar_slots,

@@ -225,7 +225,9 @@ def load_other_models(data: bytes) -> None:
     """Rankers (r: the card, R: the weights), cached states (n), and the configuration of a predictor (p)."""
     from entitynlm.coref.ranker.model import load_ranker
     from entitynlm.model.backbones.huggingface.state_cache import _open
-    from entitynlm.prediction.network.predictor import EntityPredictor
+    from entitynlm.prediction.predictor import EntityPredictor
+    from entitynlm.prediction.story_states import StoryStates
+    from support.small_bundles import make_bundle
 
     folder = make_folder("other-models")
     kind, content = data[:1], data[1:]
@@ -238,8 +240,9 @@ def load_other_models(data: bytes) -> None:
         (folder / "states.npy").write_bytes(content)
         _open(folder / "states.npy", 2, 3)
     else:
-        (folder / "predictor.json.gz").write_bytes(zlib.compress(content, 1, 31))
-        EntityPredictor.load(folder)
+        (folder / "ours").mkdir(exist_ok=True)
+        (folder / "ours" / "predictor.json").write_bytes(content)
+        EntityPredictor.load(folder, StoryStates.of_model(make_bundle()[0]))
 
 
 @cache
@@ -263,7 +266,7 @@ def list_other_models() -> list[bytes]:
     card, weights = store_ranker()
     states = io.BytesIO()
     np.save(states, np.zeros((2, 3), dtype=np.float32))
-    predictor = b'p{"format": 3, "words": ["a"], "expectations": {"statistics": {}}, "notes": {"config": {}}}'
+    predictor = b'p{"words": ["a"], "types": ["b"], "notes": {"config": {}}}'
     return [b"r" + card, b"R" + weights, b"n" + states.getvalue(), predictor]
 
 

@@ -28,8 +28,6 @@ PREDICTION_SYSTEMS = {
 }
 """The rows of Table 3 in their order, two of ours among the paper's."""
 
-OURS = "ours"  # the folder, inside of a model's, of our own predictor
-
 
 def load_packaged_settings(name: str) -> dict[str, Any]:
     """Settings by ``section.key``: "inscript" is configs/paper-inscript.toml word for word, "quick" is for demonstrations."""

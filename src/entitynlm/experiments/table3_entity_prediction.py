@@ -1,7 +1,7 @@
 """The paper's Table 3: which entity is mentioned next, by baselines, EntityNLM and people, for a given model or from training.
 
 OUT/seed-<n>/         EntityNLM
-OUT/seed-<n>/ours/    our own predictor
+OUT/seed-<n>/ours/    our own predictor, a network on EntityNLM's states
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import CORPORA, OURS, PREDICTION_SYSTEMS
+from entitynlm.experiments.paper import CORPORA, PREDICTION_SYSTEMS
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
 from entitynlm.model.pretrained import Pretrained
@@ -19,59 +19,50 @@ from entitynlm.prediction import evaluation
 from entitynlm.prediction.choices import AlwaysNew, CachedChooser, Chooser, Ensemble, choose_weight
 from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
-from entitynlm.prediction.network import predictor
-from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.predictor import EntityPredictor, PredictorConfig, PredictorData
-from entitynlm.prediction.network.story_states import StoryStates
 from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, is_stored, train_predictor
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
+from entitynlm.prediction.story_states import StoryStates
+from entitynlm.prediction.type_counts import TypeCounts
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 
-NEEDS_MODEL = ("entitynlm", "ensemble")
+NEEDS_MODEL = ("entitynlm", "ours", "ensemble")  # rows that change with the seed; the others are fitted once
 NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
-SEEDED = ("entitynlm", "ours", "ensemble")  # rows that change with the seed; the others are fitted once
 TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks of all seeds together
 
 
 @dataclass(frozen=True)
 class TrainingStories:
-    """The stories that baselines and our predictor learn from; what is counted in them is counted once, whatever the seed."""
+    """The stories that baselines and our predictor learn from."""
 
     train: Sequence[Document]
     development: Sequence[Document]
     progress: Progress = SILENT
-    language_model: str = ""
 
     @cached_property
-    def counts(self) -> ContextCounts:
-        self.progress.message("counting contexts in the training stories")
+    def counts(self) -> TypeCounts:
+        self.progress.message("counting types in the training stories")
         counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train]
-        return ContextCounts.fit(self.train, counted)
+        return TypeCounts.fit(self.train, counted)
 
     @cached_property
     def slots(self) -> TrainingSlots:
-        return _list_slots(self.train, limit=None)
+        return [(story, find_similar_slots(story, limit=None).positions) for story in self.train]
 
     @cached_property
-    def data(self) -> PredictorData:
-        self.progress.message("ours: reading the training stories")
-        slots = _list_slots(self.development)
-        if not self.language_model:
-            return predictor.prepare_data(self.slots, slots, counts=self.counts)
-        states = StoryStates(self.language_model)
-        states.prepare((*self.train, *self.development), self.progress)
-        return predictor.prepare_data(self.slots, slots, states=states)
-
-
-def _list_slots(stories: Sequence[Document], **options: Any) -> TrainingSlots:
-    return [(story, find_similar_slots(story, **options).positions) for story in stories]
+    def development_slots(self) -> TrainingSlots:
+        return [(story, find_similar_slots(story).positions) for story in self.development]
 
 
 @dataclass
 class Predictors:
-    """The systems compared, each made when first asked for; a stored predictor of ours must be of this ``config`` (None: any)."""
+    """The systems compared, each made when it is first asked for.
+
+    :param folder: the model's folder, where our predictor is stored, or will be.
+    :param config: the configuration that a stored predictor must have been trained with (None: any).
+    """
 
     training: TrainingStories
     stories: Sequence[SlottedStory]
@@ -90,36 +81,36 @@ class Predictors:
         return self._made[name]
 
     def _make(self, name: str) -> Chooser:
-        stored = self.folder is not None and (self.folder / predictor.CONFIG_FILE).exists()
-        say = self.training.progress.message
-        if name in NEEDS_TRAINING and not self.training.train and not (name == "ours" and stored):
+        stored = name == "ours" and self.folder is not None and is_stored(self.folder)
+        if name in NEEDS_TRAINING and not self.training.train and not stored:
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
         if name == "always-new":
             return AlwaysNew()
         if name in ("shallow", "modi"):
-            say(f"{name}: fitting it to the training stories")
+            self.training.progress.message(f"{name}: fitting it to the training stories")
             extract = extract_shallow if name == "shallow" else partial(extract_modi, self.training.counts)
             return fit_chooser(extract, self.training.slots)
         if name == "human":
             return evaluation.HumanChooser(self.stories)
+        if name == "ensemble":
+            ours, network = self.get("ours"), self.get("entitynlm")
+            weight = choose_weight(ours, network, collect_slots(self.training.development, None))
+            self.training.progress.message(f"ensemble: EntityNLM has the weight {weight:.1f}")
+            return Ensemble(ours, network, weight)
+        if self.pretrained is None:
+            raise ConfigError(f"the row {name!r} needs a trained model: name its folder with --model")
+        states = StoryStates.of_model(self.pretrained)
+        asked = [*self.training.development, *(slotted.story for slotted in self.stories)]
         if name == "entitynlm":
-            if self.pretrained is None:
-                raise ConfigError("the row 'entitynlm' needs a trained model: name its folder with --model")
-            P, encoder = self.pretrained.get("generative"), self.pretrained.encoder
-            stories = [*self.training.development, *(slotted.story for slotted in self.stories)]
-            P.backbone.prepare([encoder.encode_words(story).words for story in stories])
-            return CachedChooser(NetworkChooser(P, encoder))
-        if name == "ours":
-            return CachedChooser(self._load_ours() if stored else self._train_ours())
-        ours, network = self.get("ours"), self.get("entitynlm")
-        weight = choose_weight(ours, network, collect_slots(self.training.development, None))
-        say(f"ensemble: EntityNLM has the weight {weight:.1f}")
-        return Ensemble(ours, network, weight)
+            states.prepare(asked, self.training.progress)
+            return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
+        states.prepare(asked if stored else [*self.training.train, *asked], self.training.progress)
+        return CachedChooser(self._load_ours(states) if stored else self._train_ours(states))
 
-    def _load_ours(self) -> Chooser:
-        """A stored network is not taken for one with other settings or another seed."""
+    def _load_ours(self, states: StoryStates) -> EntityPredictor:
+        """Load the stored predictor, unless it was trained with other settings or another seed."""
         assert self.folder is not None
-        stored = EntityPredictor.load(self.folder)
+        stored = EntityPredictor.load(self.folder, states)
         wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
         if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
             raise ConfigError(
@@ -128,11 +119,13 @@ class Predictors:
             )
         return stored
 
-    def _train_ours(self) -> Chooser:
+    def _train_ours(self, states: StoryStates) -> EntityPredictor:
         say = self.training.progress.message
         say("ours: no stored one, so it is trained now (some minutes)")
-        trained = predictor.train_predictor(
-            self.training.data,
+        trained = train_predictor(
+            self.training.slots,
+            self.training.development_slots,
+            states,
             self.config or PredictorConfig(),
             seed=self.seed,
             on_epoch=lambda report: say(
@@ -146,10 +139,10 @@ class Predictors:
 
 
 def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
-    """The rows asked for in the table's order; by default all that can be made."""
+    """Return the rows asked for in the table's order; by default all that can be made."""
     if names:
         return [name for name in PREDICTION_SYSTEMS if name in names]
-    missing = (() if model else (*NEEDS_MODEL, "ours")) + (() if human else ("human",))
+    missing = (() if model else NEEDS_MODEL) + (() if human else ("human",))
     return [name for name in PREDICTION_SYSTEMS if name not in missing]
 
 
@@ -162,19 +155,21 @@ def reproduce(
     config: PredictorConfig | None = None,
     seeds: Sequence[int] = (1,),
 ) -> dict[int, list[PredictionRow]]:
-    """The rows by seed, EntityNLM and our predictor trained where they are not stored; with several seeds, those together too."""
-    language_model = config.language_model if config else ""
-    training = TrainingStories(documents["train"], documents["dev"], runner.progress, language_model)
+    """Measure the rows by seed, with EntityNLM and our predictor trained where they are not stored.
+
+    With several seeds there are rows of their networks together, too.
+    """
+    training = TrainingStories(documents["train"], documents["dev"], runner.progress)
     tables: dict[int, list[PredictionRow]] = {}
     for seed in seeds:
         first = tables[seeds[0]] if tables else []
-        found = {row.name: row for row in first if row.name not in SEEDED}
+        found = {row.name: row for row in first if row.name not in NEEDS_MODEL}
         name = f"seed-{seed}"
-        predictors = Predictors(training, stories, None, runner.locate(name) / OURS, config, seed)
+        predictors = Predictors(training, stories, None, runner.locate(name), config, seed)
         if any(wanted in NEEDS_MODEL for wanted in names):
             predictors.pretrained = runner.train(name, documents, settings, parts=("generative",), seed=seed)
         tables[seed] = [found.get(wanted) or predictors.measure(wanted) for wanted in names]
-        trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in SEEDED]
+        trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in NEEDS_MODEL]
         if trained:
             runner.progress.message(f"seed {seed}: {', '.join(trained)}")
     for name in TOGETHER if len(tables) > 1 else ():
@@ -191,7 +186,7 @@ def describe(
     """The table of the first seed with all seeds' means, and the figures; ``facts`` go to the figures as they are."""
     first = next(iter(tables.values()))
     over_seeds: dict[str, Any] = {}
-    for name in SEEDED:
+    for name in NEEDS_MODEL:
         accuracies = [row.accuracy for rows in tables.values() for row in rows if row.name == name]
         if accuracies:
             figure = Figure.over_seeds(accuracies)

@@ -16,15 +16,12 @@ from scipy.optimize import minimize
 from entitynlm.prediction.choices import Choice, make_choice
 from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts
 from entitynlm.prediction.features import extract_shallow_features
-from entitynlm.prediction.network.context_counts import SHOWN, ContextCounts
 from entitynlm.prediction.slots import TrainingSlots
+from entitynlm.prediction.type_counts import TypeCounts
 from entitynlm.text.document import Document
 
 FeatureFunction = Callable[[Document, Sequence[Context]], list[np.ndarray]]
-"""Gives (candidates + 1, F) features at each context of a story; the last row is that of a new entity."""
-
-MODI_LEVELS = [SHOWN.index(level) for level in (4, 5, 8, 9, 12, 13)]
-"""Scenario; with the word before (the case marker); with the verb; with both; with the latest mention; with all of these."""
+"""Computes (candidates + 1, F) features at each context of a story; the last row is that of a new entity."""
 
 
 class LogLinearChooser:
@@ -78,12 +75,12 @@ def extract_shallow(story: Document, contexts: Sequence[Context]) -> list[np.nda
     return [extract_shallow_features(context) for context in contexts]
 
 
-def extract_modi(counts: ContextCounts, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
-    """Shallow features, selectional preferences, fit of participant types, and predicate schemas."""
+def extract_modi(counts: TypeCounts, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
+    """Return shallow features, selectional preferences, fit of participant types, and predicate schemas."""
     found = []
-    for context, slot in zip(contexts, counts.measure(story, contexts), strict=True):
+    for context, log_probs in zip(contexts, counts.measure(story, contexts), strict=True):
         shallow = extract_shallow_features(context)
-        fits = np.hstack([*slot.log_probs[1:3, :, MODI_LEVELS]]) / 3
+        fits = np.hstack([*log_probs[:, :, 1:]]) / 3  # the first level knows nothing of the context
         pronouns = [candidate.heads[-1] in PRONOUNS for candidate in context.candidates]
         is_pronoun = np.array([*pronouns, False], dtype=np.float32)[:, None]
         found.append(np.hstack([shallow, is_pronoun, fits, fits * shallow[:, -1:]]))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import OURS, PREDICTION_SYSTEMS
+from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
 from entitynlm.interfaces.console import Terminal
@@ -144,7 +144,7 @@ def evaluate_entity(
     corpus.files(split)
     source.prepare()
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.prediction.predictor import load_config
     from entitynlm.prediction.slots import has_guesses, read_slots
 
     stories = read_slots(corpus, split)
@@ -158,8 +158,7 @@ def evaluate_entity(
     with shared.start_runner(terminal, source.device) as runner:
         train, development = (documents.get(name, ()) for name in ("train", "dev"))
         training = table3.TrainingStories(train, development, runner.progress)
-        folder = model / OURS if model is not None else None
-        predictors = table3.Predictors(training, stories, pretrained, folder, config, seed)
+        predictors = table3.Predictors(training, stories, pretrained, model, config, seed)
         found = {seed: [predictors.measure(name) for name in names]}
     facts = {"model": None if model is None else str(model), "seed": seed}
     present(table3.describe(found, corpus=corpus.name, split=split, facts=facts), terminal)

@@ -49,7 +49,7 @@ def predict_entity(
       entitynlm predict-entity stories.jsonl --model runs/inscript --out predictions.tsv --json summary.json
 
     :param out: The table's file; '-': standard output.
-    :param predictor: Ask the entity-prediction network that `reproduce entity` has stored in the model's folder.
+    :param predictor: Ask the entity predictor that `reproduce entity` has stored in the model's folder.
     """
     assert files is not None
     if out == STANDARD and terminal.json_path == STANDARD:
@@ -76,14 +76,14 @@ def predict_entity(
 def load_chooser(
     model: options.ModelOptions, terminal: Terminal, *, predictor: bool
 ) -> tuple[Chooser, Callable[[Document], Document] | None]:
-    """The model itself with a way to find mentions, or the network for entity prediction that is stored with it."""
-    if predictor:
-        from entitynlm.experiments.paper import OURS
-        from entitynlm.model.packaged import find_model
-        from entitynlm.prediction.network.predictor import EntityPredictor
-
-        return EntityPredictor.load(find_model(model.model) / OURS), None
+    """Load the model itself with a function that finds mentions, or the entity predictor that is stored with it."""
     pretrained = model.load(terminal)
+    if predictor:
+        from entitynlm.model.packaged import find_model
+        from entitynlm.prediction.predictor import EntityPredictor
+        from entitynlm.prediction.story_states import StoryStates
+
+        return EntityPredictor.load(find_model(model.model), StoryStates.of_model(pretrained)), None
     from entitynlm.coref.annotation import annotate_document
     from entitynlm.prediction.network_choice import NetworkChooser
 

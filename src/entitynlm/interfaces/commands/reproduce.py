@@ -187,12 +187,12 @@ def reproduce_entity(
     documents = {name: list(corpus.documents(name)) for name in ("train", "dev")}
     source.prepare(threads=1)  # small networks: a second thread only gets in the way
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.prediction.network.predictor import load_config
+    from entitynlm.prediction.predictor import PredictorConfig, load_config
     from entitynlm.prediction.slots import has_guesses, read_slots
 
     stories = read_slots(corpus, split)
     names = table3.choose_rows(wanted, model=True, human=has_guesses(stories))
-    config_of_ours = load_config(ours_config, language_model=backbone or "")
+    config_of_ours = load_config(ours_config) if ours_config else PredictorConfig()
     with shared.start_runner(terminal, source.device, out) as runner:
         found = table3.reproduce(documents, stories, names, runner, settings, config_of_ours, numbers)
     result = table3.describe(found, corpus=corpus.name, split=split, facts={"out": str(out)})

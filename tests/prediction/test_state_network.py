@@ -1,21 +1,20 @@
-"""The predictor network on states, without any language model."""
+"""The predictor network, and the batches that it sees, without any language model."""
 
 import numpy as np
 import pytest
 import torch
 
 from entitynlm.prediction.features import SIZE
-from entitynlm.prediction.network.network import Sizes
-from entitynlm.prediction.network.state_network import StateNetwork
-from entitynlm.prediction.network.story_states import StateBatch, join_state_batches
+from entitynlm.prediction.slot_batches import SlotBatch, join_batches
+from entitynlm.prediction.state_network import LayerSizes, StateNetwork
 
-WORDS, WIDTH, TYPES = 7, 4, 2
+WORDS, WIDTH, MIDDLE, TYPES = 7, 4, 6, 2
 
 
-def make_batch(seed: int) -> StateBatch:
+def make_batch(seed: int) -> SlotBatch:
     """Two slots with two and three pairs, five states."""
     rng = np.random.default_rng(seed)
-    return StateBatch(
+    return SlotBatch(
         recent=np.array([[0, -1, -1], [1, 0, -1]]),
         sizes=np.array([2, 3]),
         features=rng.normal(size=(5, SIZE)).astype(np.float32),
@@ -23,7 +22,7 @@ def make_batch(seed: int) -> StateBatch:
         answers=np.array([0, 2]),
         words=np.array([3, 6]),
         outcomes=np.array([0, 3]),
-        states=rng.normal(size=(5, WIDTH)).astype(np.float32),
+        states=rng.normal(size=(5, MIDDLE)).astype(np.float32),
         last_states=rng.normal(size=(2, WIDTH)).astype(np.float32),
         context_rows=np.array([2, 4]),
         candidate_rows=np.array([[1, 1], [0, 0], [3, 1], [2, 2], [0, 0]]),
@@ -34,7 +33,7 @@ def make_batch(seed: int) -> StateBatch:
 def network() -> StateNetwork:
     torch.manual_seed(0)
     outputs = torch.randn(WORDS, WIDTH)
-    return StateNetwork(outputs=outputs, types=TYPES, sizes=Sizes(6, 4, 5, 0.5, 0.1)).eval()
+    return StateNetwork(outputs=outputs, middle=MIDDLE, types=TYPES, sizes=LayerSizes(6, 4, 5, 0.5)).eval()
 
 
 def test_the_candidates_of_each_slot_have_a_distribution(network: StateNetwork) -> None:
@@ -44,12 +43,16 @@ def test_the_candidates_of_each_slot_have_a_distribution(network: StateNetwork) 
     assert found.words.shape == (2, WORDS) and found.outcomes.shape == (2, 2 * TYPES)
 
 
-def test_batches_are_joined_and_slots_selected_without_mixing_their_states(network: StateNetwork) -> None:
+def test_batches_are_joined_and_slots_selected_without_mixing_their_pairs_or_states(
+    network: StateNetwork,
+) -> None:
     parts = [make_batch(1), make_batch(2)]
-    joined = network(join_state_batches(parts)).log_probs
+    together = join_batches(parts)
+    joined = network(together).log_probs
     torch.testing.assert_close(joined, torch.cat([network(part).log_probs for part in parts]))
-    chosen = network(join_state_batches(parts).select(np.array([3]))).log_probs
-    torch.testing.assert_close(chosen, joined[7:])
+    chosen = together.select(np.array([3]))
+    torch.testing.assert_close(network(chosen).log_probs, joined[7:])
+    assert (chosen.true_pairs.tolist(), together.true_pairs.tolist()) == ([2], [0, 4, 5, 9])
 
 
 def test_the_output_vectors_say_which_words_are_expected_and_are_not_stored(network: StateNetwork) -> None:
