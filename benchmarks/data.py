@@ -12,9 +12,9 @@ import numpy as np
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE, Recipe
 from entitynlm.model.encoding.word_classes import WordClasses, assign_classes
+from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
-from entitynlm.text.stories import generate_stories
 
 STORIES = 400
 STORY_SEED = 7

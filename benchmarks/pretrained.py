@@ -21,8 +21,8 @@ from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.language_models import SMOLLM2, SMOLLM2_MODULE
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
 from entitynlm.training.untrained import make_untrained

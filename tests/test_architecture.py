@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {"statistics", "compilation", "errors", "files", "extras", "config", "progress", "cache"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
     "text": set(),
+    "stories": {"text"},
     "discourse": {"text"},
     "characters": {"text", "discourse"},
     "model": {"text"},
@@ -25,6 +26,7 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     "generation": {"text", "discourse", "model", "inference", "training", "coref", "lm"},
     "experiments": {
         "text",
+        "stories",
         "discourse",
         "model",
         "inference",
@@ -36,6 +38,7 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     },
     "interfaces": {
         "text",
+        "stories",
         "discourse",
         "characters",
         "model",

@@ -48,7 +48,7 @@ def test_the_picture_has_all_packages_in_their_order() -> None:
     drawn = re.findall(r"│ (\w+) ", picture)
     assert [name for name in drawn if name in ARROWS] == [
         *("interfaces", "experiments", "generation", "lm", "prediction", "coref", "training", "inference"),
-        *("model", "characters", "discourse", "text"),
+        *("model", "characters", "discourse", "stories", "text"),
     ]
 
 

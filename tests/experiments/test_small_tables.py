@@ -7,7 +7,7 @@ import pytest
 from entitynlm.errors import DataError
 from entitynlm.experiments.paper import CORPORA, TITLES, load_packaged_settings
 from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
-from entitynlm.text.stories import generate_stories
+from entitynlm.stories import generate_stories
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
 

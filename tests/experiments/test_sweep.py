@@ -25,8 +25,8 @@ from entitynlm.experiments.sweep_space import SearchSpace, load_space
 from entitynlm.experiments.sweep_workers import run_workers
 from entitynlm.interfaces.cli import app
 from entitynlm.progress import SILENT, Progress
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.settings import load_settings
 
 optuna = pytest.importorskip("optuna")

@@ -23,8 +23,8 @@ from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores, pool_seeds
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Progress
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.recipe import complete_pretrained
 from entitynlm.training.settings import Settings
 

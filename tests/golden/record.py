@@ -78,25 +78,21 @@ def make_document(tokens: Sequence[str]) -> Any:
 
 
 def make_stories(count: int, seed: int) -> list[Any]:
-    from entitynlm.text.stories.generator import generate_stories
+    from entitynlm.stories.generator import generate_stories
 
     return list(generate_stories(count, seed=seed))
 
 
 def write_stories(folder: Path, count: int, seed: int) -> Json:
     """A folder of generated stories in splits; the answer is the statistics that were measured on the way."""
-    from entitynlm.text.corpora.generated import make_stories as make
+    from entitynlm.stories.folder import write_stories as write
 
-    found = make(count, seed=seed, target=folder)
-    return {
-        "splits": {split: list(counts.as_json().values()) for split, counts in found.statistics.items()},
-        "accuracies": list(found.difficulty["accuracy"].values()),
-        "margin": found.difficulty["margin"],
-    }
+    found = write(count, folder, seed=seed)
+    return {split: list(counts.as_json().values()) for split, counts in found.items()}
 
 
 def split_stories(count: int, seed: int) -> tuple[list[Any], list[Any], list[Any]]:
-    from entitynlm.text.stories.generator import generate_stories
+    from entitynlm.stories.generator import generate_stories
 
     train, development, test = (
         list(generate_stories(count, seed=seed, split=split)) for split in ("train", "dev", "test")
@@ -1082,11 +1078,11 @@ def coreference_scores() -> Json:
 @golden()
 def ranker() -> Json:
     """A ranker's losses and its scores on stories; mentions from syntax, and from a finder that was trained."""
-    train = make_stories(12, 31)
+    parsed = [d for d in read_documents() if d.heads is not None and d.id != STORY]
     test = [document(STORY), document("hand-nested")]
     found = {}
     for name, learned in (("syntax", False), ("learned", True)):
-        made, losses = train_ranker(train, 2, learned_mentions=learned)
+        made, losses = train_ranker(make_stories(12, 31) if learned else parsed, 2, learned_mentions=learned)
         scored = {d.id: dump_antecedents(made.score(d)) for d in (test if learned else test[:1])}
         found[name] = {"losses": losses, "scores": scored}
     return found

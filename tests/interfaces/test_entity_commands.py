@@ -11,8 +11,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app, main
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 
 TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "

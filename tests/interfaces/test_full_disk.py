@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from support.small_model import STORY, store_model
 
 QUICK = "--samples 2 --repeats 1"

@@ -18,8 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app, main
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 
 KILLS = [5, pytest.param(50, marks=pytest.mark.slow)]
 SIZES = "--set model.hidden_size=8 --set model.embedding_size=8 --set training.epochs=2 --set training.batch_size=2"

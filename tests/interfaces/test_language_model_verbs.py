@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import entitynlm
 from entitynlm.interfaces.cli import app
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
 from support.tiny_language_models import save_model

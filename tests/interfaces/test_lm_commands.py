@@ -14,11 +14,11 @@ from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.commands.train import PartOptions
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.conversion import plan_conversion, run_step
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 
 TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "

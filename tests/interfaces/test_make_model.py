@@ -17,9 +17,9 @@ from entitynlm.coref.component_training import COMPONENTS
 from entitynlm.interfaces.cli import main
 from entitynlm.model.packaged import check_files, read_language_model
 from entitynlm.model.pretrained import load_pretrained
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents, write_documents
-from entitynlm.text.stories import generate_stories
 from support.bare_language_models import needs_extra
 from support.tiny_language_models import save_model
 

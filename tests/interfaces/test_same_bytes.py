@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, app
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from support.fuzz_targets import KBEST
 from support.small_bundles import make_documents
 from support.small_model import STORY, store_model

@@ -17,8 +17,8 @@ import pytest
 from entitynlm.interfaces.cli import main
 from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 
 SMALL = ["--set", "model.hidden_size=8", "--set", "model.embedding_size=8", "--set", "training.epochs=2"]
 

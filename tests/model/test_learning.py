@@ -16,7 +16,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE
 from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.text.stories import split_stories
+from entitynlm.stories import split_stories
 from entitynlm.training.loop import Training
 from support.small_models import make_document
 

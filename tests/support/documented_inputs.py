@@ -17,9 +17,9 @@ from pyarrow import parquet
 
 from entitynlm.config import load_toml
 from entitynlm.interfaces.cli import find_function
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from support.small_model import store_model
 
 STORY = "Anna lost her key. She called Bob, and he came at once. The old man gave Anna the key in Prague.\n"

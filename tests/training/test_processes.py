@@ -25,8 +25,8 @@ from safetensors.torch import load_file
 
 from entitynlm.errors import ConfigError, TrainingError
 from entitynlm.progress import SILENT, Progress
+from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from entitynlm.training import loop
 from entitynlm.training.processes import ALONE, Processes
 from entitynlm.training.recipe import fit_encoder, train_pretrained

@@ -13,9 +13,9 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.loop import choose_documents
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings

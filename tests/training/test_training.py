@@ -15,8 +15,8 @@ from entitynlm import EntityNLM
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.progress import Progress
+from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
-from entitynlm.text.stories import generate_stories
 from entitynlm.training.loop import make_batches, make_even_batches
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import Settings, load_settings

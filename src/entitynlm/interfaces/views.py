@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -190,16 +189,3 @@ def tabulate_statistics(statistics: Mapping[str, SplitStatistics]) -> Table:
     rows["word forms"] = [f"{count.vocabulary:,}" for count in counts]
     labelled: list[Sequence[str | Text]] = [[Text(name, style="dim"), *cells] for name, cells in rows.items()]
     return draw_table(("", *statistics), labelled, right=tuple(statistics))
-
-
-def describe_difficulty(difficulty: Mapping[str, Any]) -> Group:
-    """Whether the next entity of generated stories is hard enough to predict, by the accuracy of simple rules."""
-    rows = [(name, f"{accuracy:.1f} %") for name, accuracy in difficulty["accuracy"].items()]
-    verdict = Text(
-        f"{'hard enough' if difficulty['hard_enough'] else 'NOT hard enough'}: every simple rule stays "
-        f"{difficulty['margin']:.1f} points or more under the one that knows the script "
-        f"({difficulty['required_margin']:.0f} are asked for; {difficulty['slots']:,} slots in "
-        f"{difficulty['documents']:,} test stories)",
-        style="dim" if difficulty["hard_enough"] else "bold red",
-    )
-    return Group(draw_table(("predicting the next entity", "right"), rows, right=("right",)), verdict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -11,9 +11,9 @@ from rich.markup import escape
 from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
+from entitynlm.stories.folder import NAME, write_stories
 from entitynlm.text.corpora import download
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry, get_entry
-from entitynlm.text.corpora.generated import make_stories
 
 _DATA = "The folder where corpora are kept."
 DataFolder = Annotated[Path, typer.Option(envvar="ENTITYNLM_DATA", metavar="DIR", help=_DATA)]
@@ -84,8 +84,7 @@ def get_corpus(
         if source is not None or url is not None:
             raise ConfigError(f"{name} is generated here: --from and --url make no sense for it")
         seed = 1 if seed is None else seed
-        title = f"stories (generated, seed {seed}) in {print_path(target)}"
-        terminal.write_json(generate_stories(terminal, title, documents or 2000, seed, target))
+        get_stories(terminal, documents or 2000, seed, target)
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
@@ -102,18 +101,15 @@ def get_corpus(
     terminal.write_json({"corpus": name, "path": str(target), "files": count, "missing_optional": missing})
 
 
-def generate_stories(
-    terminal: Terminal, title: str, documents: int, seed: int, target: Path | None = None
-) -> dict[str, Any]:
-    """Generate the stories, into a folder if one is given, and print what they are like."""
-    from entitynlm.interfaces.views import describe_difficulty, tabulate_statistics
+def get_stories(terminal: Terminal, documents: int, seed: int, target: Path) -> None:
+    """Generate stories into a folder, and print how many sentences, words and mentions they have."""
+    from entitynlm.interfaces.views import tabulate_statistics
 
     task = "generating stories"
     terminal.start(task, documents)
-    report = make_stories(documents, seed=seed, target=target, on_document=lambda _: terminal.advance(task))
+    found = write_stories(documents, target, seed=seed, on_document=lambda _: terminal.advance(task))
     terminal.finish(task)
-    terminal.print(title, markup=False)
-    terminal.print(tabulate_statistics(report.statistics))
-    terminal.print()
-    terminal.print(describe_difficulty(report.difficulty))
-    return report.as_json()
+    terminal.print(f"stories (generated, seed {seed}) in {print_path(target)}", markup=False)
+    terminal.print(tabulate_statistics(found))
+    splits = {split: counts.as_json() for split, counts in found.items()}
+    terminal.write_json({"corpus": NAME, "seed": seed, "splits": splits})

@@ -11,13 +11,13 @@ import typer
 
 from entitynlm.files import write_text
 from entitynlm.interfaces import options
-from entitynlm.interfaces.commands.data_sources import generate_stories as generate_and_show
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.commands.train import follow_training
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.model.packaged import ON_SMOLLM2, SMALL
-from entitynlm.text.corpora.generated import NAME
-from entitynlm.text.stories.generator import generate_stories
+from entitynlm.stories.folder import NAME
+from entitynlm.stories.generator import generate_stories, split_stories
+from entitynlm.text.corpora.statistics import measure_documents
 from entitynlm.training.settings import load_settings
 
 if TYPE_CHECKING:
@@ -122,15 +122,19 @@ def draw_surprises(report: Report, most: int = 6) -> Table:
 
 
 def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any]:
-    """The generated corpus: one story, the counts, and how hard it is to predict the next entity."""
-    from entitynlm.interfaces.views import render_document
+    """Show the generated corpus: one story, and counts per split."""
+    from entitynlm.interfaces.views import render_document, tabulate_statistics
 
     first = next(generate_stories(1, seed=seed))
     heading = "[bold]The corpus that the package carries[/bold]"
     terminal.print(f"\n{heading}: generated stories; this one is {first.id}\n")
     terminal.print(render_document(first))
-    title = f"\n{documents:,} of them (generated, seed {seed}):\n"
-    return generate_and_show(terminal, title, documents, seed)
+    found = {
+        split: measure_documents(stories) for split, stories in split_stories(documents, seed=seed).items()
+    }
+    terminal.print(f"\n{documents:,} of them (generated, seed {seed}):\n")
+    terminal.print(tabulate_statistics(found))
+    return {"seed": seed, "splits": {split: counts.as_json() for split, counts in found.items()}}
 
 
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
@@ -140,14 +144,14 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     from entitynlm.interfaces.result_tables import print_table
     from entitynlm.training.recipe import train_pretrained
 
-    splits = [list(generate_stories(documents, seed=seed, split=split)) for split in ("train", "dev", "test")]
-    stories, settings = Stories(NAME, *splits), load_settings(None, load_packaged_settings("quick"))
+    splits = split_stories(documents, seed=seed)
+    stories, settings = Stories(NAME, *splits.values()), load_settings(None, load_packaged_settings("quick"))
     terminal.print(
         f"\n[bold]A quick training[/bold] on {len(stories.train)} generated stories, then small versions of the paper's "
         "three tables (one seed, a small model: the order of things, not results)\n"
     )
     with follow_training(terminal) as progress:
-        train, development, _ = splits
+        train, development = splits["train"], splits["dev"]
         pretrained = train_pretrained(train, development, settings, parts=PARTS, seed=seed, progress=progress)
     if pretrained is None:
         terminal.remark("stopped")

@@ -242,8 +242,8 @@ def reproduce_all(
     """
     if context.invoked_subcommand is not None:
         return
+    from entitynlm.stories.folder import write_stories
     from entitynlm.text.corpora.corpus import CARD
-    from entitynlm.text.corpora.generated import make_stories
 
     wanted = shared.choose_names(tasks, "--tasks", list(TITLES))
     seed = shared.parse_numbers(seeds, "--seeds")[0]
@@ -251,7 +251,7 @@ def reproduce_all(
     stories = out / "stories"
     if any(given[task] is None for task in wanted) and not (stories / CARD).exists():
         terminal.remark(f"generating {documents} stories")
-        make_stories(documents, seed=seed, target=stories)
+        write_stories(documents, stories, seed=seed)
     sources = {task: shared.CorpusOptions(path or stories, threads=threads) for task, path in given.items()}
     quick = load_packaged_settings("quick") if config is None else {}
     changes = [*(f"{name}={json.dumps(value)}" for name, value in quick.items()), *(set_ or [])]
