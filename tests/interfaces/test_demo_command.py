@@ -32,7 +32,6 @@ def test_the_demo_shows_the_example_the_story_and_the_corpus(model: Path, tmp_pa
     assert "The most surprising referents" in result.output
     assert "report.html" in result.output.replace("\n", "") and (tmp_path / "report.html").exists()
     assert "generated" in result.output
-    assert "knows the script" in result.output
     assert "\x1b[" not in result.output
     written = json.loads(figures.read_text())
     assert sum(split["documents"] for split in written["corpus"]["splits"].values()) == 30

@@ -8,8 +8,8 @@ import pytest
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.slot_batches import SlotExtractor
 from entitynlm.prediction.story_states import StoryStates
-from entitynlm.text.document import Document, Mention
 from entitynlm.stories import generate_stories
+from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, make_network
 from entitynlm.training.settings import load_settings
 from support.tiny_language_models import save_model
