@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import functools
 import gzip
 import hashlib
 import io
@@ -246,11 +247,17 @@ def _current_umask() -> int:
     return mask
 
 
-def decode_lines(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines of UTF-8 text without their ends; a byte-order mark and Windows line ends are taken off."""
+def decode_lines(stream: BinaryIO, path: str, longest: int | None = None) -> Iterator[tuple[int, str]]:
+    """Numbered lines of UTF-8 text without their ends; a byte-order mark and Windows line ends are taken off.
+
+    A line of more than ``longest`` bytes is refused before it is in memory.
+    """
     number = 0
+    lines = stream if longest is None else iter(functools.partial(stream.readline, longest + 1), b"")
     try:
-        for number, raw in enumerate(stream, start=1):
+        for number, raw in enumerate(lines, start=1):
+            if longest is not None and len(raw) > longest:
+                raise DataError(f"this line has more than {longest:,} bytes", path=path, line=number)
             if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
                 raw = raw[3:]
             yield number, raw.decode("utf-8").rstrip("\r\n")

@@ -171,7 +171,7 @@ def test_wrong_input_is_named(
     common = ("--corpus", corpus, "--model", out / "model", "--out", tmp_path / "x.conll")
     message = fail(monkeypatch, capsys, "rerank", "--kbest", tmp_path / "bad.jsonl", *common)
     assert "bad.jsonl:2" in message
-    assert "circle" in message
+    assert "does not come before" in message
     assert not (tmp_path / "x.conll").exists()
     scores = out / "scores/test.jsonl"
     message = fail(

@@ -13,8 +13,8 @@ from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClusteri
 from entitynlm.coref.reranking.list_training import (
     ListTraining,
     compare_list,
-    measure_loss,
-    score_choices,
+    measure_list_loss,
+    score_views,
     train_on_lists,
 )
 from entitynlm.coref.reranking.scores import score_candidates
@@ -33,26 +33,15 @@ KBEST = KBestList("d", tuple(ScoredClustering(clusters, score) for clusters, sco
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "causal"}, {"mode": "lookahead"}, {"features": "rich"}])
-@pytest.mark.parametrize("singletons", ["keep", "drop"])
-def test_choices_are_scored_as_by_the_scoring_pass(options: dict[str, Any], singletons: str) -> None:
-    encoder = make_encoder(singletons)
+def test_analyses_are_scored_as_by_the_scoring_pass(options: dict[str, Any]) -> None:
+    encoder = make_encoder("drop")
     network = make_network(encoder, 1, **options)
-    found = score_choices(network, encoder, STORY, KBEST)
-    completed = [clusters for clusters, _ in CANDIDATES]
-    if singletons == "keep":
-        completed = [(*c, *lonely) for c, lonely in zip(completed, list_lonely(completed), strict=True)]
-    expected = score_candidates(network, encoder, STORY, completed)
-    np.testing.assert_allclose(found[:, :3], expected[:, :3], atol=1e-9)
+    compared = compare_list(encoder, STORY, KEY, KBEST)
+    with torch.no_grad():
+        found = score_views(network, compared.analyses)[torch.from_numpy(compared.view_of)]
+    expected = score_candidates(network, encoder, STORY, [clusters for clusters, _ in CANDIDATES])
+    np.testing.assert_allclose(found[:, :3].numpy(), expected[:, :3], atol=1e-9)
     assert not found[:, 3].any()
-
-
-def list_lonely(candidates: list[Any]) -> list[list[Any]]:
-    """The mentions of other candidates as entities of their own."""
-    spans = sorted({span for clusters in candidates for cluster in clusters for span in cluster})
-    return [
-        [(span,) for span in spans if all(span not in cluster for cluster in clusters)]
-        for clusters in candidates
-    ]
 
 
 def test_what_is_compared() -> None:
@@ -71,7 +60,7 @@ def test_training_tells_better_from_worse_and_leaves_words_alone(mode: str) -> N
     weights = torch.tensor([1.0, 0.2])
     with torch.no_grad():
         before, after = (
-            float(measure_loss(n, compared, compared.useful, weights)) for n in (network, trained)
+            float(measure_list_loss(n, compared, compared.useful, weights)) for n in (network, trained)
         )
     assert after < 0.5 * before
     old, new = (score_candidates(n, encoder, STORY, [c for c, _ in CANDIDATES]) for n in (network, trained))

@@ -13,14 +13,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import KBestList
 from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
-from entitynlm.coref.reranking.list_training import score_choices
 from entitynlm.coref.reranking.scores import PARTS, complete_candidates, score_candidates
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import read_json, write_atomically
@@ -61,7 +62,7 @@ class ScoredList:
 class Combination:
     """A linear combination: the weight of each name."""
 
-    weights: Mapping[str, float]
+    weights: Annotated[Mapping[str, float], msgspec.Meta(min_length=1)]
 
     def __post_init__(self) -> None:
         for name, weight in self.weights.items():
@@ -97,18 +98,21 @@ def score_list(
 ) -> ScoredList:
     """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them.
 
-    :param on_lists: the same networks after training on k-best lists, whose R, E and L are scored, too.
+    :param on_lists: the same networks after training on k-best lists; it changes R, E and L, so X is zero.
     """
-    known = list_networks(pretrained)
-    chosen = list(known) if names is None else list(names)
-    clusters = complete_candidates(pretrained.encoder, kbest)
+    encoder = pretrained.encoder
+    clusters = complete_candidates(encoder, kbest)
+    networks = {
+        name: pretrained.get(MODES.get(name, name))
+        for name in (list_networks(pretrained) if names is None else names)
+    }
     parts = {
-        name: score_candidates(pretrained.get(MODES.get(name, name)), pretrained.encoder, document, clusters)
-        for name in chosen
+        name: score_candidates(network, encoder, document, clusters) for name, network in networks.items()
     }
     if on_lists is not None:
         for name, mode in list_networks(on_lists).items():
-            parts[name + ON_LISTS] = score_choices(on_lists.get(mode), pretrained.encoder, document, kbest)
+            found = score_candidates(on_lists.get(mode), encoder, document, clusters)
+            parts[name + ON_LISTS] = found * np.array([1.0, 1.0, 1.0, 0.0])
     return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts)
 
 
@@ -119,26 +123,19 @@ def list_needed(combination: Combination) -> list[str]:
 
 def save_combination(combination: Combination, path: str | Path) -> None:
     with write_atomically(path) as stream:
-        json.dump({"weights": dict(combination.weights)}, stream, indent=2)
+        json.dump(asdict(combination), stream, indent=2)
         stream.write("\n")
 
 
 def load_combination(path: str | Path) -> Combination:
+    """Read weights that :func:`save_combination` has written; DataError where there are none."""
     try:
-        values = read_json(Path(path))
+        return msgspec.convert(read_json(Path(path)), Combination)
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=path) from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"these weights can't be read ({error})", path=path) from error
-    weights = values.get("weights") if isinstance(values, dict) else None
-    good = isinstance(weights, dict) and all(
-        isinstance(weight, (int, float)) and not isinstance(weight, bool) for weight in weights.values()
-    )
-    if not good or not weights:
-        raise DataError(
-            "this is not a file of weights", path=path, expected='{"weights": {"baseline": 1.0, "P": 0.1}}'
-        )
-    return Combination({str(name): float(weight) for name, weight in weights.items()})
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        expected = '{"weights": {"baseline": 1.0, "P": 0.1}}'
+        raise DataError(f"this is not a file of weights ({error})", path=path, expected=expected) from error
 
 
 GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))

@@ -47,7 +47,6 @@ FIRST_SHARE = (
     0.2  # b at the start: candidates differ by many nats, and nothing is learned where the loss is flat
 )
 RATE_OF_WEIGHTS = 0.02  # at which a and b are learned
-BLOCK = 20  # analyses of a document that are scored at once: bounds the memory
 
 
 @dataclass(frozen=True)
@@ -84,35 +83,14 @@ class ComparedList:
         return np.flatnonzero((self.gains != 0) & (self.view_of != self.view_of[0]))
 
 
-def list_analyses(
-    encoder: Encoder, document: Document, kbest: KBestList
-) -> tuple[list[EncodedDocument], np.ndarray]:
-    """The different analyses that a network sees in a list, and (k,) that of each candidate."""
-    views = view_candidates(encoder, document, complete_candidates(encoder, kbest))
-    parts = (views.analyses[:, number].astype(np.int64) for number in range(len(views)))
-    return [replace(views.words, r=r, e=e, l=l) for r, e, l in parts], views.view_of
-
-
-@torch.no_grad()
-def score_choices(
-    network: EntityNetwork, encoder: Encoder, document: Document, kbest: KBestList
-) -> np.ndarray:
-    """(k, 4) log-probabilities of R, E and L of a list's candidates, and zeros: what training on lists changes."""
-    analyses, view_of = list_analyses(encoder, document, kbest)
-    if not len(analyses[0]):
-        return np.zeros((len(view_of), 4))
-    blocks = [analyses[first : first + BLOCK] for first in range(0, len(analyses), BLOCK)]
-    parts = torch.cat([score_views(network.eval(), block) for block in blocks]).double().cpu().numpy()
-    found: np.ndarray = parts[view_of]
-    return found
-
-
 def compare_list(encoder: Encoder, document: Document, key: Document, kbest: KBestList) -> ComparedList:
-    """A k-best list with what its candidates would gain."""
-    analyses, view_of = list_analyses(encoder, document, kbest)
+    """Measure what the candidates of a list would gain over its first one."""
+    views = view_candidates(encoder, document, complete_candidates(encoder, kbest))
+    variables = (views.analyses[:, number].astype(np.int64) for number in range(len(views)))
+    analyses = [replace(views.words, r=r, e=e, l=l) for r, e, l in variables]
     scores = np.array([candidate.score for candidate in kbest.candidates])
     conll = np.array(count_candidates(key, kbest.candidates).conll_documents)
-    return ComparedList(analyses, view_of, scores[0] - scores, (conll - conll[0]) * len(key.mentions))
+    return ComparedList(analyses, views.view_of, scores[0] - scores, (conll - conll[0]) * len(key.mentions))
 
 
 def train_on_lists(
@@ -149,7 +127,7 @@ def train_on_lists(
             useful = draws.permutation(item.useful)[: settings.candidates]
             if len(useful):
                 torch.manual_seed(derive_seed(seed, epoch, number))
-                loss = measure_loss(trained, item, useful, weights.exp()) / usual
+                loss = measure_list_loss(trained, item, useful, weights.exp()) / usual
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(chosen, 5.0)
@@ -162,7 +140,9 @@ def train_on_lists(
     return trained.eval()
 
 
-def measure_loss(network: EntityNetwork, item: ComparedList, chosen: np.ndarray, weights: Tensor) -> Tensor:
+def measure_list_loss(
+    network: EntityNetwork, item: ComparedList, chosen: np.ndarray, weights: Tensor
+) -> Tensor:
     """The loss of some candidates of a list, on average; ``weights`` are a and b."""
     needed, rows = np.unique(item.view_of[np.append(0, chosen)], return_inverse=True)
     parts = score_views(network, [item.analyses[view] for view in needed])
