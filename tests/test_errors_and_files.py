@@ -13,7 +13,7 @@ import pytest
 
 from entitynlm.errors import DataError, MissingExtraError
 from entitynlm.extras import require
-from entitynlm.files import decode_lines, keeping_pipes, open_binary, write_atomically
+from entitynlm.files import CommandFiles, decode_lines, guarding, open_binary, write_atomically, write_text
 
 
 def test_an_error_names_file_line_found_expected_and_what_to_do() -> None:
@@ -77,23 +77,21 @@ def make_pipe(content: bytes) -> str:
     return f"/dev/fd/{reading}"
 
 
-def test_a_pipe_can_be_opened_again_and_no_more_of_it_is_read_than_wanted() -> None:
+def test_a_pipe_can_be_opened_again_within_a_command() -> None:
     content = bytes(range(256)) * 2000
     path = make_pipe(content)
-    with keeping_pipes():
-        with open_binary(path) as stream:
-            assert stream.read(1000) == content[:1000]
-        rest = open_binary(path)
-        assert rest.read(300_000) == content[:300_000]
-        with open_binary(path) as stream:
-            assert stream.seek(-10, os.SEEK_END) == len(content) - 10 and stream.read() == content[-10:]
-            assert stream.seek(400_000) and stream.read(5) == content[400_000:400_005]
-        assert rest.read() == content[300_000:] and rest.read() == b""
+    with guarding(CommandFiles()):
+        for _ in range(2):
+            with open_binary(path) as stream:
+                assert stream.read(1000) == content[:1000]
+                assert stream.seek(-10, os.SEEK_END) == len(content) - 10 and stream.read() == content[-10:]
     os.close(int(Path(path).name))
-    endless = Path("/dev/zero")
-    if endless.exists():
-        with keeping_pipes(), open_binary(endless) as stream:
-            assert stream.read(5) == bytes(5)
+
+
+def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entitynlm.files.MOST_PIPED", 1 << 20)
+    with guarding(CommandFiles()), pytest.raises(DataError, match="more than 1 MB"):
+        open_binary("/dev/zero")
 
 
 def test_a_packed_pipe_is_unpacked_by_its_ending(tmp_path: Path) -> None:
@@ -101,17 +99,29 @@ def test_a_packed_pipe_is_unpacked_by_its_ending(tmp_path: Path) -> None:
     os.mkfifo(path)
     thread = threading.Thread(target=lambda: path.write_bytes(gzip.compress(b"Anna slept.")))
     thread.start()
-    with keeping_pipes():
+    with guarding(CommandFiles()):
         for _ in range(2):
             with open_binary(path) as stream:
                 assert stream.read() == b"Anna slept."
     thread.join()
 
 
-def test_outside_of_a_command_a_pipe_is_read_once() -> None:
-    path = make_pipe(b"Anna slept.")
-    with keeping_pipes(), open_binary(path) as stream:
-        assert stream.read(4) == b"Anna"
-    with open_binary(path) as stream:  # what the block had read is gone with it
-        assert stream.read() == b""
-    os.close(int(Path(path).name))
+def test_a_command_writes_over_no_input_and_no_existing_file(tmp_path: Path) -> None:
+    source, other = tmp_path / "a", tmp_path / "b"
+    source.write_text("a"), other.write_text("b"), (tmp_path / "empty").touch()
+    with guarding(CommandFiles([tmp_path / "kept"])):
+        with open_binary(source) as stream:
+            stream.read()
+        with pytest.raises(DataError, match="reads that file"):
+            write_text(source, "new")
+        with pytest.raises(DataError, match="--force"):
+            write_text(other, "new")
+        for text in ("1", "2"):
+            write_text(tmp_path / "c", text)
+        write_text(tmp_path / "empty", "new")
+        (tmp_path / "kept").mkdir()
+        (tmp_path / "kept" / "d").write_text("old")
+        write_text(tmp_path / "kept" / "d", "new")
+    with guarding(CommandFiles(force=True)):
+        write_text(other, "new")
+    write_text(source, "new")  # outside of a command, Python may do what it likes

@@ -14,14 +14,16 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol, TextIO, cast
+from typing import IO, Any, BinaryIO, TextIO, cast
 
 from entitynlm.errors import DataError
 
 STANDARD = "-"  # the conventional name of standard input and standard output
 MOST_JSON = 64 << 20  # bytes: ten times a vocabulary of a million words
+MOST_PIPED = 2 << 30  # bytes that are copied from a pipe
 
 
 CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
@@ -39,99 +41,79 @@ class _Screen(io.TextIOBase):
         return sys.stdout.write(make_printable(text))
 
 
-class Watcher(Protocol):
-    """Is told about every file that is read and written here, and refuses a write by raising an error."""
+@dataclass
+class CommandFiles:
+    """The files of one command: refuses to write over a file that it reads, and over others unless ``force`` is given.
 
-    def reading(self, path: Path) -> None: ...
-    def before_writing(self, path: Path) -> None: ...
-    def before_renaming(self, made: Path, path: Path) -> None: ...
+    Standard input and pipes are copied to temporary files, because a file is opened once to recognise it and again to read it.
 
+    :param folders: folders that the command keeps, a model's or an experiment's: files in them may be written again.
+    """
 
-_watchers: list[Watcher] = []
+    folders: Sequence[Path] = ()
+    force: bool = False
+    _read: set[tuple[int, int]] = field(default_factory=set)
+    _written: set[Path] = field(default_factory=set)
+    _copies: dict[str, Path] = field(default_factory=dict)
 
+    def note_input(self, path: Path) -> None:
+        """Remember a file that is read, by its device and inode: a link to it is the same file."""
+        with contextlib.suppress(OSError):
+            found = path.stat()
+            self._read.add((found.st_dev, found.st_ino))
 
-@contextlib.contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
-    """Within the block, files are read and written under the eyes of ``watcher``: the command line's care for people's files."""
-    _watchers.append(watcher)
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
+    def check_output(self, path: Path) -> None:
+        """Refuse an output that would destroy an input or an existing file."""
+        path = path.resolve()
+        if not path.is_file() or path in self._written:
+            return
+        found = path.stat()
+        if (found.st_dev, found.st_ino) in self._read:
+            message = "this command reads that file, so it does not write over it"
+            raise DataError(message, path=path, hint="Name another file for the output")
+        kept = any(path.is_relative_to(folder.resolve()) for folder in self.folders)
+        if found.st_size and not self.force and not kept:
+            hint = "Name another file, or write over it with --force"
+            raise DataError("there is such a file already", path=path, hint=hint)
 
+    def note_output(self, path: Path) -> None:
+        """Remember a file that the command has written, and may write again."""
+        self._written.add(path.resolve())
 
-class _Pipe:
-    """A pipe or device that is read once, and what was read of it so far in a temporary file without a name."""
-
-    def __init__(self, path: Path) -> None:
-        self._source = path.open("rb", buffering=0)
-        self._copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the pipe)
-        self._ended = False
-        self.size = 0
-
-    def read(self, place: int, count: int) -> bytes:
-        """At most ``count`` bytes from a place on; none at the end."""
-        while place >= self.size and self.read_on(max(count, io.DEFAULT_BUFFER_SIZE)):
-            pass
-        self._copy.seek(place)
-        return self._copy.read(count)
-
-    def read_on(self, count: int = 1 << 20) -> bool:
-        """Copy what comes next; False at the end, which a terminal is not asked for twice."""
-        block = b"" if self._ended else self._source.read(count) or b""
-        self._ended = not block
-        self._copy.seek(self.size)
-        self.size += self._copy.write(block)
-        return not self._ended
+    def copy_pipe(self, path: str | Path) -> Path:
+        """Copy what comes from a pipe or from standard input to a temporary file, once."""
+        if str(path) not in self._copies:
+            descriptor, name = tempfile.mkstemp(prefix="entitynlm-", suffix=Path(path).suffix)
+            self._copies[str(path)] = Path(name)
+            with os.fdopen(descriptor, "wb") as target, contextlib.ExitStack() as stack:
+                standard = str(path) == STANDARD
+                source = sys.stdin.buffer if standard else stack.enter_context(Path(path).open("rb"))
+                while content := source.read(1 << 20):
+                    if target.tell() > MOST_PIPED:
+                        message = f"more than {MOST_PIPED >> 20:,} MB came from this pipe or device"
+                        raise DataError(message, path=path, hint="Store it as a file first")
+                    target.write(content)
+        return self._copies[str(path)]
 
     def close(self) -> None:
-        self._source.close()
-        self._copy.close()
+        """Remove the copies of pipes."""
+        for copy in self._copies.values():
+            copy.unlink(missing_ok=True)
 
 
-class _PipeReader(io.RawIOBase):
-    """One reading of a pipe from its first byte on."""
-
-    def __init__(self, pipe: _Pipe) -> None:
-        self._pipe, self._place = pipe, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        block = self._pipe.read(self._place, len(buffer))
-        buffer[: len(block)] = block
-        self._place += len(block)
-        return len(block)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        while whence == os.SEEK_END and self._pipe.read_on():
-            pass
-        origins = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._pipe.size}
-        self._place = max(origins[whence] + offset, 0)
-        return self._place
-
-
-_pipes: dict[str, _Pipe] | None = None
+_command: CommandFiles | None = None
 
 
 @contextlib.contextmanager
-def keeping_pipes() -> Iterator[None]:
-    """Within the block, a pipe can be opened again and again: files are recognised, and their errors found, before they are read.
-
-    What is read of it is kept on the disk until the block ends, and no more is read than is asked for.
-    """
-    global _pipes
-    before, _pipes = _pipes, {}
+def guarding(files: CommandFiles) -> Iterator[None]:
+    """Open and write files within the block as those of one command; in Python, outside of it, nothing is refused."""
+    global _command
+    before, _command = _command, files
     try:
         yield
     finally:
-        for pipe in _pipes.values():
-            pipe.close()
-        _pipes = before
+        _command = before
+        files.close()
 
 
 def has_name(path: str | Path) -> bool:
@@ -141,30 +123,28 @@ def has_name(path: str | Path) -> bool:
 
 def open_binary(path: str | Path) -> BinaryIO:
     """Open ``path`` (``-`` is standard input; ``.gz`` is unpacked) for reading bytes."""
-    if str(path) == STANDARD:
-        return sys.stdin.buffer
-    path = Path(path)
+    if str(path) == STANDARD and _command is None:
+        return io.BytesIO(sys.stdin.buffer.read())
     try:
-        if path.is_dir():
+        place = Path(path)
+        if str(path) != STANDARD and place.is_dir():
             raise DataError("this is a folder", path=path, hint="Name a file in it")
-        for watcher in _watchers:
-            watcher.reading(path)
-        if _pipes is None or path.is_file():
-            return io.BufferedReader(gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
-        pipe = _pipes.get(str(path)) or _pipes.setdefault(str(path), _Pipe(path))
-        stream = io.BufferedReader(_PipeReader(pipe))
-        return io.BufferedReader(gzip.open(stream)) if path.suffix == ".gz" else stream
+        if _command is not None and (str(path) == STANDARD or (place.exists() and not place.is_file())):
+            place = _command.copy_pipe(path)
+        elif _command is not None:
+            _command.note_input(place)
+        return io.BufferedReader(gzip.open(place, "rb")) if place.suffix == ".gz" else place.open("rb")
     except FileNotFoundError as error:
         raise DataError("there is no such file", path=path, hint="Check the spelling of the path") from error
     except OSError as error:
         raise DataError(f"can't be opened ({error.strerror or error})", path=path) from error
 
 
-def announce_writing(paths: Iterable[Path]) -> None:
-    """Files that will be written when something long is done: whoever watches may refuse them now."""
+def check_outputs(paths: Iterable[Path]) -> None:
+    """Refuse files, before anything is computed, that the command may not write later."""
     for path in paths:
-        for watcher in _watchers:
-            watcher.before_writing(path)
+        if _command is not None:
+            _command.check_output(path)
 
 
 @contextlib.contextmanager
@@ -181,7 +161,7 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
         return
     path = Path(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
-    announce_writing([path])
+    check_outputs([path])
     try:
         path = path.resolve() if path.is_symlink() else path
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -208,20 +188,18 @@ def write_atomically(path: str | Path, mode: str = "w", *, durable: bool = False
 
 
 def _rename(made: Path, path: Path) -> None:
-    """Put a file that is whole in its place; whoever watches is told first, so that a killed process leaves no unknown file."""
-    for watcher in _watchers:
-        watcher.before_renaming(made, path)
-    made.replace(path)
+    """Put a whole file in its place."""
+    shutil.move(made, path)
+    if _command is not None:
+        _command.note_output(path)
 
 
 def move_into_place(made: Path, folder: Path) -> None:
     """Move all files of a folder into another one; a file that is there already with the same content is left alone."""
     changed = [file for file in sorted(made.iterdir()) if not _is_same(file, folder / file.name)]
-    announce_writing(folder / file.name for file in changed)
+    check_outputs(folder / file.name for file in changed)
     for file in changed:
-        for watcher in _watchers:
-            watcher.before_renaming(file, folder / file.name)
-        shutil.move(file, folder / file.name)
+        _rename(file, folder / file.name)
 
 
 def _is_same(one: Path, other: Path) -> bool:

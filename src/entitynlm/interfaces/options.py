@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
+from entitynlm.cache import cache_folder
 from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.files import STANDARD, keeping_pipes, watched_by
+from entitynlm.files import STANDARD, CommandFiles, guarding
 from entitynlm.interfaces.default_model import choose_model, explain_default
-from entitynlm.interfaces.outputs import OutputGuard
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
@@ -252,14 +252,13 @@ def make_command(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(verb)
     def call(**values: Any) -> Any:
-        guard = guard_files(parameters, values)
+        files = guard_files(parameters, values)
         with contextlib.ExitStack() as stack:
             for name, group in groups.items():
                 values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
                 if hasattr(group, "close"):
                     stack.callback(values[name].close)
-            stack.enter_context(watched_by(guard))
-            stack.enter_context(keeping_pipes())
+            stack.enter_context(guarding(files))
             return verb(**values)
 
     call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -300,22 +299,28 @@ def is_annotated(parameter: inspect.Parameter) -> bool:
     return get_origin(parameter.annotation) is Annotated
 
 
-def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> OutputGuard:
-    """The guard of a call: which of its options are read and which are written, their checks tell."""
+def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any]) -> CommandFiles:
+    """Find out from the checks of a command's options which files it reads and writes, and refuse those that it may not write."""
 
-    def list_paths(*checks: Callable[..., Any]) -> list[Any]:
+    def list_paths(*checks: Callable[..., Any]) -> list[Path]:
         found: list[Any] = []
         for parameter in parameters:
-            notes = get_args(parameter.annotation)[1:]
-            if notes and getattr(notes[0], "callback", None) in checks:
+            infos = get_args(parameter.annotation)[1:]
+            if infos and getattr(infos[0], "callback", None) in checks:
                 value = values[parameter.name]
                 found += value if isinstance(value, list) else [value]
-        return [path for path in found if path is not None and str(path) != STANDARD]
+        return [Path(path) for path in found if path is not None and str(path) != STANDARD]
 
     from entitynlm.interfaces.inputs import expand_files
 
-    models = [Path(path) for path in list_paths(check_model, check_model_or_default) if Path(path).is_dir()]
-    inputs = list_paths(check_exists, expand_files)
-    guard = OutputGuard(inputs, [*list_paths(check_folder), *models], force=bool(values.get("force")))
-    guard.check(list_paths(check_writable, check_figure))
-    return guard
+    models = [path for path in list_paths(check_model, check_model_or_default) if path.is_dir()]
+    folders = [cache_folder(), *list_paths(check_folder), *models]
+    files = CommandFiles(folders, force=bool(values.get("force")))
+    for path in list_paths(check_exists, expand_files):
+        files.note_input(path)
+    outputs = list_paths(check_writable, check_figure)
+    for path in outputs:
+        files.check_output(path)
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        raise ConfigError(f"{outputs[0]}: two outputs can't go to one file")
+    return files

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from entitynlm.files import announce_writing, move_into_place, write_text
+from entitynlm.files import move_into_place, write_text
 from entitynlm.stories.generator import SPLITS, generate_stories
 from entitynlm.text.corpora.corpus import CARD
 from entitynlm.text.corpora.statistics import SplitStatistics
@@ -28,7 +28,6 @@ def write_stories(
     """
     statistics = {split: SplitStatistics() for split in SPLITS}
     made = target.with_name(f".{target.name}.part")
-    announce_writing([*(target / f"{split}.jsonl" for split in SPLITS), target / CARD])
     shutil.rmtree(made, ignore_errors=True)
     for split in SPLITS:
         stories = generate_stories(documents, seed=seed, split=split)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD, announce_writing
+from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import (
@@ -92,7 +92,7 @@ def annotate(
     elif to and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --to both want standard output; give --out a file")
     targets = name_files(files, out, to)
-    announce_writing(targets.values())
+    check_outputs(targets.values())
     documents = read_inputs(files, terminal, format=format)
     if annotating.keep_mentions:
         documents = require_mentions(documents, "--keep-mentions", terminal)

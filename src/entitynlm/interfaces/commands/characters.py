@@ -21,7 +21,7 @@ from entitynlm.characters.tables import (
 )
 from entitynlm.discourse.speech import add_quotations
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, announce_writing
+from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
@@ -77,7 +77,7 @@ def characters(
     if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
         raise ConfigError("--json - and --as both want standard output; give one of them a file")
     table_kind = choose_kind(kind, out)
-    announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
+    check_outputs(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     load = _load_once(model, terminal)
     summary: list[dict[str, Any]] = []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.files import STANDARD, announce_writing
+from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs, require_mentions
@@ -128,7 +128,7 @@ def surprisal(
             raise ConfigError(told)
         write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
         return
-    announce_writing(path for pair in name_tables(files, out, table_kind).values() for path in pair)
+    check_outputs(path for pair in name_tables(files, out, table_kind).values() for path in pair)
     documents = read_inputs(files, terminal, format=format)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
@@ -169,7 +169,7 @@ def write_items(
 ) -> None:
     """Measure experimental items, and write their regions or the differences between conditions."""
     if out != STANDARD:
-        announce_writing([Path(out)])
+        check_outputs([Path(out)])
     from entitynlm.lm.items import DifferenceRow, RegionRow, compare_conditions, measure_items, read_items
     from entitynlm.text.document import Document
 

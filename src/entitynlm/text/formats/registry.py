@@ -117,10 +117,10 @@ def read_documents(
         form = form or recognise_format(name, stream.peek(SAMPLE_BYTES))
         _check_options(form, options)
     except (OSError, EOFError, zlib.error) as error:
-        _close(stream, name)
+        stream.close()
         raise DataError(f"reading failed ({error})", path=name) from error
     except BaseException:
-        _close(stream, name)
+        stream.close()
         raise
     return _stream(form, Source(name, stream, on_oddity, options), stream)
 
@@ -131,18 +131,11 @@ def _check_options(form: Format, options: Mapping[str, Any]) -> None:
         raise ConfigError(f"format {form.name!r} has no option {unknown[0]!r}; its options are {known}")
 
 
-def _close(stream: io.BufferedReader[Any], name: str) -> None:
-    if name == STANDARD:
-        stream.detach()
-    else:
-        stream.close()
-
-
 def _stream(form: Format, source: Source, stream: io.BufferedReader[Any]) -> Iterator[Document]:
     try:
         yield from form.read(source)
     finally:
-        _close(stream, source.path)
+        stream.close()
 
 
 def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:
