@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any
 
 from entitynlm import EntityNLM, load
-from entitynlm.discourse.mention_forms import choose_names
+from entitynlm.discourse.naming import choose_names
 from entitynlm.generation.verification import append_text, find_next_mention, overlaps
 from entitynlm.model.devices import prepare_torch
 from entitynlm.text.corpora import open_corpus

@@ -16,8 +16,9 @@ from pathlib import Path
 import torch
 
 from entitynlm.characters.evaluation import QuotationScores, score_document
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
-from entitynlm.discourse.speakers import WEIGHTS, find_speakers
+from entitynlm.discourse.speakers import SPEAKER_WEIGHTS, find_speakers
 from entitynlm.text.corpora.quotations import read_quoted_documents
 from entitynlm.text.document import Document
 
@@ -45,13 +46,19 @@ def add_paragraphs(document: Document, novel: str) -> Document | None:
     return dataclasses.replace(document, text=novel, offsets=tuple(offsets))
 
 
+def index_dialogue(document: Document) -> Dialogue:
+    """Index a document with its annotated quotations."""
+    spans = [quotation.span for quotation in document.quotations]
+    return Dialogue.of_document(read_discourse(document, spans), document)
+
+
 def list_examples(documents: Sequence[Document]) -> Iterator[tuple[list[set[str]], int]]:
     """The features of each quotation's candidates, and which of them speaks."""
     for document in documents:
         speakers = [quotation.speaker for quotation in document.quotations]
-        features = SpeakerFeatures(Dialogue(document, [q.span for q in document.quotations]))
+        features = SpeakerFeatures(index_dialogue(document))
         for number, speaker in enumerate(speakers):
-            candidates = features.list(number, speakers[:number])
+            candidates = features.list(number, speakers[:number], {})
             if speaker in candidates and len(candidates) > 1:
                 yield list(candidates.values()), list(candidates).index(speaker)
 
@@ -86,7 +93,7 @@ def train(documents: Sequence[Document], decay: float) -> dict[str, float]:
 def measure(documents: Sequence[Document], weights: Mapping[str, float]) -> tuple[int, int]:
     right = total = 0
     for document in documents:
-        found = find_speakers(document, [q.span for q in document.quotations], weights)
+        found = find_speakers(index_dialogue(document), weights)
         right += sum(who == q.speaker for who, q in zip(found, document.quotations, strict=True))
         total += len(found)
     return right, total
@@ -131,7 +138,7 @@ def main() -> None:
         weights = train([*bare.values(), *full.values()], options.decay)
         lines = [f'"{name}" = {weights[name]:.2f}\n' for name in sorted(weights)]
         heading = "# Written by scripts/train_speakers.py: what each feature adds to the log-odds of a speaker.\n[weights]\n"
-        WEIGHTS.write_text(heading + "".join(lines), "utf-8")
+        SPEAKER_WEIGHTS.write_text(heading + "".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Who can't be one person, and who is one although a linker lost them."""
+"""Rules of identity: mentions that can't be one person, and entities that are one by their names."""
 
 from __future__ import annotations
 
 import pytest
 
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.identity import IdentityRules
-from entitynlm.discourse.joining import join_names
+from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
 from entitynlm.text.document import Document, Mention
 
@@ -80,10 +81,8 @@ def test_a_surname_that_is_a_word_is_a_name() -> None:
     assert conflict(name("John Silver"), name("Mr. Vale"))
 
 
-def follow(
-    text: str, mentions: list[tuple[int, int]], quotations: tuple[tuple[int, int], ...] = ()
-) -> IdentityRules:
-    return IdentityRules(Document("x", tuple(text.split())), mentions, quotations)
+def follow(text: str, mentions: list[tuple[int, int]]) -> IdentityRules:
+    return IdentityRules(read_discourse(Document("x", tuple(text.split()))), mentions)
 
 
 def test_names_and_pronouns_join_only_whom_they_fit() -> None:
@@ -106,7 +105,7 @@ def test_a_new_name_may_be_given() -> None:
 
 def test_the_narrator_is_one_and_not_he() -> None:
     text = "I saw him . “ I am old , ” he said . I left ."
-    rules = follow(text, [(0, 1), (2, 3), (5, 6), (10, 11), (13, 14)], ((4, 10),))
+    rules = follow(text, [(0, 1), (2, 3), (5, 6), (10, 11), (13, 14)])
     rules.note(0, 0)
     assert not rules.allows(1, 0) and rules.find_entity(1) is None
     rules.note(1, 1)
@@ -116,33 +115,37 @@ def test_the_narrator_is_one_and_not_he() -> None:
 
 def test_in_a_transcript_everybody_says_i() -> None:
     document = Document("x", ("I", "am", "I"), columns={"speaker": ("a", "a", "b")})
-    rules = IdentityRules(document, [(0, 1), (2, 3)], [])
+    rules = IdentityRules(read_discourse(document), [(0, 1), (2, 3)])
     rules.note(0, 0)
     assert rules.find_entity(1) is None
 
 
 def join(text: str, *mentions: tuple[int, int, str]) -> list[str]:
     document = Document("x", tuple(text.split()), mentions=tuple(Mention(*each) for each in mentions))
-    return [mention.entity for mention in join_names(document).mentions]
+    same = find_same_names(document, find_common_words(document))
+    return [same.get(mention.entity, mention.entity) for mention in document.mentions]
 
 
-def test_the_same_name_is_one_person() -> None:
-    text = "Ida Vale came . Ida Vale left . Vale slept ."
-    assert join(text, (0, 2, "a"), (4, 6, "b"), (8, 9, "c")) == ["a", "a", "a"]
-
-
-def test_a_full_name_joins_its_parts() -> None:
-    text = "Sir Henry came . Sir Henry Vale sat . Vale left ."
-    assert join(text, (0, 2, "a"), (4, 7, "b"), (9, 10, "b")) == ["b", "b", "b"]
-
-
-def test_a_bare_name_of_two_people_is_nobody_s() -> None:
-    text = "Ida Vale saw Tom Vale . Vale slept ."
-    assert join(text, (0, 2, "a"), (3, 5, "b"), (6, 7, "c")) == ["a", "b", "c"]
-
-
-def test_other_titles_or_genders_keep_people_apart() -> None:
-    assert join("Mr. Vale saw Mrs. Vale .", (0, 2, "a"), (3, 5, "b")) == ["a", "b"]
-    text = "Vale slept ; he and he . Vale woke ; she and she ."
-    mentions = [(0, 1, "a"), (3, 4, "a"), (5, 6, "a"), (7, 8, "b"), (10, 11, "b"), (12, 13, "b")]
-    assert join(text, *mentions) == ["a", "a", "a", "b", "b", "b"]
+@pytest.mark.parametrize(
+    ("text", "mentions", "joined"),
+    [
+        ("Ida Vale came . Ida Vale left . Vale slept .", [(0, 2, "a"), (4, 6, "b"), (8, 9, "c")], "aaa"),
+        (
+            "Sir Henry came . Sir Henry Vale sat . Vale left .",
+            [(0, 2, "a"), (4, 7, "b"), (9, 10, "b")],
+            "bbb",
+        ),
+        ("Ida Vale saw Tom Vale . Vale slept .", [(0, 2, "a"), (3, 5, "b"), (6, 7, "c")], "abc"),
+        ("Mr. Vale saw Mrs. Vale .", [(0, 2, "a"), (3, 5, "b")], "ab"),
+        (
+            "Vale slept ; he and he . Vale woke ; she and she .",
+            [(0, 1, "a"), (3, 4, "a"), (5, 6, "a"), (7, 8, "b"), (10, 11, "b"), (12, 13, "b")],
+            "aaabbb",
+        ),
+    ],
+    ids=["same name", "parts of a full name", "bare name of two", "other titles", "other pronouns"],
+)
+def test_entities_are_joined_by_their_names(
+    text: str, mentions: list[tuple[int, int, str]], joined: str
+) -> None:
+    assert join(text, *mentions) == list(joined)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.paragraphs import find_paragraphs
 from entitynlm.discourse.quotation_marks import pair_marks
-from entitynlm.discourse.quotations import find_quotations, strip_marks
+from entitynlm.discourse.quotations import strip_marks
 from entitynlm.interfaces.api import as_document
 from entitynlm.text.document import Document
 
 
 def quote(text: str) -> list[str]:
     document = as_document(text)
-    return [document.words(*span) for span in find_quotations(document)]
+    return [document.words(*span) for span in read_discourse(document).quotations]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,10 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
 def test_marks_in_tokenised_text_without_spacing() -> None:
     tokens = 'He said , " Go . " She left . " Why ? " he asked .'.split()
     document = Document("x", tuple(tokens), ((0, 7), (7, 10), (10, 17)))
-    assert [" ".join(tokens[a:b]) for a, b in find_quotations(document)] == ['" Go . "', '" Why ? "']
+    assert [" ".join(tokens[a:b]) for a, b in read_discourse(document).quotations] == [
+        '" Go . "',
+        '" Why ? "',
+    ]
 
 
 def test_a_forgotten_mark_spoils_its_own_paragraph_only() -> None:
@@ -132,7 +136,7 @@ def split_sentences(text: str) -> Document:
 
 def quote_sentences(text: str) -> list[str]:
     document = split_sentences(text)
-    return [" ".join(document.tokens[start:end]) for start, end in find_quotations(document)]
+    return [" ".join(document.tokens[start:end]) for start, end in read_discourse(document).quotations]
 
 
 def test_tags_after_dashes_end_where_somebody_speaks_again() -> None:

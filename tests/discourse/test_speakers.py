@@ -1,47 +1,63 @@
-"""Who speaks, and to whom: by tags, turns, and names that people are called by."""
+"""Speakers and addressees: by tags, turns, and names that people are called by; "I", "you" and the narrator follow."""
 
 from __future__ import annotations
 
+import pytest
+
 from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_document
-from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.discourse import read_discourse
+from entitynlm.discourse.participants import add_quotations, find_narrator, settle_entities
 from entitynlm.discourse.speaker_features import Dialogue, may_speak
 from entitynlm.discourse.speakers import find_speakers
-from entitynlm.discourse.speech import add_quotations, find_narrator, name_narrator, resolve_participants
+from entitynlm.text.document import Document
 from support.marked_text import read_marked
 
 
-def speakers(text: str) -> list[str | None]:
+def index(document: Document) -> Dialogue:
+    return Dialogue.of_document(read_discourse(document), document)
+
+
+def settle(text: str) -> Document:
     document = read_marked(text)
-    return find_speakers(document, find_quotations(document))
+    return settle_entities(document, read_discourse(document))
 
 
-def test_tags_before_and_after() -> None:
-    assert speakers("“Stay,” said [Nora|n]. [Ida|i] shook [her|i] head.") == ["n"]
-    assert speakers("[Ida|i] turned to [Nora|n] and said: “Stay.”") == ["i"]
-    assert speakers("“Stay,” [she|n] whispered to [Ida|i].") == ["n"]
-
-
-def test_a_speech_goes_on_after_its_tag() -> None:
-    text = "“No,” said [Nora|n], “not today.” [Ida|i] waited.\n\n“When?” [she|i] asked."
-    assert speakers(text) == ["n", "n", "i"]
-
-
-def test_dialogue_without_tags_goes_in_turns() -> None:
-    text = "“Are you cold, Ida?” asked [Nora|n].\n\n“A little,” said [Ida|i].\n\n“Take my coat.”\n\n“And you?”\n\n“I am warm.”"
-    assert speakers(text) == ["n", "i", "n", "i", "n"]
-
-
-def test_whoever_is_called_by_name_does_not_speak() -> None:
-    text = "[Nora|n] and [Ida|i] were alone.\n\n“Listen, [Nora|n]!”\n\n“I hear nothing, [Ida|i].”"
-    assert speakers(text) == ["i", "n"]
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("“Stay,” said [Nora|n]. [Ida|i] shook [her|i] head.", ["n"]),
+        ("[Ida|i] turned to [Nora|n] and said: “Stay.”", ["i"]),
+        ("“Stay,” [she|n] whispered to [Ida|i].", ["n"]),
+        (
+            "“No,” said [Nora|n], “not today.” [Ida|i] waited.\n\n“When?” [she|i] asked.",
+            ["n", "n", "i"],
+        ),  # a speech goes on after its tag
+        (
+            "“Are you cold, Ida?” asked [Nora|n].\n\n“A little,” said [Ida|i].\n\n“Take my coat.”\n\n“And you?”\n\n“I am warm.”",
+            ["n", "i", "n", "i", "n"],
+        ),  # turns
+        (
+            "[Nora|n] and [Ida|i] were alone.\n\n“Listen, [Nora|n]!”\n\n“I hear nothing, [Ida|i].”",
+            ["i", "n"],
+        ),  # the addressee does not speak
+        ("“Who is there?”", [None]),
+    ],
+)
+def test_speakers_by_tags_turns_and_names(text: str, speakers: list[str | None]) -> None:
+    assert find_speakers(index(read_marked(text))) == speakers
 
 
 def test_places_do_not_speak() -> None:
     document = read_marked("“Stay,” said [Nora|n] in [Paris|p].")
     typed = document.with_mentions(document.mentions, {"p": "GPE", "n": "PER"})
-    assert find_speakers(typed, find_quotations(typed)) == ["n"]
+    assert find_speakers(index(typed)) == ["n"]
     assert may_speak("person") and may_speak(None) and may_speak("PER") and not may_speak("organization")
-    assert not may_speak("person-place"[7:])
+
+
+def test_many_turns_are_followed_with_a_bounded_memory() -> None:
+    """The feature of entities that spoke often counts quotations whose speakers are settled, too."""
+    turns = "“Yes,” said [Nora|n].\n\n“No,” said [Ida|i].\n\n" * 20 + "“Perhaps.”"
+    assert find_speakers(index(read_marked(turns))) == ["n", "i"] * 20 + ["n"]
 
 
 def test_i_and_you_are_speaker_and_addressee() -> None:
@@ -49,14 +65,14 @@ def test_i_and_you_are_speaker_and_addressee() -> None:
         "“[I|1] miss [you|2],” said [Nora|n] to [Ida|i].\n\n“And [I|3] miss [you|4],” said [Ida|i].\n\n"
         "“[You|5] never wrote to [me|6], [Ida|i].”"
     )
-    resolved = resolve_participants(add_quotations(read_marked(text)))
+    resolved = settle(text)
+    who = {resolved.words(*m.span): m.entity for m in resolved.mentions}
+    nora, ida = who["Nora"], who["Ida"]
     words = [(resolved.words(*m.span), m.entity) for m in resolved.mentions]
-    assert [who for word, who in words if word in ("I", "you", "You", "me")] == ["n", "i", "i", "n", "i", "n"]
-    assert [(q.speaker, q.addressee) for q in resolved.quotations] == [("n", "i"), ("i", "n"), ("n", "i")]
-
-
-def test_nobody_near_means_nobody_speaks() -> None:
-    assert speakers("“Who is there?”") == [None]
+    said = [entity for word, entity in words if word in ("I", "you", "You", "me")]
+    assert said == [nora, ida, ida, nora, ida, nora]
+    assert [(q.speaker, q.addressee) for q in resolved.quotations] == [(nora, ida), (ida, nora), (nora, ida)]
+    assert [entity.id for entity in resolved.entities] == ["1", "2"], "numbered anew in text order"
 
 
 def test_the_narrator_is_called_what_others_call_them() -> None:
@@ -64,21 +80,19 @@ def test_the_narrator_is_called_what_others_call_them() -> None:
         "[I|s] met [Nora|n] at the gate.\n\n“You are late, [Mr. Pell|p],” said [Nora|n].\n\n“[I|s] ran,” [I|s] said.\n\n"
         "“Then sit down, [Mr. Pell|p],” said [Nora|n]."
     )
-    document = add_quotations(read_marked(text))
-    assert find_narrator(document) == "s"
-    named = name_narrator(document)
-    assert {m.entity for m in named.mentions} == {"s", "n"}
-    assert [q.addressee for q in named.quotations] == ["s", "n", "s"]
+    assert find_narrator(index(read_marked(text))) == "s"
+    named = settle(text)
+    assert [m.entity for m in named.mentions] == ["1", "2", "1", "2", "1", "1", "1", "2"]
+    assert [q.addressee for q in named.quotations] == ["1", "2", "1"]
 
 
 def test_a_name_that_is_told_is_not_the_narrator_s() -> None:
     text = "[Mr. Pell|p] sat by. [I|s] met [Nora|n].\n\n“Good day, [Mr. Pell|p],” said [Nora|n].\n\n“Hello,” [I|s] said."
-    assert "p" in {m.entity for m in name_narrator(add_quotations(read_marked(text))).mentions}
+    assert len(settle(text).entities) == 3
 
 
 def test_vocatives() -> None:
-    document = read_marked("“Come, [Ida|i], and bring [Nora|n] along.”")
-    dialogue = Dialogue(document, find_quotations(document))
+    dialogue = index(read_marked("“Come, [Ida|i], and bring [Nora|n] along.”"))
     assert dialogue.called == [{"i": True, "n": False}]
 
 
@@ -88,5 +102,5 @@ def test_scores_count_found_quotations_and_right_speakers() -> None:
     assert found == QuotationScores(2, 2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
     other = key.with_mentions(m for m in key.mentions if m.entity == "n")
     assert score_document(key, other).speakers == 1
-    assert find_nearest_names(key, [q.span for q in key.quotations]) == ["n", "i"]
+    assert find_nearest_names(index(key)) == ["n", "i"]
     assert (found + found).annotated == 4 and QuotationScores().f1 == 0.0

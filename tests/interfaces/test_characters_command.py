@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.discourse.speech import add_quotations
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.interfaces.cli import app
 from entitynlm.text.formats.registry import read_documents, write_documents
 from support.marked_text import read_marked

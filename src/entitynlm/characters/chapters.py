@@ -1,4 +1,4 @@
-"""Chapters of a book: the headings that a reader sees as such, and the text up to the next one."""
+"""Chapters of a book: headings, and the text up to the next one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from entitynlm.discourse.paragraphs import find_paragraphs
-from entitynlm.text.document import Document, Span
+from entitynlm.discourse.discourse import Discourse
+from entitynlm.text.document import Span
 
 LONGEST_HEADING = 90
 """Characters of a heading's line."""
@@ -25,15 +25,15 @@ ALONE = re.compile(
 )
 NUMBERED = re.compile(rf"(?:{ROMAN}|\d{{1,3}})(?:\.|\s*$)(?:\s+\S.*)?")
 BARE = re.compile(rf"{ROMAN}\.?|\d{{1,3}}\.?")
-FEWEST = 3
+FEWEST_HEADINGS = 3
 """Headings that are a number alone must be this many, in order, to be taken for chapters."""
-SHORTEST = 40
+SHORTEST_CHAPTER = 40
 """Tokens of a chapter; headings that follow each other more closely are a table of contents."""
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A stretch of tokens, its heading included; ``number`` counts from 1."""
+    """A span of tokens, its heading included; ``number`` counts from 1."""
 
     number: int
     title: str
@@ -45,36 +45,37 @@ class Chapter:
         return (self.start, self.end)
 
 
-def find_chapters(document: Document) -> list[Chapter]:
-    """The chapters of a text with headings; one chapter where there are none. What stands before the first is left out."""
+def find_chapters(discourse: Discourse) -> list[Chapter]:
+    """Find the chapters of a text by their headings; without headings it is one chapter. Text before the first is left out."""
+    document = discourse.document
     if not len(document):
         return []
-    lines = list(_list_lines(document))
+    lines = list(_list_lines(discourse))
     headings = [(start, title) for start, title in lines if NAMED.match(title) or ALONE.fullmatch(title)]
     if sum(bool(NAMED.match(title)) for _, title in headings) < 2:
         numbered = _find_counted(lines)
-        headings = numbered if len(numbered) >= FEWEST else headings
+        headings = numbered if len(numbered) >= FEWEST_HEADINGS else headings
     ends = [*(start for start, _ in headings[1:]), len(document)][: len(headings)]
     kept = [
         (start, end, title)
         for (start, title), end in zip(headings, ends, strict=True)
-        if end - start >= SHORTEST
+        if end - start >= SHORTEST_CHAPTER
     ]
     if len(kept) < 2:
         return [Chapter(1, document.meta.get("title", ""), 0, len(document))]
     return [Chapter(number, title, start, end) for number, (start, end, title) in enumerate(kept, start=1)]
 
 
-def _list_lines(document: Document) -> Iterator[tuple[int, str]]:
-    """Short paragraphs, each with its first token; by sentences where the text is not known."""
-    borders = find_paragraphs(document)
-    if document.text is None or len(borders) <= 1:
+def _list_lines(discourse: Discourse) -> Iterator[tuple[int, str]]:
+    """List short paragraphs, each with its first token; sentences where paragraphs are not known."""
+    document = discourse.document
+    if not discourse.has_paragraphs:
         for start, _ in document.sentences:
             words = " ".join(document.tokens[start : start + 2])
             if NAMED.match(words) and words[0].isupper():
                 yield start, words
         return
-    for start, end in pairwise((*borders, len(document))):
+    for start, end in pairwise((*discourse.paragraphs, len(document))):
         title = " ".join(document.words(start, min(end, start + 40)).split())
         if len(title) <= LONGEST_HEADING:
             yield start, title
@@ -83,7 +84,7 @@ def _list_lines(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _find_counted(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Headings such as "I.", "II. The Mill" that count from one upwards."""
+    """Find headings such as "I.", "II. The Mill" that count from one upwards."""
     found: list[tuple[int, str]] = []
     for start, title in lines:
         if NUMBERED.fullmatch(title) and _read_number(title) == len(found) + 1:
@@ -92,14 +93,10 @@ def _find_counted(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _read_number(title: str) -> int:
+    """Read the number of a heading, in digits or Roman numerals."""
     match = BARE.match(title)
     word = match[0].rstrip(".") if match else ""
     if word.isdigit():
         return int(word)
     values = [{"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}[letter] for letter in word]
     return sum(-value if value < following else value for value, following in pairwise((*values, 0)))
-
-
-def find_chapter(chapters: list[Chapter], token: int) -> int | None:
-    """The number of the chapter that a token stands in; None before the first."""
-    return next((chapter.number for chapter in chapters if chapter.start <= token < chapter.end), None)

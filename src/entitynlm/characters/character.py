@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
-from entitynlm.discourse.names import find_common_words, parse_name
-from entitynlm.discourse.speaker_features import may_speak
-from entitynlm.discourse.speech import find_narrator
+from entitynlm.discourse.discourse import OUTSIDE, Discourse, read_discourse
+from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
+from entitynlm.discourse.naming import choose_names, show_name
+from entitynlm.discourse.participants import find_narrator
+from entitynlm.discourse.speaker_features import Dialogue, may_speak
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS, UNKNOWN
 
 NAME, DESCRIPTION, PRONOUN = "name", "description", "pronoun"
 NARRATOR = "the narrator"
-PRONOUN_WEIGHT, NOUN_WEIGHT = 1, 2
-"""What a pronoun and a gendered noun ("the girl") or title say of a gender."""
-CLEAR = 2 / 3
+PRONOUN_WEIGHT, FIRST_NAME_WEIGHT, NOUN_WEIGHT = 1, 1, 2
+"""The evidence for a gender in a pronoun, in a first name, and in a gendered noun ("the girl") or title."""
+CLEAR_SHARE = 2 / 3
 """The share of the evidence from which a gender is told."""
 
 
@@ -65,57 +67,50 @@ class Cast:
         place = bisect_right(self.chapters, token, key=lambda chapter: chapter.start) - 1
         return self.chapters[place].number if place >= 0 and token < self.chapters[place].end else None
 
-    def name_of(self, id: str | None) -> str | None:
-        """A character's name; that of somebody who is mentioned less often is not known here."""
-        return next((character.name for character in self.characters if character.id == id), None)
-
 
 @dataclass
 class _Traits:
-    """What is counted of an entity."""
+    """Counts over the mentions of an entity."""
 
     aliases: Counter[str] = field(default_factory=Counter)
-    names: Counter[str] = field(default_factory=Counter)
     forms: Counter[str] = field(default_factory=Counter)
     genders: Counter[str] = field(default_factory=Counter)
     actions: Counter[str] = field(default_factory=Counter)
-    prior: float = 0.0
     plural: int = 0
 
     @property
     def is_group(self) -> bool:
-        """Whether "we" or "they" are most of what is said of somebody without a name."""
-        return not self.names and 2 * self.plural > self.forms.total()
+        """Whether "we" or "they" are most mentions of an entity without a name."""
+        return not self.forms[NAME] and 2 * self.plural > self.forms.total()
 
 
-def list_characters(
-    document: Document, *, least: int = 2, gender_of: Callable[[str], float] | None = None
-) -> Cast:
-    """The persons that a document mentions at least so many times; where no entity has a type, all that are named or speak.
+def list_characters(document: Document, *, least: int = 2) -> Cast:
+    """List the persons that a document mentions at least ``least`` times, with what the text says of them.
 
-    :param gender_of: how male (1) or female (−1) a name is, which counts beside pronouns and titles.
+    Where no entity has a type, persons are the entities that are named or speak.
     """
-    chapters = tuple(find_chapters(document))
-    speakers = Counter(q.speaker for q in document.quotations)
-    reader, common = ActionReader(document), find_common_words(document)
-    narrator = find_narrator(document)
+    discourse = read_discourse(document, [quotation.span for quotation in document.quotations])
+    chapters = tuple(find_chapters(discourse))
+    speakers = {quotation.speaker for quotation in document.quotations}
+    reader = ActionReader(document)
+    narrator = find_narrator(Dialogue.of_document(discourse, document))
     people: list[tuple[Entity, _Traits]] = []
     for entity in document.entities:
         if may_speak(entity.type):
-            traits = _count_traits(document, entity, reader, common, gender_of)
-            if traits.is_group:
-                continue
-            if document.entity_types or traits.names or speakers[entity.id] or entity.id == narrator:
+            traits = _count_traits(discourse, entity, reader)
+            is_person = traits.forms[NAME] or entity.id in speakers or entity.id == narrator
+            if not traits.is_group and (document.entity_types or is_person):
                 people.append((entity, traits))
     people.sort(key=lambda pair: (-len(pair[0].mentions), pair[0].mentions[0].start))
     shown = [pair for pair in people if len(pair[0].mentions) >= least]
     together = _count_together(document, [entity for entity, _ in shown])
-    spoken, about = _sort_quotations(document)
+    spoken, about = _sort_quotations(discourse)
+    names = choose_names(document)
     cast = Cast(document, (), chapters, len(people) - len(shown))
     characters = tuple(
         Character(
             id=entity.id,
-            name=_choose_name(traits, entity.id == narrator),
+            name=_name(traits, show_name(document, names[entity.id]), entity.id == narrator),
             gender=_guess_gender(traits),
             is_narrator=entity.id == narrator,
             aliases=dict(traits.aliases.most_common()),
@@ -133,63 +128,53 @@ def list_characters(
     return Cast(document, characters, chapters, cast.others)
 
 
-def _count_traits(
-    document: Document,
-    entity: Entity,
-    reader: ActionReader,
-    common: frozenset[str],
-    gender_of: Callable[[str], float] | None,
-) -> _Traits:
-    traits = _Traits()
+def _count_traits(discourse: Discourse, entity: Entity, reader: ActionReader) -> _Traits:
+    document, traits = discourse.document, _Traits()
     for mention in entity.mentions:
         words = document.tokens[mention.start : mention.end]
         form = PRONOUNS.get(" ".join(words).lower())
-        name = parse_name(words, common) if form is None else None
         if form is not None:
             traits.forms[PRONOUN] += 1
             traits.plural += form in ("we", "they")
             if form in ("he", "she"):
                 traits.genders[MALE if form == "he" else FEMALE] += PRONOUN_WEIGHT
         else:
-            alias = " ".join(document.words(*mention.span).split())
-            traits.aliases[alias] += 1
+            traits.aliases[" ".join(document.words(*mention.span).split())] += 1
+            name = parse_name(words, discourse.common_words)
             traits.forms[NAME if name else DESCRIPTION] += 1
-            gender = name.gender if name else GENDERS.get(words[-1].lower())
-            if gender in (MALE, FEMALE):
-                traits.genders[gender] += NOUN_WEIGHT
+            gender, weight = GENDERS.get(words[-1].lower()), NOUN_WEIGHT
             if name:
-                traits.names[alias] += 1
-                if gender_of is not None:
-                    traits.prior += gender_of(name.words[0])
+                gender = name.gender
+                if gender is None:
+                    gender, weight = FIRST_NAME_GENDERS.get(name.words[0]), FIRST_NAME_WEIGHT
+            if gender in (MALE, FEMALE):
+                traits.genders[gender] += weight
         verb = reader.read(mention)
         if verb is not None:
             traits.actions[verb] += 1
     return traits
 
 
-def _choose_name(traits: _Traits, narrates: bool) -> str:
-    """The commonest name, a full one before a part of it; whoever has none is called by what is said most often."""
-    if traits.names:
-        most = max(traits.names.values())
-        usual = [name for name, count in traits.names.items() if 5 * count >= most]
-        return max(usual, key=lambda name: (min(3, len(name.split())), traits.names[name]))
+def _name(traits: _Traits, name: str, narrates: bool) -> str:
+    """Replace the name of an entity that has none: a narrator, or only pronouns."""
+    if traits.forms[NAME]:
+        return name
     if narrates:
         return NARRATOR
-    return next(iter(dict(traits.aliases.most_common())), "(only pronouns)")
+    return name if traits.forms[DESCRIPTION] else "(only pronouns)"
 
 
 def _guess_gender(traits: _Traits) -> str:
-    """What pronouns, titles and nouns say, and the names: one wrong "she" does not make a woman of a narrator called Jim."""
-    male = traits.genders[MALE] + max(traits.prior, 0.0)
-    female = traits.genders[FEMALE] + max(-traits.prior, 0.0)
-    for gender, share in ((MALE, male), (FEMALE, female)):
-        if share and share >= CLEAR * (male + female):
+    """Guess the gender that pronouns, titles, nouns and first names agree on: one wrong "she" does not make Jim a woman."""
+    for gender in (MALE, FEMALE):
+        share = traits.genders[gender]
+        if share and share >= CLEAR_SHARE * traits.genders.total():
             return gender
     return UNKNOWN
 
 
 def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str, Counter[str]]:
-    """In how many sentences each pair is mentioned."""
+    """Count the sentences that mention both of two entities."""
     present: dict[int, set[str]] = {}
     for entity in entities:
         for mention in entity.mentions:
@@ -202,19 +187,21 @@ def _count_together(document: Document, entities: Sequence[Entity]) -> dict[str,
     return together
 
 
-def _sort_quotations(document: Document) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
-    """What each entity says, and what others say in which it is named or told of ("you" and "I" aside)."""
+def _sort_quotations(
+    discourse: Discourse,
+) -> tuple[dict[str, list[Quotation]], dict[str, list[Quotation]]]:
+    """List the quotations that each entity speaks, and those of others that name it or tell of it ("you" and "I" aside)."""
+    document = discourse.document
     spoken: dict[str, list[Quotation]] = {}
     about: dict[str, list[Quotation]] = {}
-    starts = [quotation.start for quotation in document.quotations]
     for quotation in document.quotations:
         if quotation.speaker is not None:
             spoken.setdefault(quotation.speaker, []).append(quotation)
     for mention in document.mentions:
-        place = bisect_right(starts, mention.start) - 1
-        if place < 0 or mention.start >= document.quotations[place].end:
+        number = discourse.quotation_of[mention.start]
+        if number == OUTSIDE:
             continue
-        quotation = document.quotations[place]
+        quotation = document.quotations[number]
         form = PRONOUNS.get(" ".join(document.tokens[mention.start : mention.end]).lower())
         found = about.setdefault(mention.entity, [])
         if form not in ("i", "you") and mention.entity != quotation.speaker and quotation not in found[-1:]:

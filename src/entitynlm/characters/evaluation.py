@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from entitynlm.discourse.quotations import find_quotations
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue
 from entitynlm.discourse.speakers import find_speakers
-from entitynlm.text.document import Document, Span
-from entitynlm.text.english import PRONOUNS
+from entitynlm.text.document import Document, Mention, Span
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,18 @@ def score_document(document: Document, entities: Document | None = None) -> Quot
     """
     known = entities or document
     gold = {strip_punctuation(document, q.span): q.speaker for q in document.quotations}
-    spans = find_quotations(document)
-    found = {strip_punctuation(document, span): number for number, span in enumerate(spans)}
-    given = [quotation.span for quotation in document.quotations]
+    discourse = read_discourse(document)
+    given = read_discourse(document, [quotation.span for quotation in document.quotations])
+    found = {strip_punctuation(document, span): number for number, span in enumerate(discourse.quotations)}
     same = _map_entities(known, document)
-    speakers, nearest = find_speakers(known, spans), find_nearest_names(known, spans)
+    dialogue = Dialogue.of_document(discourse, known)
+    speakers, nearest = find_speakers(dialogue), find_nearest_names(dialogue)
     pairs = [(gold[span], number) for span, number in found.items() if span in gold]
-    told = zip(find_speakers(known, given), (q.speaker for q in document.quotations), strict=True)
+    told = zip(
+        find_speakers(Dialogue.of_document(given, known)),
+        (q.speaker for q in document.quotations),
+        strict=True,
+    )
     return QuotationScores(
         annotated=len(gold),
         found=len(found),
@@ -93,23 +97,22 @@ def score_documents(documents: Iterable[Document]) -> QuotationScores:
     return sum(map(score_document, documents), QuotationScores())
 
 
-def find_nearest_names(document: Document, spans: Sequence[Span]) -> list[str | None]:
-    """The baseline: whoever's name stands nearest to each quotation, outside of all."""
-    tokens = document.tokens
+def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
+    """Find the baseline's speakers: the entity whose name stands nearest to each quotation, outside of all."""
+    tokens = dialogue.tokens
     named = [
         mention
-        for mention in Dialogue(document, spans).outside
-        if " ".join(tokens[mention.start : mention.end]).lower() not in PRONOUNS
+        for mention in dialogue.outside
+        if not dialogue.is_pronoun(mention)
         and any(word[0].isupper() for word in tokens[mention.start : mention.end])
     ]
+
+    def measure(mention: Mention, span: Span) -> int:
+        return mention.start - span[1] if mention.start >= span[1] else span[0] - mention.end
+
     return [
-        min(
-            named,
-            key=lambda mention: mention.start - end if mention.start >= end else start - mention.end,
-        ).entity
-        if named
-        else None
-        for start, end in spans
+        min(named, key=lambda mention: measure(mention, span)).entity if named else None
+        for span in dialogue.quotations
     ]
 
 

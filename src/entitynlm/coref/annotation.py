@@ -20,17 +20,16 @@ from entitynlm.coref.mention_detection import (
     prepare_mentions,
 )
 from entitynlm.coref.resolver import Resolver
+from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.identity import IdentityRules
-from entitynlm.discourse.joining import join_names
-from entitynlm.discourse.quotations import find_quotations
-from entitynlm.discourse.speech import add_quotations, name_narrator, resolve_participants
+from entitynlm.discourse.participants import add_quotations, settle_entities
 from entitynlm.errors import ConfigError
 from entitynlm.inference.posterior import WeightedAnalyses, find_best_sample, sample_analyses
 from entitynlm.inference.readings import ReadText
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Mention
 
 Links = Literal["weighed", "network"]
 PARTICLES = 50  # for confidences, at least
@@ -85,21 +84,19 @@ def annotate_document(
             )
         mentions = detect_mentions(pretrained, encoded, analysis, readings)
     linker = pretrained.get_component(Linker)
-    quotations = find_quotations(document)
+    discourse = read_discourse(document)
     by_rules = False
     if linker is not None and (options.links == "weighed" or options.keep_mentions):
         if options.possessives and not options.keep_mentions:
             mentions = add_possessives(document, mentions)
         unlinked = prepare_mentions(pretrained, document, encoded, mentions, linker.gender_prior, readings)
-        entities = link_mentions(
-            linker, unlinked, IdentityRules(document, unlinked.spans, quotations), progress
-        )
+        entities = link_mentions(linker, unlinked, IdentityRules(discourse, unlinked.spans), progress)
         by_rules = True
         mentions = [dataclasses.replace(m, entity=e) for m, e in zip(mentions, entities, strict=True)]
     elif options.keep_mentions:
         raise ConfigError("this model has no linker, and mentions that are given can't be linked without one")
     annotated = _put_mentions(document, mentions)
-    annotated = _follow_speech(annotated, quotations) if by_rules else add_quotations(annotated, quotations)
+    annotated = settle_entities(annotated, discourse) if by_rules else add_quotations(annotated, discourse)
     if not options.scores:
         return annotated
     model, particles = pretrained.get("generative"), max(PARTICLES, options.samples)
@@ -119,10 +116,8 @@ def _resolve(
     """Mentions and links by the end-to-end resolver, which finds nested mentions too and has confidences of its own."""
     given = [mention.span for mention in document.mentions] if options.keep_mentions else None
     encoded = text.encoded if text else None
-    quotations = find_quotations(document)
-    found = resolver.resolve(
-        pretrained.encoder, document, encoded=encoded, given=given, quotations=quotations
-    )
+    discourse = read_discourse(document)
+    found = resolver.resolve(pretrained.encoder, document, encoded=encoded, given=given, discourse=discourse)
     if not (options.possessives or options.keep_mentions):
         reach = [0, *accumulate((mention.span[1] for mention in found), max)]
         found = [m for m, before in zip(found, reach, strict=False) if m.span[1] > before]
@@ -131,7 +126,7 @@ def _resolve(
         document,
         [DetectedMention(m.span, None, known.get(m.span) or m.type, m.cluster) for m in found],
     )
-    annotated = _follow_speech(annotated, quotations)
+    annotated = settle_entities(annotated, discourse)
     if not options.scores:
         return annotated
     sure = {mention.span: mention for mention in found}
@@ -144,21 +139,6 @@ def _resolve(
             attributes.append((LINK_CONFIDENCE, f"{own.link_probability:.3f}"))
         scored.append(dataclasses.replace(mention, attributes=tuple(attributes)))
     return annotated.with_mentions(scored, annotated.entity_types)
-
-
-def _follow_speech(document: Document, quotations: Sequence[Span]) -> Document:
-    """Entities of one name joined, quotations with speakers, "I" and "you" in them resolved; entities numbered anew."""
-    resolved = resolve_participants(name_narrator(add_quotations(join_names(document), quotations)))
-    numbers = {entity.id: str(number) for number, entity in enumerate(resolved.entities, start=1)}
-    mentions = [dataclasses.replace(m, entity=numbers[m.entity]) for m in resolved.mentions]
-    types = {numbers[entity]: type for entity, type in resolved.entity_types.items()}
-    renamed = [
-        dataclasses.replace(q, speaker=numbers.get(q.speaker or ""), addressee=numbers.get(q.addressee or ""))
-        for q in resolved.quotations
-    ]
-    return dataclasses.replace(
-        document, mentions=tuple(mentions), entity_types=types, quotations=tuple(renamed)
-    )
 
 
 def _put_mentions(document: Document, detected: Sequence[DetectedMention]) -> Document:

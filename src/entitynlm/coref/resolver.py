@@ -16,6 +16,7 @@ from entitynlm.coref.mention_table import MENTION_FEATURES, MentionTable, guess_
 from entitynlm.coref.pair_features import PAIR_FEATURES
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
+from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
@@ -117,18 +118,18 @@ class Resolver:
         *,
         encoded: EncodedDocument | None = None,
         given: Sequence[Span] | None = None,
-        quotations: Sequence[Span] | None = None,
+        discourse: Discourse | None = None,
     ) -> list[ResolvedMention]:
         """The mentions of a document (or those that are given) with their clusters, in text order, outer before inner.
 
-        With its quotations, the rules of identity are kept.
+        With the discourse structure of the document, the rules of identity are kept.
 
         Blocks of the text are read one after the other, and only their mentions are kept.
         """
         blocks = describe_words(document, self.words).cut_blocks(BLOCK, given or ())
         encoded = encoded or encoder.encode_words(document)
         states = read_blocks(find_runtime(encoder, self.digest), self.layer, encoded, blocks)
-        return self.resolve_states(document, zip(blocks, states, strict=True), given, quotations)
+        return self.resolve_states(document, zip(blocks, states, strict=True), given, discourse)
 
     def read_ahead(self, encoder: Encoder, documents: Sequence[Document]) -> None:
         """Let the language model read short documents together, which is quicker; :meth:`resolve` takes the states from there.
@@ -151,7 +152,7 @@ class Resolver:
         document: Document,
         blocks: Iterable[tuple[Span, Tensor]],
         given: Sequence[Span] | None = None,
-        quotations: Sequence[Span] | None = None,
+        discourse: Discourse | None = None,
     ) -> list[ResolvedMention]:
         """The same from states of blocks of whole sentences."""
         words = describe_words(document, self.words)
@@ -165,7 +166,7 @@ class Resolver:
             return []
         table = MentionTable(document, spans, syntax=False)
         vectors = self.network.embed_mentions(torch.cat([block.joined for block in found]), table.classes)
-        rules = IdentityRules(document, spans, quotations) if quotations is not None else None
+        rules = IdentityRules(discourse, spans) if discourse is not None else None
         clusters, sure = cluster_mentions(self.network, vectors, table, rules)
         types = torch.cat([block.types for block in found]).tolist()
         names = [self.types[number] if self.types else None for number in types]

@@ -90,7 +90,8 @@ def _guess_lines(document: Document) -> list[int]:
 def _find_line_end(document: Document, start: int, limit: int) -> int:
     """Without line breaks: until a sentence that begins with a dash or tells of somebody (by name, "he" or "she")."""
     sentence = document.sentence_of[start]
-    for first, last in document.sentences[sentence + 1 :]:
+    for number in range(sentence + 1, len(document.sentences)):
+        first, last = document.sentences[number]
         if first >= limit:
             break
         words = document.tokens[first : min(last, limit)]

@@ -1,15 +1,16 @@
-"""What can't be one person, whatever a model thinks: rules that the linker and the resolver both keep while they link.
+"""Rules of identity: mentions that can't be one person, which coreference obeys while it links, whatever its scores.
 
-A name does not join an entity that has another first name, title or surname; "she" does not join somebody who is called "Mr.";
-whoever tells the story as "I" is one entity from beginning to end, and is not "he" in the narration.
+A name does not join an entity that has another first name, title or surname; "she" does not join an entity that is called "Mr.";
+the narrator, "I" outside of quotations, is one entity from beginning to end, and is not "he" in the narration.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entitynlm.discourse.names import PersonName, conflict, find_common_words, parse_name
-from entitynlm.text.document import Document, Span
+from entitynlm.discourse.discourse import OUTSIDE, Discourse
+from entitynlm.discourse.names import PersonName, conflict, parse_name
+from entitynlm.text.document import Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
 NAMING = frozenset(("called", "named", "nicknamed", "alias", "as", "christened"))
@@ -20,7 +21,7 @@ SURE = 2
 
 @dataclass
 class _Facts:
-    """What is known of an entity so far."""
+    """Names, genders and roles that an entity has shown so far."""
 
     names: set[PersonName] = field(default_factory=set)
     genders: Counter[str] = field(default_factory=Counter)
@@ -40,33 +41,28 @@ class _Facts:
 
 
 class IdentityRules:
-    """Asked whether a mention may join an entity, then told which one it joined; mentions come in text order."""
+    """Tell whether a mention may join an entity, and note which one it joined; mentions come in text order."""
 
-    def __init__(self, document: Document, spans: Sequence[Span], quotations: Sequence[Span]) -> None:
-        self.document, self.spans = document, spans
-        common = find_common_words(document)
-        quoted = set[int]()
-        for start, end in quotations:
-            quoted.update(range(start, end))
+    def __init__(self, discourse: Discourse, spans: Sequence[Span]) -> None:
+        self.document, self.spans = discourse.document, spans
         self._names: list[PersonName | None] = []
         self._forms: list[str | None] = []
-        self._quoted: list[bool] = []
+        self._quoted = [discourse.quotation_of[start] != OUTSIDE for start, _ in spans]
         for start, end in spans:
-            words = document.tokens[start:end]
-            self._names.append(parse_name(words, common))
+            words = self.document.tokens[start:end]
+            self._names.append(parse_name(words, discourse.common_words))
             self._forms.append(PRONOUNS.get(" ".join(words).lower()))
-            self._quoted.append(start in quoted)
         self._facts: dict[int, _Facts] = {}
-        self._narrated = len(set(document.column("speaker"))) == 1  # in a transcript everybody says "I"
+        self._narrated = len(set(self.document.column("speaker"))) == 1  # in a transcript everybody says "I"
         self.narrator: int | None = None
 
     def find_entity(self, number: int) -> int | None:
-        """The entity that a mention must belong to: the narrator's, for every "I" outside of quotations after the first."""
+        """Find the entity that a mention must belong to: the narrator, for each "I" outside of quotations after the first."""
         narrates = self._narrated and self._forms[number] == "i" and not self._quoted[number]
         return self.narrator if narrates else None
 
     def allows(self, number: int, entity: int) -> bool:
-        """Whether nothing speaks against it."""
+        """Tell whether names, genders and the narrator's role permit a mention to join an entity."""
         facts = self._facts.get(entity)
         if facts is None:
             return True

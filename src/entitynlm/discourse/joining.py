@@ -6,12 +6,11 @@ surname alone that only one person of the text has in full.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-from entitynlm.discourse.names import PersonName, conflict, find_common_words, is_same_first_name, parse_name
+from entitynlm.discourse.names import PersonName, conflict, is_same_first_name, parse_name
 from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, MALE, PRONOUNS
@@ -61,33 +60,31 @@ def _are_parts(one: PersonName, other: PersonName, full: list[set[str]]) -> bool
     return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
 
 
-def join_names(document: Document) -> Document:
-    """The same mentions with entities of one name joined; an entity keeps the id that the most mentions had."""
-    people = _list_people(document)
-    renamed: dict[str, str] = {}
+def find_same_names(document: Document, common: Container[str]) -> dict[str, str]:
+    """Find entities of one name; each maps to the one of them that has the most mentions and stays.
+
+    :param common: words whose capitals do not mark a name.
+    """
+    people = _list_people(document, common)
+    joined: dict[str, str] = {}
 
     def join(one: _Person, other: _Person) -> None:
         large, small = (one, other) if one.size >= other.size else (other, one)
         large.absorb(small)
-        renamed[small.id] = large.id
+        joined[small.id] = large.id
         del people[small.id]
 
     _join_alike(people, join)
     _join_bare(people, join)
-    if not renamed:
-        return document
-
-    def find(entity: str) -> str:
-        while entity in renamed:
-            entity = renamed[entity]
-        return entity
-
-    mentions = [dataclasses.replace(m, entity=find(m.entity)) for m in document.mentions]
-    return document.with_mentions(mentions)
+    found = {}
+    for entity, target in joined.items():
+        while target in joined:
+            target = joined[target]
+        found[entity] = target
+    return found
 
 
-def _list_people(document: Document) -> dict[str, _Person]:
-    common = find_common_words(document)
+def _list_people(document: Document, common: Container[str]) -> dict[str, _Person]:
     people: dict[str, _Person] = {}
     for entity in document.entities:
         if not may_speak(entity.type):

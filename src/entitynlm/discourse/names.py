@@ -16,7 +16,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = load_toml(
     Path(__file__).parents[1] / "resources" / "discourse" / "names.toml"
 )
 SAME_TITLE = _LISTS["same_title"]
-TITLES, KIN, FIRST_NAMES = (
+TITLE_GENDERS, KIN_GENDERS, FIRST_NAME_GENDERS = (
     {
         word: {"male": MALE, "female": FEMALE}.get(gender)
         for gender, words in _LISTS[table].items()
@@ -24,10 +24,11 @@ TITLES, KIN, FIRST_NAMES = (
     }
     for table in ("titles", "kin", "first_names")
 )
-"""The gender of whoever has the title, the place in a family or the first name; None: it may be either."""
+"""The gender of a person with this title, place in a family or first name; None for either."""
 FIRST_NAME_AFTER = frozenset(_LISTS["first_name_after"]["words"].split())
-PARTICLES = frozenset("de la le van von der den du d' di da".split())
-SUFFIXES = frozenset(("jr", "sr", "esq", "junior", "senior", "ii", "iii", "m.d", "m.r.c.s"))
+NAME_PARTICLES = frozenset("de la le van von der den du d' di da".split())
+NAME_SUFFIXES = frozenset(("jr", "sr", "esq", "junior", "senior", "ii", "iii", "m.d", "m.r.c.s"))
+NAME_ADJECTIVES = frozenset("poor old young dear little good honest sweet late great big my your our".split())
 SHORTEST_STEM = 3
 _NICKNAMES: dict[str, set[str]] = {}
 for _formal, _short in _LISTS["nicknames"].items():
@@ -37,7 +38,7 @@ for _formal, _short in _LISTS["nicknames"].items():
 
 @dataclass(frozen=True)
 class PersonName:
-    """A name taken apart; ``words`` are its first name and surname in lower case, or the one of them that is given."""
+    """A name taken apart; ``words`` are first name and surname in lower case, or the one of them that is given."""
 
     words: tuple[str, ...]
     title: str | None = None
@@ -50,7 +51,7 @@ class PersonName:
 
 
 def find_common_words(document: Document) -> frozenset[str]:
-    """Words whose capitals tell nothing: not more often capitalised inside a sentence than in lower case (Silver)."""
+    """Find the words whose capitals do not mark a name, because they are at least as often lower case (not Silver, a name)."""
     tokens = document.tokens
     lower = Counter(token for token in tokens if token[0].islower())
     upper = Counter(
@@ -62,9 +63,9 @@ def find_common_words(document: Document) -> frozenset[str]:
 
 
 def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName | None:
-    """The name that a mention is; None for a description, a pronoun, a group, or somebody's belongings.
+    """Parse the words of a mention as a person's name; None for a description, a pronoun, a group, or a person's belongings.
 
-    :param common: words whose capitals tell nothing (:func:`find_common_words`), unless a name stands before them.
+    :param common: words whose capitals do not mark a name (:func:`find_common_words`), unless a name stands before them.
     """
     words = [token.rstrip(".").lower() for token in tokens]
     if (
@@ -78,31 +79,28 @@ def parse_name(tokens: Sequence[str], common: Container[str] = ()) -> PersonName
     title, gender, first_follows = None, None, False
     found: list[str] = []
     for token, word in zip(tokens, words, strict=True):
-        if word in TITLES and not found and (token[0].isupper() or title is None):
-            title, gender = SAME_TITLE.get(word, word), gender or TITLES[word]
+        if word in TITLE_GENDERS and not found and (token[0].isupper() or title is None):
+            title, gender = SAME_TITLE.get(word, word), gender or TITLE_GENDERS[word]
             first_follows = word in FIRST_NAME_AFTER
-        elif word in KIN and not found and token[0].isupper():
-            gender, first_follows = gender or KIN[word], True
-        elif word in SUFFIXES or (word in PARTICLES and found):
+        elif word in KIN_GENDERS and not found and token[0].isupper():
+            gender, first_follows = gender or KIN_GENDERS[word], True
+        elif word in NAME_SUFFIXES or (word in NAME_PARTICLES and found):
             continue
         elif token[0].isupper() and word not in FUNCTION_WORDS and (title or found or word not in common):
             found.append(word)
         elif found:
             break
-        elif word not in DETERMINERS and word not in ADJECTIVES:
+        elif word not in DETERMINERS and word not in NAME_ADJECTIVES:
             return None
     if not found:
         return None
     if title is None and len(found) > 1:  # Mrs. John Dashwood has her husband's
-        gender = gender or FIRST_NAMES.get(found[0])
+        gender = gender or FIRST_NAME_GENDERS.get(found[0])
     return PersonName(tuple(found), title, gender, first_follows and len(found) == 1)
 
 
-ADJECTIVES = frozenset("poor old young dear little good honest sweet late great big my your our".split())
-
-
 def is_same_first_name(one: str, other: str) -> bool:
-    """Whether two first names may be the same: spelt alike, initials, nicknames, short forms."""
+    """Tell whether two first names may be the same: spelt alike, initials, nicknames, short forms."""
     if one == other or _NICKNAMES.get(one, set()) & _NICKNAMES.get(other, set()):
         return True
     short, long = sorted((one, other), key=len)
@@ -115,7 +113,7 @@ def is_same_first_name(one: str, other: str) -> bool:
 
 
 def conflict(one: PersonName, other: PersonName) -> bool:
-    """Whether two names can't be those of one person: other titles, other genders, other first names, other surnames."""
+    """Tell whether two names can't be those of one person: other titles, other genders, other first names, other surnames."""
     if one.title and other.title and one.title != other.title:
         return True
     if one.gender and other.gender and one.gender != other.gender:

@@ -7,11 +7,11 @@ from entitynlm.text.document import Document
 
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
 LONG_LINE = 160
-"""Characters of a line (on average) from which a line is a paragraph, in a text without blank lines."""
+"""Mean length of a line in characters from which each line is a paragraph, in a text without blank lines."""
 
 
 def find_paragraphs(document: Document) -> list[int]:
-    """The first token of each paragraph; of the whole text only where the raw text, or any break in it, is missing."""
+    """List the first token of each paragraph; a document without raw text or without breaks is one paragraph."""
     if not len(document):
         return []
     if document.text is None or document.offsets is None:

@@ -8,7 +8,6 @@ an expression held at arm's length, a thought) are not quotations.
 from collections.abc import Sequence
 
 from entitynlm.discourse.dash_dialogue import find_dash_dialogue
-from entitynlm.discourse.paragraphs import find_paragraphs
 from entitynlm.discourse.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends_clause, pair_marks
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
@@ -29,15 +28,17 @@ TAG = 4
 """Tokens beside a quotation in which its verb of speech or thought stands."""
 
 
-def find_quotations(document: Document) -> list[Span]:
-    """The spans of what is said, marks included, in text order; a speech of several paragraphs has one for each."""
-    borders = find_paragraphs(document)
-    spans = sorted(pair_marks(document, borders))
+def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]:
+    """Find the spans of direct speech, marks included, in text order; a speech of several paragraphs has one for each.
+
+    :param paragraphs: the first token of each paragraph.
+    """
+    spans = sorted(pair_marks(document, paragraphs))
     found: list[Span] = []
     for span in spans:
         if _is_speech(document, span, found[-1] if found else None):
             found.append(span)
-    after_dashes = list(find_dash_dialogue(document, borders))
+    after_dashes = list(find_dash_dialogue(document, paragraphs))
     if len(after_dashes) <= len(found):
         return found
     spoken = {token for start, end in after_dashes for token in range(start, end)}

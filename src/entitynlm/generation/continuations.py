@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 import torch
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.discourse.mention_forms import choose_names
+from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.agreement import Agreement, list_spellings
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator

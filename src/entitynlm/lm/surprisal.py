@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.discourse.mention_forms import Form, FormReader
 from entitynlm.errors import ConfigError
 from entitynlm.inference.readings import CHUNK, ReadText, SteadyReadings
 from entitynlm.inference.weights import FloatArray
+from entitynlm.lm.mention_forms import Form, FormReader
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
 from entitynlm.model.encoding.encoder import EncodedDocument

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from entitynlm.discourse.mention_forms import FormReader
+from entitynlm.lm.mention_forms import FormReader
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.text.document import Document
 from entitynlm.text.english import PRONOUNS

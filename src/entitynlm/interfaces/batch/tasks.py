@@ -130,8 +130,8 @@ class ListingCharacters(Task):
             read_ahead(self.load(), unread)
 
     def compute(self, document: Document) -> Any:
-        annotated, gender_of = annotate_for_cast(document, self.mentions, self.load, Terminal(quiet=True))
-        return list_characters(annotated, least=self.least, gender_of=gender_of)
+        annotated = annotate_for_cast(document, self.mentions, self.load, Terminal(quiet=True))
+        return list_characters(annotated, least=self.least)
 
     @property
     def endings(self) -> tuple[str, ...]:

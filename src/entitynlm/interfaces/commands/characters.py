@@ -19,7 +19,7 @@ from entitynlm.characters.tables import (
     name_companions,
     show_counts,
 )
-from entitynlm.discourse.speech import add_quotations
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
@@ -84,8 +84,8 @@ def characters(
 
     def work() -> Iterator[tuple[str, Cast]]:
         for path, document in documents:
-            annotated, gender_of = annotate_for_cast(document, mentions, load, terminal, path)
-            cast = list_characters(annotated, least=least, gender_of=gender_of)
+            annotated = annotate_for_cast(document, mentions, load, terminal, path)
+            cast = list_characters(annotated, least=least)
             if terminal.json_path is not None:
                 summary.append({"file": path, **describe_cast(cast)})
             yield path, cast
@@ -99,7 +99,7 @@ def characters(
 
 
 def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], Pretrained]:
-    """The model when it is first needed: annotated texts need none."""
+    """Load the model when it is first needed, because annotated texts need none."""
     loaded: list[Pretrained] = []
 
     def load() -> Pretrained:
@@ -116,25 +116,22 @@ def annotate_for_cast(
     load: Callable[[], Pretrained],
     terminal: Terminal,
     path: str | None = None,
-) -> tuple[Document, Callable[[str], float] | None]:
-    """The document with mentions and quotations, and what the model knows of the gender of names."""
+) -> Document:
+    """Add the mentions and quotations that a cast is made of, unless the document has them."""
     if mentions == "given" and not document.mentions:
         hint = "Annotate it first, or leave --mentions given out"
         raise DataError("this text has no mentions to use", path=path, hint=hint)
     if document.mentions and mentions != "found":
-        return (document if document.quotations else add_quotations(document)), None
+        return document if document.quotations else add_quotations(document)
     pretrained = load()
     terminal.doubt(document, pretrained)
     from entitynlm.coref.annotation import annotate_document
-    from entitynlm.coref.linking.linker import Linker
 
-    linker = pretrained.get_component(Linker)
-    annotated = annotate_document(pretrained, document, progress=terminal)
-    return annotated, linker.gender_prior.find if linker is not None else None
+    return annotate_document(pretrained, document, progress=terminal)
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
-    """The tables of characters and of quotations of each text (of all texts in one file, the same ones)."""
+    """Name the tables of characters and of quotations of each text; with one output file all texts share both."""
     if out == STANDARD:
         return {}
     if is_folder(out):
@@ -149,7 +146,7 @@ def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path,
 def write_tables(
     casts: Iterator[tuple[str, Cast]], paths: list[str], out: str, kind: Kind, rows: Table, terminal: Terminal
 ) -> None:
-    """One table to standard output, or both as files."""
+    """Write one table to standard output, or both as files."""
     if out == STANDARD and rows == "characters":
         write_rows((row for _, cast in casts for row in list_rows(cast)), CharacterRow, out, kind)
         return
@@ -174,7 +171,7 @@ def write_casts(casts: Iterable[Cast], paths: tuple[Path, Path], kind: Kind) -> 
 
 
 def show(cast: Cast, terminal: Terminal) -> None:
-    """The cast for people: the most often mentioned, with what they do most and whom they are with."""
+    """Show a cast in the terminal: the characters with the most mentions, their commonest actions and companions."""
     from rich.text import Text
 
     from entitynlm.interfaces.views import draw_table

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 
-from entitynlm.discourse.mention_forms import choose_names, show_name
+from entitynlm.discourse.naming import choose_names, show_name
 from entitynlm.errors import ConfigError
 from entitynlm.inference.prefix_states import Belief, PrefixStates, TextTables
 from entitynlm.inference.story_state import EntityStates, StoryState, create_entities, log_prob_pieces

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.discourse.mention_forms import choose_names, show_name
-from entitynlm.discourse.speech import add_quotations
+from entitynlm.discourse.naming import choose_names, show_name
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.interfaces.explorer.texts import Analysis, Text, TextShelf
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, count_cooccurrences
 from entitynlm.interfaces.report.drawings import average_in_bins, place_nodes

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from entitynlm.discourse.mention_forms import choose_names, show_name
+from entitynlm.discourse.naming import choose_names, show_name
 from entitynlm.errors import ConfigError
 from entitynlm.lm.entity_words import list_near_words
 from entitynlm.lm.surprisal import MentionRow, Surprisal

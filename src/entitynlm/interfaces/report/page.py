@@ -11,7 +11,7 @@ from typing import Any
 
 from entitynlm.characters.character import list_characters
 from entitynlm.characters.tables import name_companions, show_counts
-from entitynlm.discourse.speech import add_quotations
+from entitynlm.discourse.participants import add_quotations
 from entitynlm.interfaces.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
 from entitynlm.interfaces.report.drawings import (
     lay_out_map,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.discourse.mention_forms import FormReader
+from entitynlm.lm.mention_forms import FormReader
 from entitynlm.text.document import Document, Mention
 
 

@@ -1,0 +1,152 @@
+"""Participants of quotations: speakers, addressees, the narrator, and the entities that follow from them.
+
+Inside of a quotation "I" is its speaker. "You" is the addressee: the person who is called by name in it, or who speaks before or
+after it in the same conversation.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from entitynlm.discourse.discourse import OUTSIDE, Discourse, read_discourse
+from entitynlm.discourse.joining import find_same_names
+from entitynlm.discourse.speaker_features import Dialogue
+from entitynlm.discourse.speakers import find_speakers
+from entitynlm.text.document import Document, Mention, Quotation, sort_mentions
+
+OFTEN = 5
+"""Times that others call the narrator by a name, after which headings and wrong turns don't count against it."""
+CONVERSATION_GAP = 40
+"""Tokens between two quotations of one conversation, at most."""
+
+
+def add_quotations(document: Document, discourse: Discourse | None = None) -> Document:
+    """Add quotations to a document, each with its speaker and addressee where they are found among the entities."""
+    discourse = discourse or read_discourse(document)
+    return document.with_quotations(attribute_quotations(Dialogue.of_document(discourse, document)))
+
+
+def settle_entities(document: Document, discourse: Discourse) -> Document:
+    """Correct entities by names and speech, and number them anew in text order.
+
+    Entities of one name are joined, quotations get speakers and addressees, the narrator gets the name that others use, and "I"
+    and "you" in quotations become mentions of speakers and addressees.
+    """
+    mentions = _rename(document.mentions, find_same_names(document, discourse.common_words))
+    dialogue = Dialogue(discourse, mentions, document.entity_types)
+    quotations = attribute_quotations(dialogue)
+    named = name_narrator(dialogue, quotations)
+    quotations = [
+        _rename_participants(quotation, lambda who: named.get(who, who)) for quotation in quotations
+    ]
+    mentions = resolve_participants(dialogue, _rename(mentions, named), quotations)
+    numbers: dict[str, str] = {}
+    for mention in mentions:
+        numbers.setdefault(mention.entity, str(len(numbers) + 1))
+    types = document.entity_types.items()
+    return dataclasses.replace(
+        document,
+        mentions=_rename(mentions, numbers),
+        entity_types={numbers[entity]: type for entity, type in types if entity in numbers},
+        quotations=tuple(_rename_participants(quotation, numbers.get) for quotation in quotations),
+    )
+
+
+def _rename(mentions: Sequence[Mention], names: Mapping[str, str]) -> tuple[Mention, ...]:
+    return sort_mentions(
+        dataclasses.replace(m, entity=names[m.entity]) if m.entity in names else m for m in mentions
+    )
+
+
+def _rename_participants(quotation: Quotation, find_name: Callable[[str], str | None]) -> Quotation:
+    speaker, addressee = (who and find_name(who) for who in (quotation.speaker, quotation.addressee))
+    return dataclasses.replace(quotation, speaker=speaker, addressee=addressee)
+
+
+def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:
+    """Find the speaker and the addressee of each quotation."""
+    speakers = find_speakers(dialogue)
+    return [
+        Quotation(*span, speakers[number], _find_addressee(dialogue, number, speakers))
+        for number, span in enumerate(dialogue.quotations)
+    ]
+
+
+def _find_addressee(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
+    """Find the person who is called by name in a quotation, or else the one who speaks before or after it."""
+    return _find_called(dialogue, number, speakers) or _find_partner(dialogue, number, speakers)
+
+
+def _find_called(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
+    names = dialogue.called[number].items()
+    return next((who for who, addressed in names if addressed and who != speakers[number]), None)
+
+
+def _find_partner(dialogue: Dialogue, number: int, speakers: Sequence[str | None]) -> str | None:
+    """Find the nearest other speaker of the same conversation."""
+    for other in (number - 1, number + 1, number - 2, number + 2):
+        known = 0 <= other < len(speakers) and speakers[other] not in (None, speakers[number])
+        if known and _are_near(dialogue, *sorted((number, other))):
+            return speakers[other]
+    return None
+
+
+def _are_near(dialogue: Dialogue, low: int, high: int) -> bool:
+    spans = dialogue.quotations
+    gaps = (spans[number + 1][0] - spans[number][1] for number in range(low, high))
+    return max(gaps) <= CONVERSATION_GAP
+
+
+def resolve_participants(
+    dialogue: Dialogue, mentions: Sequence[Mention], quotations: Sequence[Quotation]
+) -> tuple[Mention, ...]:
+    """Make "I" and "you" in quotations mentions of speakers and addressees."""
+
+    def resolve(mention: Mention) -> Mention:
+        number = dialogue.discourse.quotation_of[mention.start]
+        form = dialogue.find_form(mention) if number != OUTSIDE else None
+        if form not in ("i", "you"):
+            return mention
+        who = quotations[number].speaker if form == "i" else quotations[number].addressee
+        return mention if who is None else dataclasses.replace(mention, entity=who)
+
+    return sort_mentions(map(resolve, mentions))
+
+
+def find_narrator(dialogue: Dialogue) -> str | None:
+    """Find the entity that is most often "I" outside of quotations."""
+    quotation_of = dialogue.discourse.quotation_of
+    votes = Counter(
+        mention.entity
+        for mention in dialogue.mentions
+        if quotation_of[mention.start] == OUTSIDE and dialogue.find_form(mention) == "i"
+    )
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def name_narrator(dialogue: Dialogue, quotations: Sequence[Quotation]) -> dict[str, str]:
+    """Find the entity that is the narrator under the name that others use: it maps to the narrator; else nothing does.
+
+    The name must (nearly) never be told outside of quotations.
+    """
+    narrator = find_narrator(dialogue)
+    if narrator is None:
+        return {}
+    speakers = [quotation.speaker for quotation in quotations]
+    votes: Counter[str] = Counter()
+    for number, speaker in enumerate(speakers):
+        called = _find_called(dialogue, number, speakers)
+        if called is not None and speaker != narrator != called:
+            votes[called] += _find_partner(dialogue, number, speakers) == narrator
+    if not votes.total():
+        return {}
+    name, count = votes.most_common(1)[0]
+    return {name: narrator} if _may_narrate(dialogue, speakers, name, count) else {}
+
+
+def _may_narrate(dialogue: Dialogue, speakers: Sequence[str | None], entity: str, votes: int) -> bool:
+    """Tell whether an entity is named in quotations alone; if the narrator is called often, a heading may have the name too."""
+    if votes < OFTEN:
+        return not dialogue.counts[entity] and entity not in speakers
+    told = sum(m.entity == entity and not dialogue.is_pronoun(m) for m in dialogue.outside)
+    return told <= votes
