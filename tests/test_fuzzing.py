@@ -14,8 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("spacy")
-pytest.importorskip("nupunkt")
 pytest.importorskip("fastapi")
 
 from support.fuzz_targets import TARGETS, remove_folders

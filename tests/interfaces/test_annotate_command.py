@@ -92,6 +92,6 @@ def test_what_is_no_text_is_refused_with_a_reason(model: Path, tmp_path: Path) -
     assert isinstance(run(model, binary).exception, DataError)
     assert isinstance(run(model, tmp_path / "nowhere.txt").exception, DataError)
     assert isinstance(run(tmp_path / "nothing", text=STORY).exception, ModelError)
-    assert isinstance(run(model, "--to", "inscript-xml", text=STORY).exception, ConfigError)
+    assert isinstance(run(model, "--to", "inscript", text=STORY).exception, ConfigError)
     result = run(model, "--links", "strong", text=STORY)
     assert result.exit_code == 2 and "'strong' is not one of" in result.stderr

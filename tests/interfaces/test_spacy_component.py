@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import spacy
 
 from support.small_model import store_model
-
-spacy = pytest.importorskip("spacy")
 
 TEXTS = ["Ann saw Bo. She ran. Ann saw it.", "  \n", "", "Bo ran.  Ann saw Bo and he ran."]
 

@@ -13,8 +13,6 @@ from entitynlm.errors import EntityNLMError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import FORMATS, read_documents, write_documents
 
-pytest.importorskip("spacy")
-pytest.importorskip("nupunkt")
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
@@ -56,9 +54,6 @@ E2E = {
 READ_ONLY = {
     "inscript": b"#id=1\n#text=I slept .\n1-1\tI\t1-2_nsubj\tsleep\tPRP\tP1_sleeper\n1-2\tslept\tO\tO\tVBD\tO\n"
     b"1-3\t.\tO\tO\t.\tO\n\n",
-    "inscript-xml": b'<?xml version="1.0"?>\n<story><text><content>I slept .</content></text><annotations><participants>'
-    b'<label id="a" from="1-1" to="1-2" name="ScrPart_x" text="I"/></participants><chains><chain elements="a"/></chains>'
-    b"</annotations></story>",
     "text": "# Old *Marta*\n\n“Sleep!” she said to [Bo](x.y) & <b>Dr. Ode</b>.\n\n- one\n- two\n".encode(),
 }
 

@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 from entitynlm.text import segmentation
 from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text, segment_whitespace
 
-pytest.importorskip("spacy")
-pytest.importorskip("nupunkt")
-
 
 def sentences(text: str) -> list[str]:
     cut = segment_text(text)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from entitynlm.extras import require
 from entitynlm.text.document import Span
 from entitynlm.text.english import MORE_SPEECH_VERBS, SPEECH_VERBS
 
@@ -60,8 +59,11 @@ class TextSegmenter:
     """spaCy's English tokeniser and nupunkt's sentences, loaded once."""
 
     def __init__(self) -> None:
-        self._spacy = require("spacy", extra="spacy", purpose="Splitting raw text into words")
-        self._nupunkt = require("nupunkt", extra="spacy", purpose="Splitting raw text into sentences")
+        import nupunkt  # here, because both take a second to load and many commands read no raw text
+        import spacy
+
+        self._spacy: Any = spacy
+        self._nupunkt: Any = nupunkt
         self._seen = 0
         self._tokenise = self._make_tokeniser()
 

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import pair_documents
 from entitynlm.interfaces.cli import app
-from entitynlm.text.formats.conll2012_chains import read_chains
 from entitynlm.text.formats.registry import read_documents
 from support.published_cases import CASES, COLUMNS, FORMS, Form, render_case
 
@@ -58,8 +57,3 @@ def test_the_command_gives_the_published_figures(name: str, files: tuple[Path, P
     for metric, (recall, precision, f1) in CASES[name].figures.items():
         expected = {"recall": 100 * recall, "precision": 100 * precision, "f1": 100 * f1}
         assert {figure: found[metric][figure] for figure in expected} == pytest.approx(expected, abs=1e-7)
-
-
-def test_both_readers_of_the_command_are_on_the_way(files: tuple[Path, Path], form: Form) -> None:
-    """The quick one reads five columns and leaves two to the full one."""
-    assert all((read_chains(path) is None) == (form == "two") for path in files)

@@ -76,7 +76,6 @@ def read_folder(folder: Path, oddities: list[Oddity] | None = None) -> list[Docu
 
 
 def test_raw_text_with_links(tmp_path: Path) -> None:
-    pytest.importorskip("spacy")
     oddities: list[Oddity] = []
     document = read(tmp_path, ANN, RAW, oddities=oddities)
     assert document.id == "tale"

@@ -94,7 +94,6 @@ def test_tokens_without_sentences_are_one_sentence_and_said_to_be() -> None:
 
 
 def test_fastcoref_output_counts_characters() -> None:
-    pytest.importorskip("spacy")
     text = "Dr. Ode lost his key. “I'm doomed!” he said."
     record = {
         "text": text,
@@ -110,7 +109,6 @@ def test_fastcoref_output_counts_characters() -> None:
 
 
 def test_a_character_span_that_cuts_a_word_takes_the_word_and_says_so() -> None:
-    pytest.importorskip("spacy")
     oddities: list[Oddity] = []
     (document,) = read([{"text": "The gardener left.", "clusters": [[[4, 10]]]}], oddities)
     assert [document.words(*m.span) for m in document.mentions] == ["gardener"]

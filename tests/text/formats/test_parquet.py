@@ -13,7 +13,6 @@ from entitynlm.text.formats.registry import read_documents
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-pytest.importorskip("nupunkt")
 
 
 @pytest.fixture(scope="module")

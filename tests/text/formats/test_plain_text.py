@@ -17,9 +17,6 @@ from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.plain_text import FORMAT
 from entitynlm.text.formats.registry import read_documents
 
-pytest.importorskip("spacy")
-pytest.importorskip("nupunkt")
-
 
 def read(
     data: str | bytes, oddities: list[Oddity] | None = None, path: str = "dir/tale.txt", **options: object

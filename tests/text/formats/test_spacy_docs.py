@@ -7,6 +7,7 @@ import io
 import zlib
 
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.spacy_docs import FORMAT, from_spacy, to_spacy
 from support.strategies import documents
 
-spacy = pytest.importorskip("spacy")
 VOCAB = spacy.vocab.Vocab()
 
 STORY = Document(

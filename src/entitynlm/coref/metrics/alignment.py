@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.conll2012_chains import ChainedText
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
 
-Text = Document | ChainedText  # what can be scored
 
 MANY = sys.maxsize
 MOST_DIGITS = 19  # of a number that orders entities
@@ -106,14 +104,12 @@ def align_chains(key: Chains, response: Chains) -> Alignment:
     )
 
 
-def list_chains(text: Text) -> list[Sequence[Hashable]]:
+def list_chains(text: Document) -> list[Sequence[Hashable]]:
     """A document's entities in the order in which the official scorer would meet them in a CoNLL file.
 
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and notes a mention when
     it closes (on one line, the one that opened last comes first).
     """
-    if isinstance(text, ChainedText):
-        return [spans for _, spans in sorted(text.chains.items(), key=_opening)]
     grouped: dict[str, list[Mention]] = {}
     for mention in text.mentions:
         grouped.setdefault(mention.entity, []).append(mention)
@@ -123,7 +119,7 @@ def list_chains(text: Text) -> list[Sequence[Hashable]]:
     return [[mention.parts or mention.span for mention in mentions] for mentions in closing]
 
 
-def align_documents(key: Text, response: Text) -> Alignment:
+def align_documents(key: Document, response: Document) -> Alignment:
     return align_chains(list_chains(key), list_chains(response))
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from entitynlm.coref.metrics import chain_metrics
-from entitynlm.coref.metrics.alignment import Alignment, Text, align_documents
+from entitynlm.coref.metrics.alignment import Alignment, align_documents
 from entitynlm.coref.metrics.chain_metrics import Floats, summarise_counts, to_percent, truncate_percent
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.text.document import Document
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def count_alignments(
 
 
 def score_documents(
-    key: Sequence[Text], response: Sequence[Text], metrics: Iterable[str] | None = None
+    key: Sequence[Document], response: Sequence[Document], metrics: Iterable[str] | None = None
 ) -> CorpusCounts:
     """Score documents against their keys; both sequences are in the same order (see ``pair_documents``)."""
     if len(key) != len(response):

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from entitynlm.coref.metrics.alignment import Text
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 
@@ -33,8 +32,12 @@ SHOWN = 5  # ids listed in a message
 
 
 def pair_documents(
-    key: Iterable[Text], response: Iterable[Text], *, lenient: bool = False, compare_words: bool = True
-) -> tuple[list[Text], list[Text]]:
+    key: Iterable[Document],
+    response: Iterable[Document],
+    *,
+    lenient: bool = False,
+    compare_words: bool = True,
+) -> tuple[list[Document], list[Document]]:
     """Key and response in the key's order, matched by id.
 
     :param lenient: as in the official scorer, a missing response counts as one without mentions, and an unknown one is left out.
@@ -53,8 +56,8 @@ def pair_documents(
     return list(keys.values()), paired
 
 
-def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
-    index: dict[str, Text] = {}
+def _index_documents(documents: Iterable[Document], side: str) -> dict[str, Document]:
+    index: dict[str, Document] = {}
     for document in documents:
         if document.id in index:
             raise DataError(
@@ -65,7 +68,7 @@ def _index_documents(documents: Iterable[Text], side: str) -> dict[str, Text]:
     return index
 
 
-def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
+def _check_ids(keys: Mapping[str, Document], responses: Mapping[str, Document]) -> None:
     complaints = []
     if missing := [doc_id for doc_id in keys if doc_id not in responses]:
         complaints.append(f"the response lacks {len(missing)} of {len(keys)} documents{_list_ids(missing)}")
@@ -76,7 +79,7 @@ def _check_ids(keys: Mapping[str, Text], responses: Mapping[str, Text]) -> None:
         raise DataError(" and ".join(complaints), hint=hint)
 
 
-def _check_tokens(key: Text, response: Text, compare_words: bool) -> None:
+def _check_tokens(key: Document, response: Document, compare_words: bool) -> None:
     if len(key) == len(response) and (not compare_words or key.tokens == response.tokens):
         return
     pairs = enumerate(zip(key.tokens, response.tokens, strict=False))

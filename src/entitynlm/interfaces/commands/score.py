@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from entitynlm.coref.metrics.alignment import Text, align_documents
+from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import METRICS, CorpusCounts, choose_metrics, count_alignments
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons, pair_documents
 from entitynlm.coref.metrics.significance import compare_systems
@@ -18,7 +18,6 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.text.corpora.corpus import open_corpus
 from entitynlm.text.document import Document
-from entitynlm.text.formats.conll2012_chains import read_chains
 from entitynlm.text.formats.registry import read_sample, recognise_format
 
 REFUSED_ABOVE = 10  # the official scorer gives up when the response repeats more mentions than this
@@ -76,12 +75,12 @@ def score(
         refuse_plain_text(path, format)
     keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
 
-    if not any(map(_has_mentions, keys)):
+    if not any(text.mentions for text in keys):
         raise DataError("there is no mention in the key, so there is nothing to score", path=key)
 
     def count(path: str) -> CorpusCounts:
         documents = _filter(_read(path, format, split), "response", drop_singletons, drop_repetitions)
-        if not any(map(_has_mentions, documents)):
+        if not any(text.mentions for text in documents):
             terminal.remark(f"remark: {path}: there is no mention in this response", markup=False)
         paired = pair_documents(keys, documents, lenient=lenient, compare_words=not ignore_words)
         alignments = [align_documents(*pair) for pair in zip(*paired, strict=True)]
@@ -121,10 +120,6 @@ def refuse_plain_text(path: str, format: str | None) -> None:
             )
 
 
-def _has_mentions(text: Text) -> bool:
-    return bool(text.mentions if isinstance(text, Document) else text.chains)
-
-
 def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:
     rows, columns = [], {}
     for name in counts.by_metric:
@@ -140,23 +135,18 @@ def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: boo
         _print(terminal, ("document (F1)", *columns), cells)
 
 
-def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Text]:
-    quickly = format in (None, "conll2012")
-    if quickly and split is None and (found := read_chains(path)) is not None:
-        return found
+def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Document]:
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
-    if quickly:
-        quick = [read_chains(file) for file in corpus.files(wanted)]
-        if all(found is not None for found in quick):
-            return [text for found in quick for text in found or ()]
     return list(corpus.documents(wanted))
 
 
-def _filter(texts: Sequence[Text], side: Where, singletons: Where, repetitions: Where) -> Sequence[Text]:
+def _filter(
+    texts: Sequence[Document], side: Where, singletons: Where, repetitions: Where
+) -> Sequence[Document]:
     for where, drop in ((repetitions, drop_repetitions), (singletons, drop_singletons)):
         if where in (side, "both"):
-            texts = [drop(text if isinstance(text, Document) else text.to_document()) for text in texts]
+            texts = [drop(text) for text in texts]
     return texts
 
 

@@ -26,7 +26,7 @@ _SPLIT_WORDS = {
 CARD = "corpus.json"  # a corpus that this package wrote says its name (and that it is generated) in this file
 
 ANNOTATED_ENDINGS = (
-    "_conll", ".conll", ".conllu", ".drs", ".xml", ".jsonl", ".jsonlines", ".json", ".ann", ".spacy",
+    "_conll", ".conll", ".conllu", ".drs", ".jsonl", ".jsonlines", ".json", ".ann", ".spacy",
 )  # fmt: skip
 TEXT_ENDINGS = (".txt", ".md", ".markdown", ".text")
 _NOT_DATA = re.compile(
@@ -103,7 +103,7 @@ def _recognise_inscript(folder: Path) -> Recognised | None:
     if placed:
         return "inscript", arrange_splits(placed), "InScript's own folders"
     split_file = folder / "dataSplit.json"
-    files = sorted([*folder.rglob("*.drs"), *folder.rglob("*.xml")]) if split_file.is_file() else []
+    files = sorted(folder.rglob("*.drs")) if split_file.is_file() else []
     if not files:
         return None
     splits = split_by_list(files, _read_json_splits(split_file), lambda path: path.name.split(".")[0])

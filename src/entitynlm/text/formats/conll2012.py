@@ -106,7 +106,7 @@ def is_number(text: str) -> bool:
 def split_row(line: str) -> list[str]:
     """Fields of a row: at tabs where there are enough of them (fields may then be empty), else at blanks."""
     if line.count("\t") >= FIRST_COLUMN - 1:
-        return [field.strip(" ") for field in line.split("\t")]
+        return [field.strip(" ") for field in line.split("\t")] if " " in line else line.split("\t")
     return line.split() if line.isascii() else _BLANKS.split(line.strip(" \t"))
 
 

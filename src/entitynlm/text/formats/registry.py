@@ -18,7 +18,6 @@ from entitynlm.text.formats import (
     conll2012,
     conllu,
     inscript,
-    inscript_xml,
     jsonlines,
     parquet,
     plain_text,
@@ -34,7 +33,6 @@ FORMATS: Mapping[str, Format] = {
     for form in (
         spacy_docs.FORMAT,
         parquet.FORMAT,
-        inscript_xml.FORMAT,
         conll2012.FORMAT,
         conllu.FORMAT,
         inscript.FORMAT,

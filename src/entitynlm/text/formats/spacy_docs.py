@@ -15,7 +15,6 @@ from typing import IO, Any
 import numpy as np
 
 from entitynlm.errors import DataError, EntityNLMError
-from entitynlm.extras import require
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats import json_records
 from entitynlm.text.formats.base import Format, Source
@@ -39,7 +38,8 @@ def recognise(path: str, sample: bytes) -> bool:
 
 def read(source: Source) -> Iterator[Document]:
     """The documents of a DocBin; no code in the file is ever run, whatever the file is."""
-    spacy = require("spacy", extra="spacy", purpose="Reading spaCy files")
+    import spacy
+
     data = b"".join(source.chunks())
     collecting = gc.isenabled()
     try:
@@ -66,7 +66,8 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def write(documents: Iterable[Document], stream: IO[Any]) -> None:
-    spacy = require("spacy", extra="spacy", purpose="Writing spaCy files")
+    import spacy
+
     vocab = spacy.vocab.Vocab()
     packed = spacy.tokens.DocBin(attrs=ATTRIBUTES, store_user_data=True)
     for document in documents:
@@ -76,7 +77,8 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
 
 def to_spacy(document: Document, vocab: Any = None) -> Any:
     """A spaCy ``Doc`` with exactly these words and all annotation of the document."""
-    spacy = require("spacy", extra="spacy", purpose="Making spaCy documents")
+    import spacy
+
     doc = _make_doc(spacy, document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
         key = f"{PREFIX}_{number}"
