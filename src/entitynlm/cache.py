@@ -1,70 +1,56 @@
 """The folder for what can be computed again: dequantised language models and their states.
 
-This is the one place below the interfaces that reads the environment, because whoever needs the folder is deep inside, and a user
-who sets ``ENTITYNLM_CACHE`` expects it to hold for the command line and for Python alike.
+This is the one place below the interfaces that reads the environment, because the callers that need the folder are deep inside,
+and a user who sets ``ENTITYNLM_CACHE`` expects it to hold for the command line and for Python alike.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 from pathlib import Path
-from types import TracebackType
 
-try:
-    import fcntl
-except ImportError:  # Windows: every process does all of the work
-    fcntl = None  # type: ignore[assignment]
+from filelock import BaseFileLock, FileLock, Timeout
+from platformdirs import user_cache_path
 
 VARIABLE = "ENTITYNLM_CACHE"
 
 
 def cache_folder() -> Path:
-    """``$ENTITYNLM_CACHE``, or ``entitynlm`` in the platform's folder for caches; it need not exist yet."""
-    if chosen := os.environ.get(VARIABLE):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "entitynlm"
+    """Return ``$ENTITYNLM_CACHE``, or the platform's folder for caches of this package; it need not exist yet."""
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen).expanduser() if chosen else user_cache_path("entitynlm", appauthor=False)
 
 
 class Claims:
-    """Which parts of some work this process does, where several do it at the same time.
+    """Pieces of work that this process does, where several processes do it at the same time.
 
-    A claim is a lock on one byte of a file, at the place that the part's key says. The kernel drops the locks of a process that
-    ends, however it ends, so that nothing has to be cleaned up; over a network file system the same holds for other machines.
+    A claim is a lock on a file of its key. The system drops the locks of a process that ends, however it ends.
     """
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab")
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._held: dict[str, BaseFileLock] = {}
 
     def __enter__(self) -> Claims:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
+    def __exit__(self, *_: object) -> None:
+        for key in list(self._held):
+            self.release(key)
 
     def take(self, key: str) -> bool:
-        """Claim the part with this key (hexadecimal digits); False if another process has it."""
-        if fcntl is not None:
-            try:
-                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(key[:15], 16))
-            except (BlockingIOError, PermissionError):
-                return False
-            except OSError:  # a file system without locks: parts may be done twice, and nothing worse
-                return True
+        """Claim the piece with this key; False if another process has it."""
+        lock = FileLock(self._folder / f"{key}.lock")
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        self._held[key] = lock
         return True
 
     def release(self, key: str) -> None:
-        """Let others have it."""
-        if fcntl is not None:
-            with contextlib.suppress(OSError):
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, int(key[:15], 16))
+        """Give a claim up; its file goes, because every document of a corpus has one."""
+        lock = self._held.pop(key)
+        lock.release()
+        Path(lock.lock_file).unlink(missing_ok=True)

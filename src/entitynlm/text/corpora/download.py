@@ -1,4 +1,4 @@
-"""Fetching corpora from their public source, a folder or an archive, each file checked by its SHA-256.
+"""Fetch corpora from their public source by pooch, or from a folder or archive; each file is checked by its SHA-256.
 
 A corpus is assembled in a hidden folder beside its target and renamed when the last file is checked, so a folder of that name
 is always complete. Files fetched before a failure stay there for the next try.
@@ -6,34 +6,28 @@ is always complete. Files fetched before a failure stay there for the next try.
 
 import contextlib
 import errno
-import http.client
 import shutil
 import tarfile
-import time
-import urllib.error
+import tempfile
 import urllib.parse
-import urllib.request
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
 from entitynlm.text.corpora.catalogue import CatalogueEntry
 from entitynlm.text.corpora.corpus import find_split_list
 
-CHUNK = 1 << 16
 ATTEMPTS = 4  # for one file whose connection breaks
 TIMEOUT = 30.0  # seconds without a byte
 WORKERS = 4  # files at a time
 ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
+LARGEST_ARCHIVE = 4 << 30  # unpacked, in bytes
 
-OnFile = Callable[[str], None]
-Fetch = Callable[[str, Path], None]  # bring the named file of the corpus to this place
+Fetch = Callable[[str], None]  # bring the named file of the corpus to the folder where it is assembled
 
 
 def get_corpus(
@@ -42,7 +36,7 @@ def get_corpus(
     *,
     url: str | None = None,
     source: Path | None = None,
-    on_file: OnFile = lambda name: None,
+    on_file: Callable[[str], None] = lambda name: None,
 ) -> list[str]:
     """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
 
@@ -54,47 +48,29 @@ def get_corpus(
     address = url or entry.url
     if source is None and address is None:
         raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")
+    if source is None and urllib.parse.urlsplit(address or "").scheme not in ("http", "https"):
+        raise ConfigError(f"only http and https addresses can be fetched, not {address!r}")
     if _is_here_already(entry, target):
         return [name for name in entry.optional if not (target / name).is_file()]
     parts = target.with_name(f".{target.name}.part")
     with _readable_write_errors(target):
         parts.mkdir(parents=True, exist_ok=True)
-        if source is not None:
-            missing = _copy_files(entry, parts, source, on_file)
-        elif address is not None and address.endswith(ARCHIVES):
-            archive = target.with_name(f".{target.name}.archive")
-            download_file(address, archive)
-            try:
-                missing = _copy_files(entry, parts, archive, on_file)
-            finally:
-                archive.unlink()
-        else:
-            base = (address or "").rstrip("/") + "/"
-
-            def fetch(name: str, path: Path) -> None:
-                url = base + urllib.parse.quote(entry.remote_path(name))
-                download_file(url, path, sha256=entry.files[name])
-
-            missing = _assemble(entry, parts, fetch, on_file, workers=WORKERS)
-        for rest in parts.rglob("*.part"):
-            rest.unlink()  # of a download that was killed, by another name
+        with tempfile.TemporaryDirectory(".archive", f".{target.name}.", target.parent) as temporary:
+            if source is None and address is not None and address.endswith(ARCHIVES):
+                source = Path(temporary) / PurePosixPath(urllib.parse.urlsplit(address).path).name
+                download_file(address, source)
+            if source is None:
+                missing = _assemble(entry, _fetch_by_address(entry, parts, address or ""), on_file)
+            else:
+                missing = _copy_files(entry, parts, source, Path(temporary), on_file)
         if target.is_dir():
             target.rmdir()  # it is empty, see above
         parts.rename(target)
     return missing
 
 
-def _copy_files(entry: CatalogueEntry, parts: Path, source: Path, on_file: OnFile) -> list[str]:
-    try:
-        with _open_source(source) as fetch:
-            return _assemble(entry, parts, fetch, on_file, workers=1)
-    except BaseException:
-        shutil.rmtree(parts)  # a copy is quickly made again, a half one is only in the way
-        raise
-
-
 def check_corpus(entry: CatalogueEntry, folder: Path) -> Iterator[tuple[str, str]]:
-    """The files of ``folder`` that differ from the catalogue's: name and what is wrong."""
+    """List the files of ``folder`` that differ from the catalogue's: name and what is wrong."""
     for name, digest in entry.files.items():
         path = folder / name
         if not path.is_file():
@@ -104,24 +80,83 @@ def check_corpus(entry: CatalogueEntry, folder: Path) -> Iterator[tuple[str, str
             yield name, "other content"
 
 
-def _assemble(
-    entry: CatalogueEntry, parts: Path, fetch: Fetch, on_file: OnFile, *, workers: int
+def download_file(url: str, path: Path, sha256: str | None = None) -> None:
+    """Fetch one file, again if the connection breaks; ``path`` exists only once it is complete and right."""
+    import pooch  # here, because it takes half a second to load
+    from requests import exceptions
+
+    pooch.get_logger().setLevel("CRITICAL")
+    store = pooch.create(path.parent, "", registry={path.name: sha256}, urls={path.name: url})
+    store.retry_if_failed = ATTEMPTS - 1
+    hint = "The file may have moved: name another address with --url, or a copy with --from"
+    try:
+        store.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+    except exceptions.HTTPError as error:
+        raise DataError(f"the server answers {error}", path=url, hint=hint) from error
+    except exceptions.RequestException as error:
+        message = f"the download failed {ATTEMPTS} times, at last with {type(error).__name__}"
+        hint = "Is there a connection? --from takes a copy that you have"
+        raise DataError(message, path=url, hint=hint) from error
+    except ValueError as error:  # the hash
+        raise _complain_of_content(url) from error
+
+
+def _fetch_by_address(entry: CatalogueEntry, parts: Path, address: str) -> Fetch:
+    def fetch(name: str) -> None:
+        url = address.rstrip("/") + "/" + urllib.parse.quote(entry.remote_path(name))
+        download_file(url, parts / name, entry.files[name])
+
+    return fetch
+
+
+def _copy_files(
+    entry: CatalogueEntry, parts: Path, source: Path, temporary: Path, on_file: Callable[[str], None]
 ) -> list[str]:
+    """Copy the files out of a folder or an archive.
+
+    ``data/a.txt`` is also found as ``download/data/a.txt``, since archives and clones wrap a corpus in folders: the file that
+    shares the longest tail with the wanted path is taken, and its hash tells whether it is the right one.
+    """
+    folder = source if source.is_dir() else _unpack(source, temporary / "unpacked")
+    by_name: dict[str, list[Path]] = {}
+    for path in (
+        *folder.rglob("*"),
+        *filter(None, [find_split_list(folder)]),
+    ):  # GUM's list may lie beside it
+        if path.is_file():
+            by_name.setdefault(path.name, []).append(path)
+
+    def fetch(name: str) -> None:
+        candidates = by_name.get(PurePosixPath(name).name, [])
+        if not candidates:
+            raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
+        best = max(candidates, key=lambda path: (_common_tail(path, name), -len(str(path)), str(path)))
+        (parts / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(best, parts / name)
+        if hash_file(parts / name) != entry.files[name]:
+            raise _complain_of_content(name)
+
+    try:
+        return _assemble(entry, fetch, on_file)
+    except BaseException:
+        shutil.rmtree(parts)  # a copy is quickly made again, a half one is only in the way
+        raise
+
+
+def _assemble(entry: CatalogueEntry, fetch: Fetch, on_file: Callable[[str], None]) -> list[str]:
+    """Bring all files; returns the optional ones that are not there."""
+
     def bring(name: str) -> str | None:
-        path = parts / name
-        if not (path.is_file() and hash_file(path) == entry.files[name]):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                fetch(name, path)
-            except DataError:
-                if name in entry.optional:
-                    return name
-                raise
-            verify_file(path, entry.files[name], origin=name)
+        try:
+            fetch(name)
+        except DataError:
+            if name in entry.optional:
+                return name
+            raise
         on_file(name)
         return None
 
-    pool = ThreadPoolExecutor(max_workers=workers)
+    pool = ThreadPoolExecutor(max_workers=WORKERS)
     try:
         return [name for name in pool.map(bring, entry.files) if name is not None]
     finally:
@@ -129,7 +164,7 @@ def _assemble(
 
 
 def _is_here_already(entry: CatalogueEntry, target: Path) -> bool:
-    """Whether a complete copy is at ``target``; anything else there is an error, because it is not ours to overwrite."""
+    """Tell whether a complete copy is at ``target``; anything else there is refused, because it is not ours to overwrite."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return False
     wrong = list(check_corpus(entry, target))
@@ -142,121 +177,47 @@ def _is_here_already(entry: CatalogueEntry, target: Path) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _open_source(source: Path) -> Iterator[Fetch]:
-    if source.is_dir():
-        files = {path.relative_to(source).as_posix(): path for path in source.rglob("*") if path.is_file()}
-        split_list = find_split_list(source)  # GUM's may lie beside it
-        if split_list is not None:
-            files.setdefault(split_list.name, split_list)
-        yield _from_members(source, {name: partial(path.open, "rb") for name, path in files.items()})
-    elif zipfile.is_zipfile(source):
-        with zipfile.ZipFile(source) as archive:
-            infos = (info for info in archive.infolist() if not info.is_dir())
-            yield _from_members(source, {info.filename: partial(archive.open, info) for info in infos})
-    elif source.is_file() and tarfile.is_tarfile(source):
-        with tarfile.open(source) as tar:
-            entries = (entry for entry in tar.getmembers() if entry.isfile())
-            yield _from_members(source, {entry.name: partial(tar.extractfile, entry) for entry in entries})
+def _unpack(archive: Path, folder: Path) -> Path:
+    """Unpack a zip or tar archive that is not larger than any corpus."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as packed:
+            size = sum(info.file_size for info in packed.infolist())
+    elif archive.is_file() and tarfile.is_tarfile(archive):
+        with tarfile.open(archive) as tar:
+            size = sum(member.size for member in tar.getmembers())
     else:
-        raise DataError("this is no folder and no zip or tar archive", path=source)
+        raise DataError("this is no folder and no zip or tar archive", path=archive)
+    if size > LARGEST_ARCHIVE:
+        raise DataError(f"this archive has {size:,} bytes in it, more than any corpus", path=archive)
+    if zipfile.is_zipfile(archive):
+        shutil.unpack_archive(archive, folder, "zip")
+    else:
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+    return folder
 
 
-def _from_members(source: Path, members: Mapping[str, Callable[[], Any]]) -> Fetch:
-    """Find ``data/a.txt`` also as ``download/data/a.txt``, since archives and clones wrap a corpus in folders.
-
-    The member that shares the longest tail with the wanted path is taken; the hash will tell whether it is the right one.
-    """
-    by_name: dict[str, list[str]] = {}
-    for member in members:
-        by_name.setdefault(PurePosixPath(member).name, []).append(member)
-
-    def fetch(name: str, path: Path) -> None:
-        candidates = by_name.get(PurePosixPath(name).name, [])
-        if not candidates:
-            raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
-        best = max(candidates, key=lambda member: (_common_tail(member, name), -len(member), member))
-        with members[best]() as stream, path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, CHUNK)
-
-    return fetch
-
-
-def _common_tail(one: str, other: str) -> int:
-    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
+def _common_tail(path: Path, name: str) -> int:
+    pairs = zip(reversed(path.parts), reversed(PurePosixPath(name).parts), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _complain_of_content(origin: str) -> DataError:
+    message, expected = (
+        "the content is not what this package knows under that name",
+        "the catalogue's SHA-256",
+    )
+    hint = "It may be another release of the corpus, or a damaged copy"
+    return DataError(message, path=origin, expected=expected, hint=hint)
 
 
 @contextlib.contextmanager
 def _readable_write_errors(target: Path) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, shutil.ReadError, EOFError) as error:
         raise DataError(f"the archive is damaged ({error})", path=target) from error
     except OSError as error:
         full = error.errno == errno.ENOSPC
         hint = "Free some space and repeat the command: it goes on from here" if full else None
         raise DataError(f"can't be written ({error.strerror or error})", path=target, hint=hint) from error
-
-
-def download_file(url: str, path: Path, *, sha256: str | None = None) -> None:
-    """Fetch ``url`` to ``path``, which exists only once it is complete and right."""
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise ConfigError(f"only http and https addresses can be fetched, not {url!r}")
-    part = path.with_name(path.name + ".part")
-    try:
-        _fetch(url, part)
-        if sha256 is not None:
-            verify_file(part, sha256, origin=url)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _fetch(url: str, path: Path) -> None:
-    request = urllib.request.Request(url, headers={"User-Agent": "entitynlm"})
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("wb") as stream:
-                while chunk := _receive(response):
-                    stream.write(chunk)
-                if response.length:  # bytes that were promised and did not come
-                    raise http.client.IncompleteRead(b"", response.length)
-            return
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code < 500 and error.code != 429:
-                message = f"the server answers {error.code} {error.reason}"
-                hint = "The file may have moved: name another address with --url, or a copy with --from"
-                raise DataError(message, path=url, hint=hint) from error
-            reason: Exception = error
-        except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            reason = error
-        if attempt < ATTEMPTS:
-            time.sleep(0.5 * 2**attempt)
-    message = f"the download failed {ATTEMPTS} times, at last with {reason}"
-    raise DataError(
-        message, path=url, hint="Is there a connection? --from takes a copy that you have"
-    ) from reason
-
-
-def _receive(response: IO[bytes]) -> bytes:
-    """The next bytes; an ``OSError`` here is the connection's, not the disk's."""
-    try:
-        return response.read(CHUNK)
-    except OSError as error:
-        raise ConnectionError(str(error)) from error
-
-
-def verify_file(path: Path, expected: str, *, origin: str) -> None:
-    """Remove a file whose content is not the expected one, and say so."""
-    found = hash_file(path)
-    if found != expected:
-        path.unlink()
-        raise DataError(
-            "the content is not what this package knows under that name",
-            path=origin,
-            found=f"SHA-256 {found[:16]}…",
-            expected=f"SHA-256 {expected[:16]}…",
-            hint="It may be another release of the corpus, or a damaged copy",
-        )
