@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE, Recipe
-from entitynlm.model.encoding.word_classes import WordClasses, assign_classes
+from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document
@@ -65,7 +66,7 @@ def _stories() -> list[Document]:
 def _encode(name: str, documents: Sequence[Document], recipe: Recipe) -> Material:
     encoder = Encoder.fit(documents, recipe=recipe, singletons="keep")
     encoded = [encoder.encode(document) for document in documents]
-    classes = assign_classes([d.x for d in encoded], len(encoder.vocabulary), method="clustering")
+    classes = assign_classes([d.x for d in encoded], len(encoder.vocabulary))
     return Material(name, encoded, len(encoder.vocabulary), classes)
 
 
@@ -78,7 +79,7 @@ def draw_words(material: Material, words: int, seed: int = 0) -> Material:
         replace(document, x=1 + rng.choice(words - 1, size=len(document), p=mass))
         for document in material.documents
     ]
-    classes = assign_classes([document.x for document in documents], words, method="frequency")
+    classes = assign_classes([document.x for document in documents], words)
     return Material(material.name, documents, words, classes)
 
 

@@ -26,7 +26,7 @@ class PlainLanguageModel(nn.Module):
         super().__init__()
         self.dropout = config.dropout
         self.embedding = nn.Embedding(words, config.embedding_size)
-        self.lstm = nn.LSTM(config.embedding_size, config.hidden_size, config.layers)
+        self.lstm = nn.LSTM(config.embedding_size, config.hidden_size)
         self.words = make_softmax(config, words, 0, classes)
         initialise(self)
 

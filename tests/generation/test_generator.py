@@ -54,7 +54,7 @@ def as_document(generated: list[GeneratedWord]) -> EncodedDocument:
     [
         {},
         {"mention_types": 2, "features": "rich"},
-        {"mention_positions": 2, "layers": 2},
+        {"mention_positions": 2},
         {"mention_positions": 1, "copying": True},
     ],
 )

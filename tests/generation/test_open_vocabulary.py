@@ -80,6 +80,7 @@ def test_words_that_can_not_be_shown_are_no_words(words: OpenVocabulary) -> None
 @pytest.fixture(scope="module")
 def generator(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A generator on a tiny random language model."""
+    from entitynlm.model.additions import fit_scaling
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
     from entitynlm.training.recipe import fit_encoder, make_network
@@ -88,12 +89,12 @@ def generator(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("lm")
     make_model("llama", context=64).save_pretrained(folder)
     make_tokenizer().save_pretrained(folder)
-    changes = {"model.entity_size": 4, "model.mention_positions": 2}
+    changes = {"model.hidden_size": 4, "model.mention_positions": 2}
     settings = load_settings(None, changes, language_model=str(folder))
     document = Document("x", ("Anna", "lost", "her", "key", "."))
     pretrained = Pretrained(fit_encoder([document], settings), None)
     network, _ = make_network(pretrained, "generative", settings, seed=1)
-    network.fit_scaling([pretrained.encoder.encode(document).words])
+    fit_scaling(network, [pretrained.encoder.encode(document).words])
     tokenizer = pretrained.encoder.tokenizer
     draws = torch.Generator().manual_seed(1)
     return Generator(

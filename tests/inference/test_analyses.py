@@ -45,8 +45,8 @@ def find_current(samples: WeightedAnalyses, word: int) -> np.ndarray:
     "options",
     [
         {"mention_types": 2, "features": "rich", "max_length": 5},
-        {"softmax": "full", "layers": 2, "new_entity": "zero"},
-        {"restart_sentences": True, "features": "none"},
+        {"softmax": "full", "new_entity": "zero"},
+        {"features": "none"},
     ],
 )
 def test_paths_have_the_probability_that_the_model_gives_them(

@@ -33,8 +33,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"mention_types": 2, "features": "rich"},
     {"new_entity": "zero", "features": "none"},
     {"softmax": "full", "max_length": 2},
-    {"tied": True, "layers": 2},
-    {"restart_sentences": True},
+    {"tied": True},
 ]
 
 

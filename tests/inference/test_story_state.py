@@ -49,7 +49,7 @@ def test_a_state_expects_what_the_slow_twin_and_the_batch_score(
 ) -> None:
     network = make_network(**options)
     document = data.draw(encoded_documents(mention_types=options["mention_types"]))
-    if network.string_match_weights is not None:
+    if network.additions.string_match is not None:
         return  # a proposal's string match is left to the sampler
     found = score_by_state(network, document)
     with torch.no_grad():

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
     """Models as the package has them, as far as their names and language models go."""
     for name, tokenizer in ((SMALL, {}), (ON_SMOLLM2, {"model": "smollm2", "digest": "b179"})):
         (tmp_path / name).mkdir()
-        text = json.dumps({"format": 2, "encoder": {"tokenizer": tokenizer}})
+        text = json.dumps({"format": 3, "encoder": {"tokenizer": tokenizer}})
         (tmp_path / name / "model.json").write_text(text, encoding="utf-8")
     return tmp_path
 

@@ -53,7 +53,7 @@ def run(*arguments: object, text: str | None = None) -> Result:
 
 
 def train(corpus: Path, language_model: Path, out: Path, *options: str) -> Result:
-    small = ("--set", "model.entity_size=8", "--set", "training.epochs=2")
+    small = ("--set", "model.hidden_size=8", "--set", "training.epochs=2")
     return run("train", corpus, "--backbone", language_model, "--out", out, *small, *options)
 
 
@@ -64,7 +64,7 @@ def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path
     assert result.exit_code == 0, result.output
     stored = json.loads((out / "model.json").read_text(encoding="utf-8"))
     assert stored["parts"]["generative"]["backbone"] == f"huggingface:{language_model}"
-    assert stored["parts"]["generative"]["entity_size"] == 8
+    assert stored["parts"]["generative"]["hidden_size"] == 8
     assert (
         stored["notes"]["training"]["generative"]["training"]["learning_rate"] == 0.003
     )  # of pretrained.toml
@@ -110,11 +110,11 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--rnnlm",), "unless it is fine-tuned: --set model.output_rank=64"),
+        (("--rnnlm",), "unless it is fine-tuned: --set model.tuned_output=true"),
         (("--start-from", SMALL), "--start-from is for models with an LSTM"),
         (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
-        (("--set", "model.state_layers=9+12"), "layers 0 to 3"),
-        (("--set", "model.hidden_size=64"), "hidden_size = 0"),
+        (("--set", "model.state_layers=9+12"), "unknown setting 'state_layers'"),
+        (("--set", "model.hidden_size=0"), "hidden_size must be a whole number >= 1, not 0"),
     ],
 )
 def test_options_that_make_no_sense(
@@ -168,7 +168,7 @@ def test_listing_models_imports_neither_torch_nor_transformers() -> None:
 def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_path: Path) -> None:
     """The language model as it came, fine-tuned on words alone, and with entities on it; words by kind."""
     (corpus / "test.jsonl").write_bytes((corpus / "dev.jsonl").read_bytes())
-    small = ("--set", "model.entity_size=8", "--set", "training.epochs=2", "--set", "training.word_share=1.0")
+    small = ("--set", "model.hidden_size=8", "--set", "training.epochs=2", "--set", "training.word_share=1.0")
     learned = (
         "--set",
         "rnnlm.epochs=30",
@@ -202,7 +202,7 @@ def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_pat
 def test_fine_tuning_without_the_part_that_learns_it_is_refused(
     corpus: Path, language_model: Path, tmp_path: Path
 ) -> None:
-    refused = train(corpus, language_model, tmp_path / "a", "--set", "model.output_rank=4")
+    refused = train(corpus, language_model, tmp_path / "a", "--set", "model.tuned_output=true")
     assert isinstance(refused.exception, ConfigError) and "--rnnlm" in str(refused.exception)
     refused = train(corpus, language_model, tmp_path / "b", "--rnnlm")
-    assert isinstance(refused.exception, ConfigError) and "output_rank" in str(refused.exception)
+    assert isinstance(refused.exception, ConfigError) and "tuned_output" in str(refused.exception)

@@ -23,7 +23,7 @@ from support.tiny_language_models import save_model
 
 STORY = 'Anna lost her key. "It is lost," she said. Bob didn\'t find it; he called Anna.\n'
 TINY = {
-    "model.entity_size": 8,
+    "model.hidden_size": 8,
     "model.mention_positions": 2,
     "training.epochs": 1,
     "training.word_share": 1.0,

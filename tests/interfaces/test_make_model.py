@@ -114,7 +114,7 @@ def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its
     monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "cache"))
     language_model = save_model(tmp_path / "language", context=256)
     config = tmp_path / "tiny.toml"
-    config.write_text("[model]\nentity_size = 8\n[training]\nepochs = 1\n")
+    config.write_text("[model]\nhidden_size = 8\n[training]\nepochs = 1\n")
     stories = write_corpora(tmp_path)
     values = {"$(RUN_PRETRAINED)": tmp_path, "$(CONFIG_PRETRAINED)": config, "smollm2": language_model}
     commands = list_commands("model-pretrained", values)

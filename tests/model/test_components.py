@@ -30,10 +30,6 @@ class Scale:
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Scale:
         return cls(tensors["factors"], settings["unit"])
 
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> Scale | None:
-        return cls(torch.tensor(notes["scale"]), "old") if "scale" in notes else None
-
 
 def test_components_are_stored_with_the_model_and_built_once(tmp_path: Path) -> None:
     pretrained, _ = make_bundle()
@@ -47,13 +43,6 @@ def test_components_are_stored_with_the_model_and_built_once(tmp_path: Path) -> 
     assert found is not None and found.unit == "words"
     assert torch.equal(found.factors, torch.tensor([1.0, 2.5]))
     assert again.get_component(Scale) is found
-
-
-def test_components_of_format_1_come_from_the_notes() -> None:
-    pretrained, _ = make_bundle()
-    pretrained.notes["scale"] = [3.0]
-    found = pretrained.get_component(Scale)
-    assert found is not None and found.unit == "old" and found.factors.tolist() == [3.0]
 
 
 def test_a_component_can_not_take_the_file_of_a_network() -> None:

@@ -160,8 +160,8 @@ class _Loss(torch.nn.Module):
     [
         {},
         {"mention_types": 2, "softmax": "full", "features": "rich", "mention_positions": 2, "copying": True},
-        {"new_entity": "zero", "layers": 2},
-        {"tied": True, "embedding_size": 3, "restart_sentences": True},
+        {"new_entity": "zero"},
+        {"tied": True, "embedding_size": 3},
         {"mode": "causal", "mention_types": 2},
         {"mode": "lookahead"},
     ],

@@ -14,7 +14,7 @@ from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin, _StoryState
+from entitynlm.model.reference import SlowTwin, StoryRecord
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
@@ -27,8 +27,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"copying": True},
     {"softmax": "full", "features": "rich"},
     {"softmax": "full", "tied": True, "mention_types": 2, "new_entity": "zero"},
-    {"new_entity": "zero", "layers": 2, "features": "none"},
-    {"tied": True, "restart_sentences": True, "sigma": 1.0},
+    {"new_entity": "zero", "features": "none"},
+    {"tied": True, "sigma": 1.0},
 ]
 
 
@@ -56,7 +56,7 @@ def test_the_enumeration_is_complete() -> None:
     assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
 
 
-def sum_stories(twin: SlowTwin, story: _StoryState, t: int, size: int, before: tuple[int, int, int]) -> float:
+def sum_stories(twin: SlowTwin, story: StoryRecord, t: int, size: int, before: tuple[int, int, int]) -> float:
     """Σ P of all that may happen from word ``t`` on; ``before`` is (r, e, l) of the word before."""
     if t == size:
         return 1.0
@@ -72,18 +72,11 @@ def sum_stories(twin: SlowTwin, story: _StoryState, t: int, size: int, before: t
             lengths = range(1, min(twin.network.config.max_length, size - t) + 1)
             outcomes += [(mention_type, n, l) for n in [*old, len(story.entities) + 1] for l in lengths]
     total = 0.0
-    new_sentence = t > 0 and bool(SENTENCES[t] != SENTENCES[t - 1])
     for outcome in outcomes:
         for x in range(1, twin.network.backbone.vocabulary_size):
             after = story.copy()
-            s = twin.step(
-                after,
-                t,
-                (*outcome, EncodedWords.of_ids([x])),
-                int(SENTENCES[t]),
-                t_end=size,
-                new_sentence=new_sentence,
-            )
+            values = (*outcome, EncodedWords.of_ids([x]))
+            s = twin.step(after, t, values, int(SENTENCES[t]), t_end=size)
             p = float((s.r + s.e + s.l + s.x).exp())
             total += p * sum_stories(twin, after, t + 1, size, outcome)
     return total

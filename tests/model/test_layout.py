@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from entitynlm.config import ModelConfig, from_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -112,8 +113,8 @@ def test_feature_sets_by_name() -> None:
     assert make_feature_set("none").size == 0
     assert len(make_feature_set("paper").quantities) == 3
     assert make_feature_set("rich").size == sum(len(edges) for edges in EDGES.values())
-    with pytest.raises(ConfigError, match="none, paper, rich"):
-        make_feature_set("clever")
+    with pytest.raises(ConfigError, match="features must be one of 'none', 'paper', 'rich', not 'clever'"):
+        from_dict(ModelConfig, {"features": "clever"})
 
 
 def test_a_mention_that_ends_the_text() -> None:

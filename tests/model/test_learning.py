@@ -12,9 +12,9 @@ import torch
 
 from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import INSCRIPT_RECIPE
-from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.stories import split_stories
 from entitynlm.training.loop import Training

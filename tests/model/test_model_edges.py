@@ -17,7 +17,7 @@ from entitynlm.model.reference import SlowTwin
 from support.small_models import VARIABLES, assert_close, make_document, make_network
 
 MODES = ["generative", "causal", "lookahead"]
-OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}, {"restart_sentences": True}]
+OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,4 +1,4 @@
-"""Model folders: what is saved is loaded, damage is found and named, folders of format 1 are read with a remark."""
+"""Model folders: what is saved is loaded, damage is found and named."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from entitynlm.model.packaged import MANIFEST, find_model, list_models
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
 from support.small_bundles import make_bundle
 
-OLD = Path(__file__).resolve().parents[1] / "golden" / "model-old-format"
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -26,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_is_saved_is_loaded_without_remarks(folder: Path) -> None:
     saved, loaded = make_bundle()[0], load_pretrained(folder)
     assert loaded.remarks == []
-    assert json.loads((folder / CONFIG_FILE).read_text())["format"] == 2
+    assert json.loads((folder / CONFIG_FILE).read_text())["format"] == 3
     for mode, network in saved.parts.items():
         for name, value in network.state_dict().items():
             assert torch.equal(loaded.parts[mode].state_dict()[name], value), (mode, name)
@@ -65,24 +63,10 @@ def test_a_list_that_is_no_list_is_an_error_and_none_at_all_a_remark(folder: Pat
     assert MANIFEST in remark
 
 
-@pytest.mark.parametrize("name", ["plain", "rich", "typed"])
-def test_format_1_is_read_with_a_remark_and_saved_as_format_2(name: str, tmp_path: Path) -> None:
-    old = load_pretrained(OLD / name)
-    (remark,) = old.remarks
-    assert "format 1" in remark
-    save_pretrained(old, tmp_path)
-    new = load_pretrained(tmp_path)
-    assert new.remarks == [] and new.encoder == old.encoder
-    for mode, network in old.parts.items():
-        assert new.parts[mode].config == network.config
-        for key, value in network.state_dict().items():
-            assert torch.equal(new.parts[mode].state_dict()[key], value)
-
-
 def test_a_format_to_come_is_refused(folder: Path) -> None:
     config = json.loads((folder / CONFIG_FILE).read_text())
-    (folder / CONFIG_FILE).write_text(json.dumps({**config, "format": 3}))
-    with pytest.raises(ModelError, match="format 3"):
+    (folder / CONFIG_FILE).write_text(json.dumps({**config, "format": 4}))
+    with pytest.raises(ModelError, match="format 4"):
         load_pretrained(folder)
 
 

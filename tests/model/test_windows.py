@@ -71,7 +71,7 @@ def score_in_windows(
 @given(options=model_options("generative", "causal"), data=st.data())
 def test_windows_are_the_whole(options: dict[str, Any], data: st.DataObject) -> None:
     """Any cuts, also inside a mention, also before the first entity."""
-    network = make_network(**{**options, "restart_sentences": False})
+    network = make_network(**options)
     document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=2, max_size=20))
     cuts = sorted(data.draw(st.sets(st.integers(1, len(document) - 1), max_size=4)))
     with torch.no_grad():
@@ -85,7 +85,7 @@ def test_windows_are_the_whole(options: dict[str, Any], data: st.DataObject) -> 
 @given(options=model_options("generative", "causal"), data=st.data(), size=st.integers(1, 6))
 def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: int) -> None:
     """Documents of several lengths side by side, as in training: those that end leave the batch."""
-    network = make_network(**{**options, "restart_sentences": False})
+    network = make_network(**options)
     documents = data.draw(
         st.lists(
             encoded_documents(mention_types=options["mention_types"], min_size=1, max_size=20),

@@ -26,6 +26,7 @@ from entitynlm.model.pretrained import Pretrained
 
 START, END = 0, 1
 SEEN = 3  # pieces that a state has seen
+STATE_SIZE = 6  # D, where d is the configuration's
 
 
 @register_tokenizer
@@ -112,14 +113,15 @@ class LetterBackbone(Backbone):
     ) -> None:
         super().__init__()
         self.config = config
-        self.hidden_size, self.vocabulary_size = config.hidden_size, pieces
+        self.hidden_size = STATE_SIZE if config.mode != "lookahead" else config.hidden_size
+        self.vocabulary_size = pieces
         self.start_piece, self.longest = start, int(config.backbone.partition(":")[2] or 2)
         self.embedding = nn.Embedding(pieces, config.embedding_size)
-        self.convolution = nn.Linear(SEEN * config.embedding_size, config.hidden_size)
+        self.convolution = nn.Linear(SEEN * config.embedding_size, self.hidden_size)
         if config.mode == "lookahead":
-            self.ahead = nn.Linear(config.embedding_size, config.hidden_size)
+            self.ahead = nn.Linear(config.embedding_size, self.hidden_size)
         if config.mode in ("generative", "rnnlm"):
-            self.output = nn.Linear(config.hidden_size, pieces)
+            self.output = nn.Linear(self.hidden_size, pieces)
 
     def _see(self, pieces: Tensor) -> Tensor:
         """(P + 1, D) states after the start and each piece, given SEEN pieces in front."""
@@ -182,8 +184,7 @@ def make_letter_config(tokenizer: Letters, **options: Any) -> ModelConfig:
     """h of 6, e of 4; ``options`` are those of ``ModelConfig``."""
     settings: dict[str, Any] = {
         "backbone": f"letters:{tokenizer.longest}",
-        "hidden_size": 6,
-        "entity_size": 4,
+        "hidden_size": 4,
         "embedding_size": 3,
         "max_length": 3,
         "sigma": 0.0,

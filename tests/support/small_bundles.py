@@ -8,9 +8,9 @@ from typing import Any, get_args
 import torch
 
 from entitynlm.config import Mode, ModelConfig
+from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
-from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
 

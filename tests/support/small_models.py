@@ -109,7 +109,6 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
     return {
         "mode": draw(st.sampled_from(modes or ("generative", "causal"))),
         "mention_types": draw(st.integers(1, 3)),
-        "layers": draw(st.integers(1, 2)),
         "softmax": draw(st.sampled_from(["classes", "full"])),
         "tied": draw(st.booleans()),
         "features": draw(st.sampled_from(["paper", "rich", "none"])),
@@ -117,7 +116,6 @@ def model_options(draw: st.DrawFn, *modes: str) -> dict[str, Any]:
         "copying": states > 0 and draw(st.booleans()),
         "new_entity": draw(st.sampled_from(["noise", "zero"])),
         "sigma": draw(st.sampled_from([0.0, 0.01, 1.0])),
-        "restart_sentences": draw(st.booleans()),
         "seed": draw(st.integers(0, 1000)),
     }
 

@@ -111,23 +111,22 @@ def assert_same_weights(one: Path, other: Path, tolerance: float = 0.0) -> None:
 
 
 def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
-    """With the same shards bit for bit, dropout and all; without dropout shards make no difference."""
-    shared, plain = make_settings(), make_settings(dropout=0.0)
+    """Without dropout, which each process draws for its own documents, they make the same updates."""
+    settings = make_settings(dropout=0.0)
+    assert run_in_two(lambda processes: train(tmp_path / "two", processes, settings)) == [True, True]
+    train(tmp_path / "one", ALONE, settings)
+    assert_same_weights(tmp_path / "one", tmp_path / "two", 1e-4)
+    assert read_losses(tmp_path / "one") == pytest.approx(read_losses(tmp_path / "two"), abs=1e-5)
 
-    def job(processes: Processes) -> list[bool]:
-        return [train(tmp_path / "two", processes, shared), train(tmp_path / "two-plain", processes, plain)]
 
-    assert run_in_two(job) == [[True, True]] * 2
-    train(tmp_path / "one", ALONE, make_settings(shards=2))
-    train(tmp_path / "one-plain", ALONE, plain)
-    assert_same_weights(tmp_path / "one", tmp_path / "two")
-    assert read_losses(tmp_path / "one") == pytest.approx(read_losses(tmp_path / "two"), abs=1e-6)
-    assert_same_weights(tmp_path / "one-plain", tmp_path / "two-plain", 1e-4)
-    assert read_losses(tmp_path / "one-plain") == pytest.approx(read_losses(tmp_path / "two-plain"), abs=1e-5)
+def test_two_processes_with_dropout_give_the_same_weights_twice(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        run_in_two(lambda processes, name=name: train(tmp_path / name, processes, make_settings()))
+    assert_same_weights(tmp_path / "first", tmp_path / "second")
 
 
 def test_another_number_of_processes_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    settings = make_settings()
+    settings = make_settings(dropout=0.0)
 
     def begin(processes: Processes) -> bool:  # only one of the two is asked to stop
         return train(tmp_path / "cut", processes, settings, StopAfter(2) if processes.rank else SILENT)
@@ -135,9 +134,9 @@ def test_another_number_of_processes_goes_on_to_the_same_result(tmp_path: Path) 
     assert run_in_two(begin) == [False, False]
     assert train(tmp_path / "cut", ALONE, settings, StopAfter(2)) is False
     assert run_in_two(lambda processes: train(tmp_path / "cut", processes, settings)) == [True, True]
-    train(tmp_path / "whole", ALONE, make_settings(shards=2))
-    assert_same_weights(tmp_path / "whole", tmp_path / "cut")
-    assert read_losses(tmp_path / "whole") == pytest.approx(read_losses(tmp_path / "cut"), abs=1e-6)
+    train(tmp_path / "whole", ALONE, settings)
+    assert_same_weights(tmp_path / "whole", tmp_path / "cut", 1e-4)
+    assert read_losses(tmp_path / "whole") == pytest.approx(read_losses(tmp_path / "cut"), abs=1e-5)
 
 
 def test_a_loss_that_is_no_number_stops_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

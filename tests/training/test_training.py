@@ -211,15 +211,6 @@ def test_wrong_settings_are_named(changes: dict[str, object], message: str) -> N
         load_settings(None, changes)
 
 
-def test_former_names_of_settings_are_read_with_a_remark() -> None:
-    settings = load_settings(None, {"model.word_states": 2, "causal.echo": True})
-    assert settings.model.mention_positions == 2
-    assert settings.for_part("causal")[0].copying
-    (remark,) = settings.remarks
-    assert "word_states is now mention_positions" in remark and "echo is now copying" in remark
-    assert not load_settings(None, {"model.mention_positions": 2}).remarks
-
-
 def test_look_ahead_can_not_be_trained_in_windows_but_is_not_asked_to(stories: list[Document]) -> None:
     settings = make_settings(window=20)
     assert settings.for_part("lookahead")[1].window == 0

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from msgspec import structs
 
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
+from entitynlm.model.additions import SphereProjection, words_see_entities
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
 from support.bare_language_models import needs_extra
@@ -45,12 +46,15 @@ def test_it_says_that_it_is_untrained(model: entitynlm.EntityNLM) -> None:
 
 def test_states_are_standardised_and_words_do_not_see_entities(model: entitynlm.EntityNLM) -> None:
     network = model.pretrained.get("generative")
-    assert not network.words_see_entities
-    positions = model.pretrained.make(replace(network.config, mention_positions=3))
-    assert not positions.words_see_entities
-    torch.nn.init.ones_(positions.position_embeddings)
-    assert positions.words_see_entities
-    assert not torch.equal(network.scaling.deviation, torch.ones_like(network.scaling.deviation))
+    assert not words_see_entities(network)
+    positions = model.pretrained.make(structs.replace(network.config, mention_positions=3))
+    assert not words_see_entities(positions)
+    assert positions.additions.positions is not None
+    torch.nn.init.ones_(positions.additions.positions.vectors)
+    assert words_see_entities(positions)
+    assert isinstance(network.projection, SphereProjection)
+    deviation = network.projection.scaling.deviation
+    assert not torch.equal(deviation, torch.ones_like(deviation))
 
 
 def test_it_is_the_same_every_time(model: entitynlm.EntityNLM, folder: Path) -> None:

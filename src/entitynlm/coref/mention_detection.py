@@ -51,15 +51,10 @@ class TypeClassifier:
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> TypeClassifier:
         return cls(settings["names"], tensors["weights"].float().numpy())
 
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> TypeClassifier | None:
-        stored = notes.get("types")
-        return cls(stored["names"], np.array(stored["weights"], dtype=np.float32)) if stored else None
-
 
 def read_boundary_states(proposal: EntityNetwork, readings: Readings, spans: Sequence[Span]) -> np.ndarray:
     """(M, 2 D + 1) the states at the first and the last word of each mention, and a one."""
-    size = proposal.config.entity_dim
+    size = proposal.config.hidden_size
     table = np.ones((len(spans), 2 * size + 1), dtype=np.float32)
     firsts = np.array([start for start, _ in spans], dtype=np.int64)
     lasts = np.array([end - 1 for _, end in spans], dtype=np.int64)
@@ -107,10 +102,6 @@ class MentionBias:
     @classmethod
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> MentionBias:
         return cls(float(settings["value"]))
-
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> MentionBias | None:
-        return cls(float(notes["eagerness"])) if "eagerness" in notes else None
 
 
 @dataclass(frozen=True)

@@ -104,10 +104,6 @@ class Resolver:
             threshold=float(settings["threshold"]),
         )
 
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> Resolver | None:
-        return None
-
     # -- resolving ---------------------------------------------------------------------------------------------------
 
     @torch.no_grad()

@@ -140,7 +140,7 @@ class Coreference:
     ) -> tuple[list[KeyedSplit], Baseline, Pretrained, Pretrained | None]:
         """The documents held out, our ranker's scores of them, EntityNLM, and what training on lists makes of it."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
-        tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.output_rank else ()
+        tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
         parts: tuple[Mode, ...] = (*tuned, "generative", *proposals)
         pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}

@@ -105,9 +105,8 @@ class TextTables:
 
     def __init__(self, document: EncodedDocument, *networks: EntityNetwork) -> None:
         self._words, self._networks = document.words, networks
-        aligned = any(network.config.restart_sentences for network in networks)
         size = min(CHUNK_WORDS, *(network.backbone.chunk_words for network in networks))
-        self._bounds = cut(document.sentence, size, aligned=aligned)
+        self._bounds = cut(document.sentence, size, aligned=False)
         self._carries: list[list[Any]] = [[None] * len(networks)]  # before each chunk that was reached
         self._kept: OrderedDict[int, list[WordTables]] = OrderedDict()
 

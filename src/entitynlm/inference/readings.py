@@ -102,8 +102,7 @@ class Readings:
         """The same under two networks, which may be one."""
         readers = [self._open(network) for network in dict.fromkeys((model, proposal))]
         size = min(size, model.backbone.chunk_words, proposal.backbone.chunk_words)
-        aligned = model.config.restart_sentences or proposal.config.restart_sentences
-        for start, stop in cut(self._words.sentence, size, aligned=aligned):
+        for start, stop in cut(self._words.sentence, size, aligned=False):
             tables = [read(self._words, start, stop) for read in readers]
             yield Chunk(start, stop, tables[0], tables[-1])
 
@@ -132,9 +131,6 @@ class SteadyReadings(Readings):
     def read_both(
         self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = CHUNK
     ) -> Iterator[Chunk]:
-        if model.config.restart_sentences or proposal.config.restart_sentences:
-            yield from super().read_both(model, proposal, size=size)
-            return
         tables = [self._read_steadily(network) for network in dict.fromkeys((model, proposal))]
         for (start, stop, _), *both in zip(cut_steadily(len(self._words)), *tables, strict=True):
             yield Chunk(start, stop, both[0], both[-1])

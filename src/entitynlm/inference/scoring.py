@@ -66,7 +66,7 @@ def score_document(
     """
     network.eval()
     noise = noise or FixedNoise()
-    whole = network.config.mode == "lookahead" or network.config.restart_sentences
+    whole = network.config.mode == "lookahead"
     carried: Carried | None = None
     pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
     for part in iterate_windows(document, network, 0 if whole else window):

@@ -22,11 +22,11 @@ from entitynlm.inference.entity_rows import count_row_copies, remember, score_ro
 from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.document_index import EntityHistory
 from entitynlm.model.encoding.copying import OPENING
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_mention_positions
 from entitynlm.model.noise import FixedNoise, Noise
 
 BLOCK = 512  # words whose new entities are made together
@@ -162,7 +162,8 @@ class StoryState:
         """The probability that the next word is copied from its entity's, and the words that it may be, each as often as it was
         said; h (1, D) is the state before it.
         """
-        if not (self.network.config.copying and self.history.remaining > 0):
+        copying = self.network.additions.copying
+        if copying is None or self.history.remaining == 0:
             return 0.0, []
         rows, row = self.states.rows, self.current
         adjacent = rows.copy_seen[row] > 0 and rows.copy_last[row] == self.history.position - 1
@@ -172,8 +173,8 @@ class StoryState:
         count = torch.tensor([len(candidates)], device=h.device)
         opens = torch.tensor([not adjacent], device=h.device)
         nothing = h.new_full((1,), -torch.inf)  # what is mixed with the copies
-        scores = self.network.score_copying(self.network.backbone.output_states(h))
-        share = self.network.mix_copies(nothing, scores, opens, count, count).exp()
+        scores = copying.score(self.network.backbone.output_states(h))
+        share = copying.mix(nothing, scores, opens, count, count).exp()
         return float(share), candidates
 
     def count_copies(self, x: int, entities: Sequence[int]) -> np.ndarray:

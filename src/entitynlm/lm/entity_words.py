@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.encoding.preprocessing import is_punctuation, unescape
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_mention_positions
 
 MOST_CONTEXTS = 16
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
+from msgspec import structs
 from torch.nn import Parameter
 
 from entitynlm.errors import ConfigError, DataError, ModelError
@@ -186,7 +187,7 @@ def measure_split(
 def make_bare(pretrained: Pretrained) -> LanguageModel:
     """The pretrained language model that a model stands on, as it came."""
     tokenizer, own = pretrained.encoder.tokenizer, pretrained.get("generative").config
-    config = replace(own, mode="rnnlm", output_rank=0, lora_rank=0)
+    config = structs.replace(own, mode="rnnlm", tuned_output=False)
     return LanguageModel(config, len(tokenizer), tokenizer.start).eval()
 
 
@@ -213,7 +214,7 @@ def measure_rnnlm(
 
     name, note = "RNNLM", "LSTM without entities"
     if network.backbone.pretrained:
-        tuned = network.config.output_rank or network.config.lora_rank
+        tuned = network.config.tuned_output
         name = FINE_TUNED if tuned else BARE
         note = "without entities; learned from the words of the training documents" if tuned else "as it came"
     return _sum_words(name + cache[0], documents, score, note + _describe_cache(*cache), kinds, progress)

@@ -17,11 +17,11 @@ WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for
 def score_words(
     network: LanguageModel, document: EncodedDocument, *, window: int = WINDOW
 ) -> npt.NDArray[np.float64]:
-    """(T,) log p(x_t | x_<t) in nats; an LSTM that restarts at each sentence reads the document at once."""
+    """(T,) log p(x_t | x_<t) in nats."""
     network.eval()
     carried: Carried | None = None
     pieces = [np.zeros(0)]
-    for part in network.cut(document, 0 if network.config.restart_sentences else window):
+    for part in network.cut(document, window):
         if len(part.words) == 0:
             continue
         result = network.score([part], carried)
@@ -33,7 +33,7 @@ def score_words(
 @torch.no_grad()
 def score_words_steadily(network: LanguageModel, document: EncodedDocument) -> npt.NDArray[np.float64]:
     """The same, to the last digit the same for a text and its beginning; of an LSTM that reads straight on."""
-    if network.config.restart_sentences or document.pieces is not None:
+    if document.pieces is not None:
         return score_words(network, document)
     network.eval()
     carry, factors = None, network.backbone.class_factors()

@@ -22,6 +22,7 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, FormReader
 from entitynlm.lm.spelling import spell_unknown_words
 from entitynlm.lm.surprisal_words import Source, WordEstimates, estimate_words, score_without_entities
+from entitynlm.model.additions import words_see_entities
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -208,7 +209,7 @@ def measure_surprisal(
         words = estimate_words(
             model, pretrained.get("causal"), encoded, readings, progress=progress, **sampling
         )
-        if not model.words_see_entities:  # then there is nothing to estimate
+        if not words_see_entities(model):  # then there is nothing to estimate
             nothing = np.zeros(len(encoded))
             words = replace(words, log_probs=without, errors=nothing, deviations=nothing[None])
     writer = _RowWriter(text, words, without, trace if given else None, 1 / math.log(base))

@@ -21,10 +21,10 @@ from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.lm.filtering import Beliefs, BelievingFilter, Reader, join_beliefs
 from entitynlm.lm.rnnlm import score_words_steadily as score_baseline
+from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_mention_positions
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 
@@ -200,5 +200,5 @@ class Chain:
 
     def _score(self, tables: WordTables, words: np.ndarray, places: np.ndarray) -> FloatArray:
         """log p(x_t | h_t, e = 0, place) of pairs of a word and a place."""
-        zero = np.broadcast_to(np.float64(0), (len(words), self.network.config.entity_dim))
+        zero = np.broadcast_to(np.float64(0), (len(words), self.network.config.hidden_size))
         return score_words(self.network, tables, words, zero, places)

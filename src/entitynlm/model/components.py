@@ -31,8 +31,3 @@ class Component(Protocol):
     def from_stored(cls, tensors: Mapping[str, torch.Tensor], settings: Mapping[str, Any]) -> Self:
         """The component that :meth:`to_stored` described."""
         ...
-
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> Self | None:
-        """The component as folders of format 1 kept it, among the model's notes; None if it isn't there."""
-        ...

@@ -14,38 +14,28 @@ L_t (``remaining`` words of the mention, counting this one). One step of the gen
 The equations below are vectorised over any leading dimensions and are used as they stand by the fast path (``batch``) and by the
 samplers; the slow twin (``reference``, the executable specification) writes them out once more, word by word. With
 ``mode = "causal"`` the same equations make the proposal Q of section 5.1: step 3 is left out, step 4 moves to the front, and h_t
-takes the place of h_{t-1}. With ``mode = "lookahead"`` h_t has moreover read the words to come, and a length is scored by the
-two ends of its span besides equation 5 (ours, not the paper's).
+takes the place of h_{t-1}.
 
-Equations 1 and 2 are the language model's (``backbones``). Its h may have another size than e and r (ours; in the paper they have
-one): then equations 3, 4 and 5 are about :meth:`project_state` of h, equation 8 is about :meth:`project_update` of h, and W_e of
-equation 6 leads back to the size of h. On a pretrained language model W_e starts at zero, so that P(X) starts as its own.
+Equations 1 and 2 are the language model's (``backbones``). Everything that is not the paper's is in ``additions`` and comes in at
+two seams: :meth:`project_state` and :meth:`project_update`, the state that equations 3, 4, 5 and 8 are about (in the paper h
+itself), and :meth:`project_entity` with ``additions``, what an entity adds to a word or to another choice.
 
 N positions · M mentions · D size of h · S columns of a state (D, or more where a backbone gives several layers) · d size of e and
-r, D = d unless ``entity_size`` is set.
+r, which is D in the paper.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.base import Backbone, draw_mask, initialise, make_backbone
+from entitynlm.model.additions import Additions, make_narrowing, make_projection, start_at_zero
+from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
-from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.features import count_mention_positions, make_feature_set
-from entitynlm.model.standardisation import Standardisation
-
-COPY_EDGES = (1, 2, 3, 5, 9)
-
-FIRST_RADIUS = 8.0
-"""Of the sphere that projected states are put on; it is learned."""
+from entitynlm.model.features import make_feature_set
 
 
 class EntityNetwork(nn.Module):
@@ -58,74 +48,29 @@ class EntityNetwork(nn.Module):
         super().__init__()
         self.config = config
         self.feature_set = make_feature_set(config.features)
-        self.backbone: Backbone = make_backbone(config, pieces, start, classes)  # eq. 1 and 2
-        D, S, d = self.backbone.hidden_size, self.backbone.state_size, config.entity_dim
+        backbone, d = make_backbone(config, pieces, start, classes), config.hidden_size
         self.type_embeddings = nn.Parameter(torch.empty(config.mention_types + 1, d))  # r of eq. 3 and 7
         self.W_r = nn.Parameter(torch.empty(d, d))
         self.W_entity = nn.Parameter(torch.empty(d, d))
         self.w_dist = nn.Parameter(torch.empty(self.feature_set.size))
         self.W_length = nn.Parameter(torch.empty(config.max_length, 2 * d))
         self.W_delta = nn.Parameter(torch.empty(d, d))
-        self.W_ends = nn.Parameter(torch.empty(d, d)) if config.mode == "lookahead" else None
-        self.string_match_weights: nn.Parameter | None = None
-        if config.copying and config.mode != "generative":
-            self.string_match_weights = nn.Parameter(torch.empty(STRING_MATCHES))
-        if config.mode == "generative":
-            self.W_e = nn.Parameter(torch.empty(D, config.word_rank or d))
-            self.W_thin = nn.Parameter(torch.empty(config.word_rank, d)) if config.word_rank else None
-            if config.mention_positions:
-                self.position_embeddings = nn.Parameter(torch.empty(count_mention_positions(config), D))
-            if config.copying:
-                self.w_copy = nn.Parameter(torch.empty(2, D))
-                self.copy_bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
-        sphere = config.projection == "sphere"
-        self.W_state = nn.Parameter(torch.empty(d, S)) if d != S or sphere else None
-        self.W_update = nn.Parameter(torch.empty(d, S)) if config.separate_update else None
-        units, projections = config.projection_units, 1 + config.separate_update
-        self.W_inner = nn.ParameterList(torch.empty(units, S) for _ in range(projections if units else 0))
-        self.W_outer = nn.ParameterList(torch.empty(d, units) for _ in self.W_inner)
+        self.narrow_entity = make_narrowing(config, backbone)
+        if config.mode == "generative":  # Q predicts no words
+            self.W_e = nn.Parameter(torch.empty(backbone.hidden_size, self.narrow_entity.size))
+        self.additions = Additions(config, backbone.hidden_size)
+        self.backbone: Backbone = backbone  # eq. 1 and 2
+        self.projection = make_projection(config, backbone)
         initialise(self)
-        if sphere:
-            self.scaling = Standardisation(S)
-            self.radii = nn.Parameter(torch.full((2,), FIRST_RADIUS))
-        if self.backbone.pretrained and config.mode == "generative":
-            nn.init.zeros_(self.W_e)
-            if config.mention_positions:
-                nn.init.zeros_(self.position_embeddings)
+        start_at_zero(self)
 
     def project_state(self, h: Tensor) -> Tensor:
-        """h in the size of e, for equations 3, 4 and 5: (…, S) → (…, d); h itself where they have one size."""
-        return self._project(h, self.W_state, 0)
+        """Give the state that equations 3, 4 and 5 are asked about: (…, S) → (…, d), in the paper h itself."""
+        return self.projection.project_state(h)
 
     def project_update(self, h: Tensor) -> Tensor:
-        """h in the size of e, for equation 8; the same as :meth:`project_state` unless that is ``separate_update``."""
-        return self.project_state(h) if self.W_update is None else self._project(h, self.W_update, 1)
-
-    def _project(self, h: Tensor, weight: Tensor | None, which: int) -> Tensor:
-        """W h, or c · y / ‖y‖ with y = W z (+ W_outer relu(W_inner z)) and z the standardised h."""
-        if weight is None:
-            return h
-        if self.config.projection == "linear":
-            return F.linear(h, weight)
-        z = self._drop(self.scaling(h))
-        y = F.linear(z, weight)
-        if self.W_inner:
-            y = y + F.linear(self._drop(F.relu(F.linear(z, self.W_inner[which]))), self.W_outer[which])
-        return self._drop(self.radii[which] * y / y.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM))
-
-    def _drop(self, values: Tensor) -> Tensor:
-        if not self.training or self.config.dropout == 0:
-            return values
-        return values * draw_mask(values, self.config.dropout)
-
-    @torch.no_grad()
-    def fit_scaling(self, documents: Sequence[EncodedWords]) -> None:
-        """Take the means and deviations of states, where these are standardised, from documents."""
-        scalings = [part for part in self.modules() if isinstance(part, Standardisation)]
-        if scalings and documents:
-            states = self.backbone.read_raw(documents)
-            for scaling in scalings:
-                scaling.fit(states)
+        """Give the state that equation 8 updates an entity with: (…, S) → (…, d), in the paper h itself."""
+        return self.projection.project_update(h)
 
     # -- eq. 3: is the next word in a mention (and of which type)? -------------------------------------------------
 
@@ -144,107 +89,51 @@ class EntityNetwork(nn.Module):
         return self.distance_weights()[hot.long()].sum(-1)
 
     def distance_weights(self) -> Tensor:
-        """w_dist and, for the bucket "none", zero; then, where a proposal compares words (ours), weights of string matches."""
-        parts = [self.w_dist, self.w_dist.new_zeros(1)]
-        return torch.cat(parts if self.string_match_weights is None else [*parts, self.string_match_weights])
-
-    @property
-    def words_ahead(self) -> int | None:
-        """How many words to come are compared with entities' words; None: no words are compared at all."""
-        if self.string_match_weights is None:
-            return None
-        return AHEAD if self.config.mode == "lookahead" else 0
+        """w_dist, a zero for the bucket "none", and the weights of buckets that ``additions`` have."""
+        return torch.cat([self.w_dist, self.w_dist.new_zeros(1), *self.additions.list_weights()])
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 
     def log_prob_lengths(self, h: Tensor, e: Tensor, ends: Tensor | None = None) -> Tensor:
         """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length).
 
-        The look-ahead proposal adds hᵀ W_ends h_end for the state at the last word of each possible span, ``ends``
-        (…, max_length, d).
+        ``ends`` (…, max_length, d) is the state at the last word of each possible span, for a proposal that has read it.
         """
         scores = torch.cat([h, e], dim=-1) @ self.W_length.t()
-        if ends is not None:
-            assert self.W_ends is not None
-            scores = scores + torch.einsum("...d,...ld->...l", h @ self.W_ends, ends)
-        return F.log_softmax(scores, dim=-1)
+        return F.log_softmax(self.additions.add_span_ends(scores, h, ends), dim=-1)
 
     # -- eq. 6: which word? ----------------------------------------------------------------------------------------
+
+    def project_entity(self, e: Tensor) -> Tensor:
+        """W_e e: (…, d) → (…, D)."""
+        return self.narrow_entity(e) @ self.W_e.t()
 
     def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor, positions: Tensor | None = None) -> Tensor:
         """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,).
 
-        With ``mention_positions`` (ours, not the paper's) a vector for the word's place in its mention is added, ``positions``
-        (N,). Where words have several pieces these are pieces, and p(word) is the product over those of a word.
+        Where words have several pieces these are pieces, and p(word) is the product over those of a word. ``positions`` (N,) are
+        the places of words in their mentions, for networks that have vectors for them.
         """
         return self.log_prob_piece(h + We, x, positions)
 
     def log_prob_piece(
         self, u: Tensor, pieces: Tensor, positions: Tensor | None = None, places: Tensor | None = None
     ) -> Tensor:
-        """The same with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' places."""
-        return self.backbone.log_prob(self._add_positions(u, positions), pieces, places)
+        """log p(piece | u) with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' in their words."""
+        return self.backbone.log_prob(self.additions.add_positions(u, positions), pieces, places)
 
     def log_prob_words(
         self, h: Tensor, We: Tensor, positions: Tensor | None = None, place: int = 0
     ) -> Tensor:
         """The whole distribution over words, or over the pieces at a place of a word: (N, V)."""
-        return self.backbone.log_probs(self._add_positions(h + We, positions), place)
-
-    def _add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
-        if not self.config.mention_positions:
-            return u
-        assert positions is not None
-        return u + F.embedding(positions, self.position_embeddings)
-
-    @property
-    def words_see_entities(self) -> bool:
-        """Whether words depend on mentions at all; on a pretrained language model they do not before they are trained."""
-        added = [self.W_e, *([self.position_embeddings] if self.config.mention_positions else [])]
-        return self.config.copying or any(bool(part.any()) for part in added)
-
-    def project_entity(self, e: Tensor) -> Tensor:
-        """W_e e: (…, d) → (…, D)."""
-        return self.narrow_entity(e) @ self.W_e.t()
-
-    def narrow_entity(self, e: Tensor) -> Tensor:
-        """(…, d) → (…, rank of W_e): where that is a product of two thin matrices, what the first one makes of e."""
-        return e if self.W_thin is None else e @ self.W_thin.t()
-
-    # -- beside eq. 6 (ours): a mention may repeat what was said before of its entity -------------------------------
-
-    def score_copying(self, h: Tensor) -> Tensor:
-        """w · h for words that continue and for words that open a stretch of the entity's words: (…, D) → (…, 2)."""
-        return F.linear(h, self.w_copy)
-
-    def mix_copies(
-        self, log_x: Tensor, scores: Tensor, opens: Tensor, copy_candidates: Tensor, copies: Tensor
-    ) -> Tensor:
-        """log((1-λ) p(x) + λ · copies / copy candidates) where there are candidates, log p(x) (N,) elsewhere.
-
-        λ = σ(w · h + b), with w · h from :meth:`score_copying` (N, 2); there is a w and a row of b for each value of ``opens``
-        (N,), and in that row a b for each number of ``copy_candidates`` (N,), in buckets. ``encoding.copying`` counts them.
-        """
-        spots = copy_candidates.nonzero().squeeze(1)
-        if not len(spots):
-            return log_x
-        opens, copy_candidates, copies = opens[spots].long(), copy_candidates[spots], copies[spots]
-        edges = torch.tensor(COPY_EDGES, device=copy_candidates.device)
-        buckets = torch.bucketize(copy_candidates, edges, right=True) - 1
-        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.copy_bias[opens, buckets]
-        plain = F.logsigmoid(-z) + log_x[spots]
-        share = (
-            (copies.double().clamp_min(0.5) / copy_candidates.double()).log().to(plain)
-        )  # 0.5: any, not used
-        repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
-        return log_x.index_copy(0, spots, torch.where(copies > 0, repeated, plain))
+        return self.backbone.log_probs(self.additions.add_positions(h + We, positions), place)
 
     # -- eq. 7: a new entity ---------------------------------------------------------------------------------------
 
     def create_entity(self, mention_types: Tensor, noise: Tensor | None) -> Tensor:
         """u ~ N(r, σ²I) put on the unit ball: mention types (M,), standard normal noise (M, d) → (M, d)."""
         means = F.embedding(mention_types, self.type_embeddings)
-        if self.config.new_entity == "zero":
+        if self.config.new_entity == "zero":  # the paper's ablation
             return torch.zeros_like(means)
         u = means if noise is None else means + self.config.sigma * noise.to(means)
         return u / u.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)

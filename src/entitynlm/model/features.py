@@ -17,9 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError
-
 # A value belongs to the last bucket whose edge is not above it.
 EDGES = {
     "token": (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 28, 40, 56, 80, 128, 256, 512, 1024),
@@ -51,8 +48,6 @@ class FeatureSet:
 
 def make_feature_set(name: str) -> FeatureSet:
     """The feature set called ``name``."""
-    if name not in SETS:
-        raise ConfigError(f"there is no feature set {name!r}; choose one of {', '.join(SETS)}")
     quantities = np.array([QUANTITIES.index(quantity) for quantity in SETS[name]], dtype=np.int64)
     lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
@@ -67,21 +62,3 @@ def make_feature_set(name: str) -> FeatureSet:
 def find_bucket(quantity: str, value: int) -> int:
     """The bucket of one value, the plain way (compiled code looks it up)."""
     return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1
-
-
-def count_mention_positions(config: ModelConfig) -> int:
-    """How many places in (or out of) a mention :func:`find_mention_positions` tells apart."""
-    return 1 + 2 * max(1, config.mention_positions) * config.mention_types
-
-
-def find_mention_positions(
-    config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
-) -> np.ndarray:
-    """The place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how many
-    words remain (those above ``mention_positions`` count as that many; copying needs to know of a mention even where words
-    have no vectors for it). Any shape, all alike.
-    """
-    most = max(1, config.mention_positions)
-    left = np.minimum(remaining, most) - 1
-    place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * most + left
-    return np.where(mention_type > 0, place, 0)

@@ -9,8 +9,7 @@
     DIR/NAME.safetensors        the tensors of a trained component (see components.py), whose settings are in model.json
     DIR/SHA256SUMS              the hashes of all these files, which are checked whenever the model is loaded
 
-Files are written beside their place and renamed, the list of hashes last, so a reader never sees half a model. Folders of format
-1, which had other names and no list of hashes, are read with a remark.
+Files are written beside their place and renamed, the list of hashes last, so a reader never sees half a model.
 """
 
 from __future__ import annotations
@@ -43,13 +42,12 @@ from entitynlm.model.packaged import (
     write_manifest,
 )
 from entitynlm.model.rnnlm import LanguageModel
-from entitynlm.model.stored_weights import build_network, read_weights, rename_weight
+from entitynlm.model.stored_weights import build_network, read_weights
 
 Network = EntityNetwork | LanguageModel
 ComponentType = TypeVar("ComponentType", bound=Component)
 
-FORMAT_VERSION = 2
-FORMATS = (1, 2)
+FORMAT_VERSION = 3
 SHARED = "shared"
 UNTRAINED = "untrained"
 """The note of a model whose entity side has never been trained: the name of its language model."""
@@ -126,13 +124,10 @@ class Pretrained:
         """The trained component of a type, built at the first call and kept; None if this model has none."""
         name = component_type.component_name
         if name not in self._components:
+            if name not in self.stored_components:
+                return None
             try:
-                if name in self.stored_components:
-                    self._components[name] = component_type.from_stored(*self.stored_components[name])
-                elif (component := component_type.from_old_notes(self.notes)) is not None:
-                    self._components[name] = component
-                else:
-                    return None
+                self._components[name] = component_type.from_stored(*self.stored_components[name])
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise ModelError(f"the component {name} of this model can't be used ({error})") from error
         return cast(ComponentType, self._components[name])
@@ -207,15 +202,8 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     folder = find_model(folder)
     stored = read_config(folder)
     check_language_model_of(folder)
-    listed = check_files(folder)
-    remarks = []
-    if stored["format"] < FORMAT_VERSION:
-        remarks = [
-            f"{folder}: a model of format {stored['format']}, from before names were changed; it is read as it was meant. "
-            "Load and save it to bring it up to date"
-        ]
-    elif not listed:
-        remarks = [f"{folder}: there is no {MANIFEST}, so damage to these files would not show"]
+    unlisted = f"{folder}: there is no {MANIFEST}, so damage to these files would not show"
+    remarks = [] if check_files(folder) else [unlisted]
     try:
         pretrained = Pretrained(
             Encoder.from_dict(stored["encoder"]),
@@ -239,9 +227,8 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     for mode, config in configs.items():
         _check_part(folder, mode, config, pretrained.encoder)
         path = find_file(folder, f"{mode}.safetensors")
-        weights = {rename_weight(name): value for name, value in {**shared, **read_weights(path)}.items()}
         make = partial(pretrained.add_part, config)
-        build_network(make, weights, path).to(device).eval()
+        build_network(make, {**shared, **read_weights(path)}, path).to(device).eval()
     return pretrained
 
 
@@ -282,12 +269,12 @@ def read_config(folder: Path) -> dict[str, Any]:
         ) from error
     except (OSError, ValueError) as error:
         raise ModelError(f"{path}: this configuration can't be read ({error})") from error
-    if not isinstance(config, dict) or config.get("format") not in FORMATS:
+    if not isinstance(config, dict) or config.get("format") != FORMAT_VERSION:
         found = config.get("format") if isinstance(config, dict) else type(config).__name__
         newer = isinstance(found, int) and found > FORMAT_VERSION
         advice = ". Update entitynlm: pip install --upgrade entitynlm" if newer else ""
         raise ModelError(
-            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION} and before{advice}"
+            f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION}{advice}"
         )
     tables = [config.get(name, {}) for name in ("parts", "components", "encoder", "notes")]
     below = [value for table in tables[:2] if isinstance(table, dict) for value in table.values()]

@@ -20,23 +20,6 @@ from entitynlm.errors import EntityNLMError, MissingExtraError, ModelError
 NetworkType = TypeVar("NetworkType", bound=torch.nn.Module)
 Weights = Mapping[str, torch.Tensor]
 
-FORMER_WEIGHTS = {
-    "kind_embeddings": "type_embeddings",
-    "state_embeddings": "position_embeddings",
-    "echo_weights": "string_match_weights",
-    "w_echo": "w_copy",
-    "echo_bias": "copy_bias",
-    "reader.": "backbone.",
-    "words.": "backbone.softmax.",
-}
-"""Parameters (or whole parts, with a dot) that had other names in format 1."""
-
-
-def rename_weight(name: str) -> str:
-    """Today's name of a parameter of format 1."""
-    part, dot, rest = name.partition(".")
-    return FORMER_WEIGHTS.get(part + dot, part + dot) + rest
-
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """The tensors of a file."""

@@ -20,9 +20,9 @@ from entitynlm.inference.story_state import Expectation, StoryState, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_mention_positions
 
 NEGLECTED = 0.002  # prior probability of all the ways to go on that are left out, at most …
 
@@ -216,7 +216,7 @@ def trace_referents(
         mention_expected,
         gates,
         away,
-        np.array(after).reshape(-1, network.config.entity_dim),
+        np.array(after).reshape(-1, network.config.hidden_size),
         np.array(contexts),
     )
 

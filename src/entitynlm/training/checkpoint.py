@@ -15,7 +15,6 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from entitynlm.config import ModelConfig, TrainingConfig, rename_settings, to_dict
 from entitynlm.errors import ModelError
 from entitynlm.files import write_atomically
 from entitynlm.training.loop import Training, TrainingState
@@ -68,10 +67,6 @@ def load_checkpoint(training: Training, path: Path) -> None:
 
 def check_settings(training: Training, stored: dict[str, Any], path: Path) -> None:
     """Whether a checkpoint was made with the settings of this training."""
-    # An option that came after the checkpoint was made is missing there: it stood at its default.
-    stored = {**stored}
-    stored["training"] = {**to_dict(TrainingConfig()), **stored["training"]}
-    stored["model"] = {**to_dict(ModelConfig()), **rename_settings(stored["model"])}
     settings = training.describe()
     if stored != settings:
         different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))

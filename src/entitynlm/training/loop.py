@@ -47,7 +47,6 @@ class TrainingState:
 
     epoch: int = 0
     batch: int = 0
-    shards: int = 1
     words: int = 0
     loss: float = 0.0
     best_loss: float | None = None
@@ -81,7 +80,7 @@ class Training:
         self.development = [cut(network, document, 0) for document in development if len(document)]
         self.lengths = [sum(len(window.words) for window in windows) for windows in self.train]
         self._word_share = config.word_share if config.weights[3] else 0.0
-        self.state = TrainingState(rate=config.learning_rate, shards=config.shards or processes.count)
+        self.state = TrainingState(rate=config.learning_rate)
         learned = (value for value in network.parameters() if value.requires_grad)
         self.optimizer = make_optimizer(learned, config)
         self.best_weights: dict[str, Tensor] = {}
@@ -157,42 +156,36 @@ class Training:
     def _learn(self, batch: Sequence[int], number: int) -> tuple[int, float]:
         """One batch: an update per window, with the states of documents that go on carried from window to window.
 
-        The loss of an update is the mean over the words of all its documents. Each shard has its words' part of that mean, so
-        that gradients need but to be added up, whoever computes them. What is random is drawn for the whole batch (noise of new
-        entities) or for a shard (dropout), never for a process.
+        The loss of an update is the mean over the words of all its documents. Processes share the documents, and each has its
+        words' part of that mean, so that their gradients are added up. The noise of new entities is drawn for the whole batch,
+        dropout by each process for its own documents.
         """
-        epoch, shards = self.state.epoch, self.state.shards
-        torch.manual_seed(derive_seed(self.seed, epoch, number))
+        epoch, rank, count = self.state.epoch, self.processes.rank, self.processes.count
+        torch.manual_seed(derive_seed(self.seed, epoch, number, *([2, rank] if count > 1 else [])))
         generator = torch.Generator().manual_seed(derive_seed(self.seed, epoch, number, 1))
-        carried: dict[int, tuple[list[int], Carried]] = {}
+        alive: list[int] = []
+        carried: Carried | None = None
         words_of_batch, loss_of_batch = 0, 0.0
         for step in range(max(len(self.train[i]) for i in batch)):
             windows = {i: self.train[i][step] for i in batch if step < len(self.train[i])}
             words = sum(len(window.words) for window in windows.values())
-            size = self.network.config.entity_dim
+            size = self.network.config.hidden_size
             draws = {
                 i: torch.randn(len(window.index.starts), size, generator=generator)
                 for i, window in windows.items()
                 if window.index is not None
             }
             self.optimizer.zero_grad(set_to_none=True)
-            loss, bad = 0.0, []
-            for shard in range(self.processes.rank, shards, self.processes.count):
-                own = [i for i in batch[shard::shards] if i in windows]
-                if not own:
-                    continue
-                if shards > 1:
-                    torch.manual_seed(derive_seed(self.seed, epoch, number, 2, step, shard))
-                before = None
-                if step:
-                    alive, left = carried[shard]
-                    before = left.select(self.network.backbone, [alive.index(i) for i in own])
+            loss, bad = 0.0, list[str]()
+            own = [i for i in batch[rank::count] if i in windows]
+            if own:
+                before = carried and carried.select(self.network.backbone, [alive.index(i) for i in own])
                 noise = GivenNoise(draws[i] for i in own if i in draws)
                 result = score(self.network, [windows[i] for i in own], noise, before, self._word_share)
-                carried[shard] = own, result.carried
+                alive, carried = own, result.carried
                 weigh_loss(result.scores, self.config.weights, words).backward()
-                loss -= float(result.scores.total.detach())
-                bad += [] if math.isfinite(loss) else find_bad(result.scores, [self.names[i] for i in own])
+                loss = -float(result.scores.total.detach())
+                bad = [] if math.isfinite(loss) else find_bad(result.scores, [self.names[i] for i in own])
             loss = self.processes.add_up_gradients(self.network.parameters(), loss)
             norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip or math.inf)
             if not (math.isfinite(loss) and math.isfinite(float(norm))):

@@ -4,7 +4,7 @@ Each has the whole network and all documents. They share the documents of a batc
 the same update. Gradients are added up in one message per update, beside the loss, by which all see at once that it is no number.
 
 This is data parallelism as in torch's DistributedDataParallel, which is not used: it takes the mean over processes, whatever the
-number of words of each, and one backward pass per update, where an update here has a pass for each shard.
+number of words of each.
 """
 
 from __future__ import annotations

@@ -2,21 +2,23 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from msgspec import structs
 
 from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict
 from entitynlm.errors import ConfigError, DataError, ModelError, TrainingError
 from entitynlm.files import remove_unfinished, write_atomically
+from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.base import find_backbone
+from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.embeddings import load_embeddings, project
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.model.pretrained import Network, Pretrained, load_pretrained, save_pretrained
@@ -75,14 +77,14 @@ def train_pretrained(
         and settings.model.softmax == "classes"
         and isinstance(pretrained.encoder.tokenizer, Vocabulary)
     ):
-        words, method = [document.x for document in encoded], settings.training.word_classes
-        pretrained.classes = assign_classes(words, len(pretrained.encoder.vocabulary), method=method)
-    tuned = bool(settings.model.output_rank)
+        words = [document.x for document in encoded]
+        pretrained.classes = assign_classes(words, len(pretrained.encoder.vocabulary))
+    tuned = settings.model.tuned_output
     for mode in sorted(parts, key=lambda mode: mode != "rnnlm") if tuned else parts:
         word_side = start or (pretrained.language_model if tuned and mode == "generative" else None)
         if tuned and mode == "generative" and word_side is None:
             raise ConfigError(
-                "output_rank: P takes over what the part rnnlm has learned; train that too (--rnnlm)"
+                "tuned_output: P takes over what the part rnnlm has learned; train that too (--rnnlm)"
             )
         network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
         with processes.one_by_one():
@@ -139,7 +141,7 @@ def check_stored(pretrained: Pretrained, settings: Settings, *, seed: int, folde
         except (KeyError, TypeError, ConfigError) as error:
             message = f"{folder}: the notes on the {mode} part's training can't be read ({error})"
             raise ModelError(message) from error
-        wanted = (replace(model, mention_types=stored[0].mention_types), training)
+        wanted = (structs.replace(model, mention_types=stored[0].mention_types), training)
         if stored != wanted or notes.get("seed") != seed:
             different.append(mode)
     if different:
@@ -166,7 +168,7 @@ def make_network(
     """A new part of a model, before its training, and how it is trained."""
     encoder = pretrained.encoder
     config, training = settings.for_part(mode)
-    config = replace(config, mention_types=encoder.mention_types)
+    config = structs.replace(config, mention_types=encoder.mention_types)
     if mode != "rnnlm" and config.max_length != encoder.max_length:
         raise ConfigError(
             f"max_length of the {mode} part is {config.max_length}, but documents were encoded with mentions "
@@ -192,7 +194,7 @@ def prepare_states(
     """Let a frozen language model read all documents once, and standardise its states by those of the first ones."""
     network.backbone.prepare([document.words for document in (*train, *development)], progress)
     if isinstance(network, EntityNetwork):
-        network.fit_scaling([document.words for document in train[:FIRST_DOCUMENTS]])
+        fit_scaling(network, [document.words for document in train[:FIRST_DOCUMENTS]])
 
 
 def run_training(
@@ -209,10 +211,6 @@ def run_training(
     processes.check_same(
         [training.describe(), training.lengths, asdict(training.state)], "corpus or checkpoint"
     )
-    if training.state.shards < processes.count:
-        progress.message(
-            f"remark: a batch of this training has shards for {training.state.shards} of {processes.count} processes"
-        )
 
     def save() -> None:
         if checkpoint and processes.first:

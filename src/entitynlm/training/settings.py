@@ -1,6 +1,6 @@
 """The settings of a whole training, from a TOML file with one section per concern.
 
-[preprocessing]  the recipe (data.preprocessing.Recipe)
+[preprocessing]  the recipe (model.encoding.preprocessing.Recipe)
 [data]           singletons, typed
 [model]          ModelConfig of P (its mode is always "generative")
 [training]       TrainingConfig of P
@@ -11,23 +11,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from entitynlm.config import (
-    FORMER_NAMES,
-    Mode,
-    ModelConfig,
-    TrainingConfig,
-    check_types,
-    from_dict,
-    load_toml,
-    rename_settings,
-    to_dict,
-)
+import msgspec
+
+from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, to_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
@@ -37,15 +28,11 @@ PARTS = ("causal", "lookahead", "rnnlm")
 SECTIONS = ("preprocessing", "data", "model", "training", *PARTS)
 
 
-@dataclass(frozen=True)
-class DataSettings:
+class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How documents are seen: singletons kept or dropped, entity types used or not."""
 
     singletons: Singletons = "keep"
     typed: bool = False
-
-    def __post_init__(self) -> None:
-        check_types(self)
 
 
 @dataclass(frozen=True)
@@ -71,7 +58,7 @@ class Settings:
             target = model if key in model else training
             target[key] = value
         if mode == "lookahead":
-            model["restart_sentences"], training["window"] = False, 0
+            training["window"] = 0
         return from_dict(ModelConfig, model), from_dict(TrainingConfig, training)
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,28 +75,20 @@ class Settings:
         """Settings from nested plain values; anything unknown is an error that names it."""
         for name in sorted(set(values) - set(SECTIONS)):
             raise ConfigError(f"unknown section [{name}]; there are {', '.join(SECTIONS)}")
-        overrides = {mode: rename_settings(values[mode]) for mode in PARTS if values.get(mode)}
-        known = {f.name for f in (*dataclasses.fields(ModelConfig), *dataclasses.fields(TrainingConfig))}
+        overrides = {mode: dict(values[mode]) for mode in PARTS if values.get(mode)}
+        known = {*ModelConfig.__struct_fields__, *TrainingConfig.__struct_fields__}
         for mode, section in overrides.items():
             for key in section:
                 if key not in known or key == "mode":
                     raise ConfigError(f"unknown setting {key!r} in [{mode}]")
         recipe = from_dict(Recipe, values.get("preprocessing", {}))
-        remarks = [recipe.warning] if recipe.warning else []
-        sections = [values.get("model", {}), *(values.get(mode, {}) for mode in PARTS)]
-        former = {
-            name: FORMER_NAMES[name] for section in sections for name in section if name in FORMER_NAMES
-        }
-        if former:
-            renamed = ", ".join(f"{old} is now {new}" for old, new in former.items())
-            remarks.append(f"settings under their former names are read as before: {renamed}")
         return cls(
             recipe,
             from_dict(DataSettings, values.get("data", {})),
             from_dict(ModelConfig, values.get("model", {})),
             from_dict(TrainingConfig, values.get("training", {})),
             overrides,
-            tuple(remarks),
+            (recipe.warning,) if recipe.warning else (),
         )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from entitynlm.errors import ConfigError, ModelError
+from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, remark_untrained
@@ -43,7 +44,7 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
         network = pretrained.get(mode).to(device).eval()
         with contextlib.suppress(ModelError):  # a cache that can't be written makes the next start slower
             network.backbone.prepare([encoded])
-        network.fit_scaling([encoded])
+        fit_scaling(network, [encoded])
     pretrained.remarks += remark_untrained(pretrained.notes)
     return pretrained
 

@@ -15,9 +15,9 @@ from entitynlm.coref.candidates.candidate_files import Clusters
 from entitynlm.coref.reranking.scores import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
-from entitynlm.model.encoding.word_classes import assign_classes
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document
 
@@ -56,7 +56,7 @@ def make_encoder(singletons: Any, max_length: int = 4) -> Encoder:
 
 def make_network(encoder: Encoder, seed: int, **options: Any) -> EntityNetwork:
     size = len(encoder.vocabulary)
-    classes = assign_classes([np.arange(1, size)], size, method="frequency")
+    classes = assign_classes([np.arange(1, size)], size)
     config = ModelConfig(hidden_size=5, embedding_size=5, max_length=encoder.max_length, **options)
     network = EntityNetwork(config, size, encoder.vocabulary.start, classes)
     generator = torch.Generator().manual_seed(seed)
@@ -89,7 +89,6 @@ def test_views_are_what_the_encoder_makes(
     st.sampled_from([(0, False), (2, False), (2, True)]),
     st.sampled_from(["classes", "full"]),
     st.sampled_from(["noise", "zero"]),
-    st.booleans(),
 )
 @settings(max_examples=80, deadline=None)
 def test_scores_are_those_of_a_pass_for_each_candidate(
@@ -100,13 +99,12 @@ def test_scores_are_those_of_a_pass_for_each_candidate(
     words: tuple[int, bool],
     softmax: str,
     new_entity: str,
-    restart: bool,
 ) -> None:
     document, candidates = case
     encoder = make_encoder("keep")
     network = make_network(
         encoder, seed, mode=mode, features=features, mention_positions=words[0], copying=words[1], softmax=softmax,
-        new_entity=new_entity, restart_sentences=restart, sigma=0.5,
+        new_entity=new_entity, sigma=0.5,
     )  # fmt: skip
     found = score_candidates(network, encoder, document, candidates)
     for index, candidate in enumerate(candidates):

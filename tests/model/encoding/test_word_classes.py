@@ -1,4 +1,4 @@
-"""Word classes: every predictable word in one class, none too large, and better by distribution than by frequency."""
+"""Word classes: every predictable word in one class, none too large, words that follow the same words together."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.model.encoding.word_classes import (
-    WordClasses,
-    assign_by_clustering,
-    assign_by_frequency,
-    assign_classes,
-    count_bigrams,
-    count_words,
-)
-
-COUNTS = st.lists(st.integers(0, 1000), min_size=1, max_size=60).map(lambda counts: np.array([0, *counts]))
+from entitynlm.model.encoding.class_clustering import assign_classes, count_bigrams
+from entitynlm.model.encoding.word_classes import WordClasses
 
 
 def check_partition(classes: WordClasses, size: int, number: int) -> None:
@@ -28,29 +20,6 @@ def check_partition(classes: WordClasses, size: int, number: int) -> None:
     assert len(classes) == number
     members = np.concatenate([classes.members(c) for c in range(number)])
     assert sorted(members.tolist()) == list(range(1, size))
-
-
-@given(COUNTS, st.data())
-def test_that_frequency_bins_partition_the_words(counts: np.ndarray, data: st.DataObject) -> None:
-    words = len(counts) - 1
-    number = data.draw(st.integers(1, words))
-    largest = data.draw(st.integers(-(-words // number), words))
-    classes = assign_by_frequency(counts, number, largest=largest)
-    check_partition(classes, len(counts), number)
-    assert classes.sizes.max() <= largest
-    ranked = np.argsort(-counts[1:], kind="stable") + 1
-    assert (np.diff(classes.class_of[ranked]) >= 0).all()  # a class is a range of ranks
-
-
-def test_that_frequency_bins_have_about_the_same_mass() -> None:
-    counts = np.concatenate([[0], 100_000 // np.arange(1, 2001)])
-    classes = assign_by_frequency(counts, 40, largest=2000)
-    mass = np.bincount(classes.class_of[1:], weights=counts[1:])
-    single = classes.sizes == 1
-    assert single[0]  # the most frequent word has more than its share, alone
-    assert mass[~single].max() < 2 * mass[~single].min()
-    capped = assign_by_frequency(counts, 40)
-    assert classes.sizes.max() > capped.sizes.max() == 200
 
 
 def make_sequences(seed: int = 0, words: int = 10) -> list[np.ndarray]:
@@ -63,7 +32,7 @@ def make_sequences(seed: int = 0, words: int = 10) -> list[np.ndarray]:
 
 def test_that_clustering_finds_words_that_follow_the_same_words() -> None:
     sequences = make_sequences()
-    classes = assign_by_clustering(count_bigrams(sequences, 31), 3)
+    classes = assign_classes(sequences, 31, classes=3)
     check_partition(classes, 31, 3)
     mention_types = [set(classes.class_of[start : start + 10].tolist()) for start in (1, 11, 21)]
     assert all(len(mention_type) == 1 for mention_type in mention_types)
@@ -87,7 +56,7 @@ def test_that_no_single_move_improves_on_the_clustering(seed: int, number: int) 
     generator = np.random.default_rng(seed)
     sequences = [generator.integers(1, 13, size=40), generator.integers(4, 9, size=20)]
     bigrams = count_bigrams(sequences, 13)
-    classes = assign_by_clustering(bigrams, number, largest=12, rounds=100)
+    classes = assign_classes(sequences, 13, classes=number, largest=12, rounds=100)
     check_partition(classes, 13, number)
     dense = bigrams.toarray()
     best = log_likelihood(dense, classes)
@@ -101,32 +70,27 @@ def test_that_no_single_move_improves_on_the_clustering(seed: int, number: int) 
 
 def test_that_clustering_keeps_classes_small_and_takes_words_that_never_occur() -> None:
     sequences = [sequence for sequence in make_sequences() if len(sequence)]
-    classes = assign_by_clustering(count_bigrams(sequences, 41), 6, largest=8)
+    classes = assign_classes(sequences, 41, classes=6, largest=8)
     check_partition(classes, 41, 6)
     assert classes.sizes.max() <= 8
 
 
-def test_bigrams_and_words_are_counted() -> None:
+def test_bigrams_are_counted() -> None:
     sequences = [np.array([1, 2, 1, 2]), np.array([2]), np.array([], dtype=np.int64)]
-    assert count_words(sequences, 4).tolist() == [0, 2, 3, 0]
     bigrams = count_bigrams(sequences, 4).toarray()
     assert bigrams.tolist() == [[0, 0, 0, 0], [1, 0, 1, 0], [1, 2, 0, 0], [0, 0, 0, 0]]
 
 
 def test_that_the_default_is_about_the_square_root() -> None:
-    sequences = make_sequences()
-    for method in ("frequency", "clustering"):
-        classes = assign_classes(sequences, 101, method=method)
-        assert (len(classes), classes.method) == (10, method)
-        assert classes.sizes.sum() == 100 and classes.sizes.min() > 0
-    with pytest.raises(ConfigError, match="one of frequency, clustering"):
-        assign_classes(sequences, 101, method="magic")
+    classes = assign_classes(make_sequences(), 101)
+    assert len(classes) == 10
+    assert classes.sizes.sum() == 100 and classes.sizes.min() > 0
 
 
 def test_that_classes_survive_json() -> None:
-    classes = assign_by_frequency(np.array([0, 5, 3, 2, 2]), 2)
+    classes = WordClasses(np.array([-1, 0, 0, 1, 1]))
     assert WordClasses.from_dict(json.loads(json.dumps(classes.to_dict()))) == classes
-    for damaged in ({}, {"class_of": "x", "method": "a"}, {"class_of": [0, 1], "method": "a"}):
+    for damaged in ({}, {"class_of": "x"}, {"class_of": [0, 1]}):
         with pytest.raises(DataError, match="word classes"):
             WordClasses.from_dict(damaged)
     with pytest.raises(DataError, match="empty"):
@@ -134,10 +98,8 @@ def test_that_classes_survive_json() -> None:
 
 
 def test_that_impossible_numbers_are_refused() -> None:
-    counts = np.arange(11)
+    words = [np.arange(1, 11)]
     with pytest.raises(ConfigError, match="between 1 and 10"):
-        assign_by_frequency(counts, 11)
-    with pytest.raises(ConfigError, match="can't hold"):
-        assign_by_frequency(counts, 3, largest=3)
+        assign_classes(words, 11, classes=11)
     with pytest.raises(DataError, match="words in it"):
-        assign_by_frequency(np.array([0]))
+        assign_classes([], 1)

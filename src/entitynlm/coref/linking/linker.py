@@ -153,20 +153,6 @@ class Linker(nn.Module):
         linker.load_state_dict(weights)
         return linker.eval()
 
-    @classmethod
-    def from_old_notes(cls, notes: Mapping[str, Any]) -> Linker | None:
-        stored = notes.get("linker")
-        if not stored:
-            return None
-        tensors = {name: torch.tensor(value) for name, value in stored["weights"].items()}
-        tensors[GENDER_PRIOR] = torch.tensor(stored["leanings"]["values"])
-        settings = {
-            "features": [name.replace("leaning", "gender score") for name in stored["features"]],
-            "proposal_weight": stored["advice_weight"],
-            GENDER_PRIOR: stored["leanings"]["words"],
-        }
-        return cls.from_stored(tensors, settings)
-
 
 def link_mentions(
     linker: Linker,

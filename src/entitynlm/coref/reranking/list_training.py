@@ -39,7 +39,7 @@ from entitynlm.training.loop import derive_seed
 ONLY_CHOICES = ("W_r", "W_entity", "w_dist", "W_length")
 """Parameters of P that entity vectors and words do not depend on."""
 
-OF_STATES = ("W_state", "W_inner.0", "W_outer.0")
+OF_STATES = ("projection.linear.0", "projection.inner.0", "projection.outer.0")
 """Those of the projection of states, which are among them where equation 8 has a projection of its own."""
 
 
@@ -104,7 +104,7 @@ def train_on_lists(
     """A copy of the network, trained."""
     trained = deepcopy(network)
     generative = trained.config.mode == "generative"
-    names = ONLY_CHOICES if trained.W_update is None else (*ONLY_CHOICES, *OF_STATES)
+    names = ONLY_CHOICES if trained.projection.shared else (*ONLY_CHOICES, *OF_STATES)
     chosen = [value for name, value in trained.named_parameters() if not generative or name in names]
     for value in trained.parameters():
         value.requires_grad_(any(value is one for one in chosen))

@@ -57,8 +57,8 @@ class SoftmaxWordScorer(WordScorer):
         self._entity_weight = self.output.weight @ network.W_e.detach()  # (V, rank)
         self._shapes = bool(self._entity_weight.any())  # else entities say nothing about words
         self._place_logits: Tensor | None = None
-        if network.config.mention_positions:
-            places = network.position_embeddings.detach()
+        if network.additions.positions is not None:
+            places = network.additions.positions.vectors.detach()
             self._place_logits = places @ self.output.weight.t()  # (places, V)
         self._ahead_of: WordTables | None = None
         self._ahead_words, self._ahead_piece = (0, 0), 0
@@ -72,8 +72,7 @@ class SoftmaxWordScorer(WordScorer):
         rows = rows if self._shapes else rows[:1]
         which = which if self._shapes else np.zeros_like(which)
         vectors = torch.from_numpy(states.vectors[rows]).to(self._entity_weight)
-        thin = self.network.W_thin
-        narrow = vectors if thin is None else multiply_rows(vectors, thin)  # (R, rank), as narrow_entity does
+        narrow = self.network.narrow_entity(vectors)  # (R, rank)
         log_probs = self._score_contexts(tables, segment, pairs, narrow)
         scores: FloatArray = log_probs[pairs.contexts, which]
         return scores

@@ -27,10 +27,10 @@ from entitynlm.inference.particles import Choices, Segment
 from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.model.additions import COPY_EDGES, count_mention_positions, find_mention_positions
 from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.batch.pieces import log_prob_chosen_words
-from entitynlm.model.entitynlm import COPY_EDGES, EntityNetwork
-from entitynlm.model.features import count_mention_positions, find_mention_positions
+from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.row_products import fill_rows
 from entitynlm.model.softmax import ClassSoftmax
 
@@ -167,10 +167,12 @@ def score_words(
         positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
         found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
         if copies is not None:
+            copying = network.additions.copying
+            assert copying is not None
             counts = torch.from_numpy(copies[some]).to(device)
             h = contexts[torch.from_numpy(words[some]).to(device)]
-            scored = network.score_copying(fill_rows(h, batch))[: len(h)]
-            found = network.mix_copies(found, scored, *counts.unbind(1))
+            scored = copying.score(fill_rows(h, batch))[: len(h)]
+            found = copying.mix(found, scored, *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores
 
@@ -181,9 +183,9 @@ class WordScorer:
     def __init__(self, network: EntityNetwork) -> None:
         self.network = network
         self._copy_weight = self._copy_bias = np.zeros(0)
-        if network.config.copying:
-            self._copy_weight = np.ascontiguousarray(network.w_copy.detach().cpu().numpy().T)  # (D, 2)
-            self._copy_bias = network.copy_bias.detach().cpu().numpy().astype(np.float64)
+        if (copying := network.additions.copying) is not None:
+            self._copy_weight = np.ascontiguousarray(copying.weight.detach().cpu().numpy().T)  # (D, 2)
+            self._copy_bias = copying.bias.detach().cpu().numpy().astype(np.float64)
 
     @torch.no_grad()
     def score(
@@ -201,7 +203,7 @@ class WordScorer:
         pairs = list_pairs(self.network.config, choices)
         seen = pairs if others is None else pairs._replace(rows=others[pairs.rows])
         scores = self._score_pairs(states, tables, segment, seen)
-        if len(self._copy_weight):  # as EntityNetwork.mix_copies does
+        if len(self._copy_weight):  # as CopyMechanism.mix does
             contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
             # Word by word: the last digit of a product of matrices depends on how many rows they have.
             logits = np.array([h @ self._copy_weight for h in contexts], dtype=np.float64)  # (S, 2)
@@ -242,9 +244,9 @@ class ClassWordScorer(WordScorer):
         self.classes, self.slots, self.offsets = softmax.class_of_np, array(softmax.slot_of), softmax.offsets
         places = count_mention_positions(network.config) if network.config.copying else 1
         self._place_vectors = np.zeros((places, self.weight.shape[1]), dtype=self.weight.dtype)
-        if network.config.mention_positions:
-            self._place_vectors = array(network.position_embeddings)
-        projection = network.project_entity(torch.eye(network.config.entity_dim).to(network.W_e)).detach()
+        if network.additions.positions is not None:
+            self._place_vectors = array(network.additions.positions.vectors)
+        projection = network.project_entity(torch.eye(network.config.hidden_size).to(network.W_e)).detach()
         self._projection = torch.cat([projection, projection @ self.class_weight.t()], dim=1)  # (d, D + C)
         self._rows = projection.new_empty(0, self._projection.shape[1])  # W_e e, and the class scores v_c …
         self._exponentials = projection.new_empty(0, len(self.class_weight))  # … and exp v_c

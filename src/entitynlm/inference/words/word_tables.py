@@ -64,9 +64,9 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     contexts = after
     if config.mode == "generative":
         contexts = reading.table[torch.from_numpy(reading.before[document])]
-    d = config.entity_dim
+    d = config.hidden_size
     updating = network.project_update(after)
-    shared = contexts is after and network.W_update is None
+    shared = contexts is after and network.projection.shared
     choosing = updating if shared else network.project_state(contexts)
     length_scores = choosing @ network.W_length[:, :d].t()
     if config.mode == "lookahead":
@@ -75,7 +75,7 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     features, noisy = network.feature_set, config.new_entity != "zero"
     distance = np.zeros(features.lookup.shape)
     distance[features.quantities] = _array(network.w_dist)[features.lookup[features.quantities]]
-    matches = network.string_match_weights
+    matching = network.additions.string_match
     return WordTables(
         log_types=_array(network.log_prob_types(choosing)),
         queries=_array(network.entity_query(choosing)),
@@ -87,8 +87,8 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         distance=distance,
         means=_array(network.type_embeddings * noisy),
         sigma=float(config.sigma) if noisy else 0.0,
-        string_match_weights=np.zeros(0) if matches is None else _array(matches.double()),
-        words_ahead=network.words_ahead or 0,
+        string_match_weights=np.zeros(0) if matching is None else _array(matching.weights.double()),
+        words_ahead=0 if matching is None else matching.ahead,
         words=reading.words[document],
         piece_states=whole
         if reading.pieces is None
@@ -104,11 +104,11 @@ def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
 
 def score_ends(network: EntityNetwork, states: Tensor) -> Tensor:
     """(T, max_length) h_tᵀ W_ends h_{t+ℓ-1}: the look-ahead proposal's score of every span by its two ends."""
-    assert network.W_ends is not None
+    assert network.additions.ends is not None
     longest = network.config.max_length
     padded = torch.cat([states, states.new_zeros(longest, states.shape[1])])
     windows = padded.unfold(0, longest, 1)[: len(states)]  # (T, D, max_length): the states from each word on
-    return torch.einsum("td,tdl->tl", states @ network.W_ends, windows)
+    return torch.einsum("td,tdl->tl", states @ network.additions.ends.weight, windows)
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from entitynlm.training.settings import Settings
 
 LOG = "reproduce.log"
-OUTPUT_RANK = 64  # of what a language model learns from the training text before entities are put on it
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
 ENTITIES: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
 
@@ -198,7 +197,7 @@ def load_configurations(
     """Settings by the names of their files; the defaults where none is given."""
     from entitynlm.training.settings import load_settings
 
-    tuned = {"model.output_rank": OUTPUT_RANK} if language_model else {}
+    tuned = {"model.tuned_output": True} if language_model else {}
     changed = {**tuned, **parse_changes(list(changes))}
     if len({path.stem for path in paths}) < len(paths):
         raise ConfigError("two configuration files have the same name, which is to be their folder's name")

@@ -54,7 +54,7 @@ def reproduce_lm(
     author. Whatever is done is kept in --out, and the same command goes on from there: after Ctrl-C, or with more
     seeds. (--seed is that of the sampling; trainings have --seeds.) With --backbone the rows are the language model as
     it came, the same after it has learned from the words of the training documents (a small layer before its output,
-    model.output_rank), and EntityNLM on that. Tables by kind of word follow.
+    model.tuned_output), and EntityNLM on that. Tables by kind of word follow.
 
     Examples:
 

@@ -164,10 +164,10 @@ def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) 
     check_language_model(name)
     if start_from is not None:
         raise ConfigError("--start-from is for models with an LSTM")
-    if "rnnlm" in parts and not settings.model.output_rank:
+    if "rnnlm" in parts and not settings.model.tuned_output:
         raise ConfigError(
             f"--rnnlm: the language model without entities is {name} itself, unless it is fine-tuned: "
-            "--set model.output_rank=64"
+            "--set model.tuned_output=true"
         )
 
 

@@ -19,7 +19,7 @@ from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
 
 LstmCarry = tuple[Tensor, Tensor]
-"""(h, c), each (layers, B, D)."""
+"""(h, c), each (1, B, D)."""
 
 
 @register_backbone("lstm")
@@ -38,9 +38,9 @@ class LstmBackbone(Backbone):
         self.hidden_size, self.vocabulary_size = config.hidden_size, words
         self.start_word = start
         self.embedding = nn.Embedding(words, config.embedding_size)
-        self.lstm = nn.LSTM(config.embedding_size, config.hidden_size, config.layers)
+        self.lstm = nn.LSTM(config.embedding_size, config.hidden_size)
         if config.mode == "lookahead":
-            self.backward_lstm = nn.LSTM(config.embedding_size, config.hidden_size, config.layers)
+            self.backward_lstm = nn.LSTM(config.embedding_size, config.hidden_size)
             self.join = nn.Linear(2 * config.hidden_size, config.hidden_size)
         self.softmax: ClassSoftmax | FullSoftmax | None = None
         if config.mode in ("generative", "rnnlm"):
@@ -51,8 +51,6 @@ class LstmBackbone(Backbone):
     def read(self, documents: Sequence[EncodedWords], carry: LstmCarry | None = None) -> HiddenStates:
         if self.config.mode == "lookahead":
             return self._read_both_ways(documents)
-        if self.config.restart_sentences:
-            return self._read_sentences(documents)
         words = [document.all_pieces for document in documents]
         if carry is None:
             hidden, final = self._run(self._pad(words, first=1), None)  # (1 + T, B, D)
@@ -78,22 +76,6 @@ class LstmBackbone(Backbone):
         hidden = self._drop(torch.tanh(self.join(both)), self.config.dropout)
         rows = [column + len(words) * np.arange(len(x)) for column, x in enumerate(words)]
         return HiddenStates(documents, hidden.reshape(-1, hidden.shape[-1]), rows, rows)
-
-    def _read_sentences(self, documents: Sequence[EncodedWords]) -> HiddenStates:
-        """As the authors' code does: each sentence is read from a fresh start."""
-        parts = [
-            (owner, part)
-            for owner, document in enumerate(documents)
-            for part in np.split(document.all_pieces, np.flatnonzero(np.diff(document.sentence)) + 1)
-        ]
-        hidden, _ = self._run(self._pad([part for _, part in parts], first=1), None)
-        hidden = self._drop(hidden, self.config.dropout)
-        before: list[list[np.ndarray]] = [[] for _ in documents]
-        for column, (owner, part) in enumerate(parts):
-            before[owner].append(column + len(parts) * np.arange(len(part)))
-        joined = [np.concatenate(rows) for rows in before]
-        after = [rows + len(parts) for rows in joined]
-        return HiddenStates(documents, hidden.reshape(-1, hidden.shape[-1]), joined, after)
 
     def _pad(self, documents: Sequence[np.ndarray], first: int = 0) -> Tensor:
         """(first + T, B) word ids; before a document's words, and after them, stands the start symbol."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
+from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
 from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
 from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
@@ -25,7 +26,6 @@ from entitynlm.model.encoding.copying import compare_pairs, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import find_mention_positions
 from entitynlm.model.noise import Noise
 
 
@@ -176,12 +176,12 @@ def score_indexes(
     drawn = None
     if noise is not None:
         firsts = [index.past.position + index.starts for index in indexes]
-        drawn = torch.cat([noise.draw(positions, config.entity_dim) for positions in firsts])
+        drawn = torch.cat([noise.draw(positions, config.hidden_size) for positions in firsts])
     initial = network.create_entity(rows.types_of_mentions, drawn)
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     projected = network.project_state(reading.table)
-    if network.W_update is None:
+    if network.projection.shared:
         updating, contexts, h = take_rows(
             projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
         )  # (U, d), (words, d), (M, d)
@@ -212,10 +212,8 @@ def score_indexes(
     if config.mode == "generative":
         whole = contexts if projected is hidden else take_rows(hidden, rows.contexts, compiled=compiled)[0]
         log_x = _score_words(network, indexes, reading, whole, states, rows, word_share, compiled=compiled)
-        if config.copying:
-            log_x = network.mix_copies(
-                log_x, network.score_copying(whole), *_join_copies(indexes, hidden.device)
-            )
+        if (copying := network.additions.copying) is not None:
+            log_x = copying.mix(log_x, copying.score(whole), *_join_copies(indexes, hidden.device))
 
     scores = Scores(log_r, log_e, log_l, log_x, rows.bounds)
     final = list(states.index_select(0, rows.final_rows).split(rows.final_sizes))
@@ -314,9 +312,10 @@ def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int
 
 def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
     """The string match of each mention with each candidate, for networks that look at it."""
-    if network.words_ahead is None:
+    matching = network.additions.string_match
+    if matching is None:
         return None
-    return compare_pairs(document.words, document.r, document.e, document.l, ahead=network.words_ahead)
+    return compare_pairs(document.words, document.r, document.e, document.l, ahead=matching.ahead)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
@@ -329,10 +328,6 @@ def check_windows(config: ModelConfig, size: int) -> None:
     """Only a network that reads straight on can be trained in windows."""
     if size and config.mode == "lookahead":
         raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
-    if size and config.restart_sentences:
-        raise ConfigError(
-            "a network that restarts at each sentence has nothing to carry over: use window = 0"
-        )
 
 
 def score_windows(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from entitynlm.config import check_least, check_types, from_dict, to_dict
+from entitynlm.config import Positive, from_dict, to_dict
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.model.encoding.preprocessing import UNK, IntArray, Recipe, WordSequence, prepare_words
 from entitynlm.model.encoding.tokenizer import BoolArray, EncodedWords, Tokenizer, load_tokenizer
@@ -92,6 +93,16 @@ class EncodedDocument:
         return replace(self, r=analysis.mention_type, e=analysis.entity, l=analysis.remaining)
 
 
+class StoredEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An encoder as ``model.json`` has it; the tokenizer brings its own format."""
+
+    recipe: Recipe
+    tokenizer: dict[str, Any]
+    types: tuple[str, ...]
+    singletons: Singletons
+    max_length: Positive
+
+
 @dataclass(frozen=True)
 class Encoder:
     """All that turns a :class:`Document` into numbers and back; stored inside the model.
@@ -110,8 +121,6 @@ class Encoder:
     max_length: int = MAX_LENGTH
 
     def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, 1, "max_length")
         if self.types and (self.types[-1] != OTHER or len(set(self.types)) < len(self.types)):
             raise ConfigError(f"the entity types differ from each other and end with {OTHER!r}: {self.types}")
         self.tokenizer.check_recipe(self.recipe)
@@ -219,29 +228,14 @@ class Encoder:
         return document.with_mentions(mentions, known)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "recipe": to_dict(self.recipe),
-            "tokenizer": {"name": self.tokenizer.tokenizer_name, **self.tokenizer.to_dict()},
-            "types": list(self.types),
-            "singletons": self.singletons,
-            "max_length": self.max_length,
-        }
+        tokenizer = {"name": self.tokenizer.tokenizer_name, **self.tokenizer.to_dict()}
+        return to_dict(StoredEncoder(self.recipe, tokenizer, self.types, self.singletons, self.max_length))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Encoder:
-        if "vocabulary" in values:  # as format 1 of model folders has it
-            tokenizer = {"name": Vocabulary.tokenizer_name, "words": values["vocabulary"]}
-            values = {"tokenizer": tokenizer, **{k: v for k, v in values.items() if k != "vocabulary"}}
-        expected = {"recipe", "tokenizer", "types", "singletons", "max_length"}
-        if set(values) != expected:
-            raise ConfigError(f"an encoder has the parts {sorted(expected)}, not {sorted(values)}")
-        return cls(
-            from_dict(Recipe, values["recipe"]),
-            load_tokenizer(values["tokenizer"]),
-            tuple(values["types"]),
-            values["singletons"],
-            values["max_length"],
-        )
+        stored = from_dict(StoredEncoder, values)
+        tokenizer = load_tokenizer(stored.tokenizer)
+        return cls(stored.recipe, tokenizer, stored.types, stored.singletons, stored.max_length)
 
 
 def find_spaces(document: Document, origin: IntArray) -> BoolArray:

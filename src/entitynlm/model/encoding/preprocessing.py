@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.config import check_least, check_types
+from entitynlm.config import Positive
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document, Mention
 
@@ -39,8 +40,7 @@ _PAPER_WARNING = (
 )
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a document's tokens become the model's words; every step is an option and is stored with the model.
 
     :param lowercase: fold words to lower case.
@@ -57,12 +57,8 @@ class Recipe:
     punctuation: Punctuation = "drop"
     numbers: bool = True
     sentence_ends: bool = True
-    vocabulary_size: int = 10_000
-    minimum_count: int = 2
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        check_least(self, 1, "vocabulary_size", "minimum_count")
+    vocabulary_size: Positive = 10_000
+    minimum_count: Positive = 2
 
     @property
     def warning(self) -> str | None:
@@ -78,8 +74,6 @@ INSCRIPT_RECIPE = Recipe(punctuation="keep", numbers=False, vocabulary_size=1_00
 
 SUBWORD_RECIPE = Recipe(lowercase=False, punctuation="keep", numbers=False, sentence_ends=False)
 """Words as they stand, for language models that spell them by pieces and read running text."""
-
-RECIPES: Mapping[str, Recipe] = {"conll": CONLL_RECIPE, "inscript": INSCRIPT_RECIPE}
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 from entitynlm.inference.marginal import METHODS, estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
@@ -18,12 +17,12 @@ from entitynlm.inference.readings import Readings
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_scorer import WordScorer
 from entitynlm.lm.surprisal_words import estimate_words
+from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone, choose_layers
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
-from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
@@ -48,8 +47,7 @@ STORY = Document(
     ),
 )
 CHANGES = {
-    "model.entity_size": 4,
-    "model.projection_units": 3,
+    "model.hidden_size": 4,
     "model.max_length": 3,
     "model.sigma": 0.0,
     "model.dropout": 0.0,
@@ -74,7 +72,7 @@ def make_pretrained(folder: Path, *modes: str, std: float = 0.0, **options: Any)
     generator = torch.Generator().manual_seed(3)
     for mode in modes or ("generative",):
         network = pretrained.add(settings.for_part(mode)[0])  # type: ignore[arg-type]
-        network.fit_scaling([pretrained.encoder.encode(STORY).words])
+        fit_scaling(network, [pretrained.encoder.encode(STORY).words])
         for parameter in network.parameters() if std else ():
             parameter.data = std * torch.randn(parameter.shape, generator=generator)
         network.eval()
@@ -109,9 +107,7 @@ def test_words_start_as_the_language_models_own(folder: Path) -> None:
         assert float(found[t]) / np.log(2) == pytest.approx(expected / np.log(2), abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"mention_positions": 2}, {"separate_update": False, "state_layers": "2"}]
-)
+@pytest.mark.parametrize("options", [{}, {"mention_positions": 2}, {"hidden_size": 20}])  # d above W_e's rank
 @pytest.mark.parametrize("mode", ["generative", "causal"])
 def test_fast_equals_slow(tmp_path: Path, mode: str, options: dict[str, Any]) -> None:
     pretrained = make_pretrained(save_model(tmp_path / "lm"), mode, std=0.4, **options)
@@ -328,28 +324,6 @@ def test_training_keeps_states_and_stores_the_entity_side_alone(tmp_path: Path) 
             torch.testing.assert_close(before, after)
 
 
-def test_fine_tuning_by_lora_changes_the_words_and_is_stored(tmp_path: Path) -> None:
-    pytest.importorskip("peft", reason="needs the extra [lora]")
-    folder = save_model(tmp_path / "lm")
-    changes = {**CHANGES, "model.lora_rank": 2, "training.epochs": 3, "training.learning_rate": 0.02}
-    settings = load_settings(None, {**changes, "training.weights": [1, 1, 1, 1]}, language_model=str(folder))
-    trained = train_pretrained([STORY], [STORY], settings, parts=("generative",), seed=1)
-    assert (
-        trained is not None and not (tmp_path / "cache" / "states").exists()
-    )  # states change, and are not kept
-    network, encoded = trained.get("generative"), trained.encoder.encode(STORY)
-    assert any(
-        float(value.abs().max()) > 0 for name, value in network.state_dict().items() if "lora_B" in name
-    )
-    save_pretrained(trained, tmp_path / "model")
-    loaded = load_pretrained(tmp_path / "model").get("generative")
-    with torch.no_grad():
-        before, after = (score_documents(part, [encoded], noise=None).x for part in (network, loaded))
-        bare = score_documents(make_pretrained(folder).get("generative"), [encoded], noise=None).x
-    torch.testing.assert_close(before, after)
-    assert float(after.sum()) > float(bare.sum())
-
-
 def test_a_share_of_the_words_stands_for_all(tmp_path: Path) -> None:
     pretrained = make_pretrained(save_model(tmp_path / "lm"), std=0.3)
     network, encoded = pretrained.get("generative"), pretrained.encoder.encode(STORY)
@@ -366,19 +340,7 @@ def test_a_share_of_the_words_stands_for_all(tmp_path: Path) -> None:
 
 
 def test_layers() -> None:
-    assert choose_layers("", 30, "generative") == (30, 24)
-    assert choose_layers("18", 30, "causal") == (18,)
-    assert choose_layers("18+24", 30, "generative") == (30, 24, 18)
-    with pytest.raises(ConfigError, match="joined by"):
-        choose_layers("high", 30, "causal")
-    with pytest.raises(ConfigError, match="layers 0 to 30"):
-        choose_layers("31", 30, "causal")
-
-
-def test_sizes_that_do_not_fit(tmp_path: Path) -> None:
-    folder = save_model(tmp_path / "lm")
-    with pytest.raises(ConfigError, match="hidden_size = 0"):
-        EntityNetwork(ModelConfig(backbone=f"huggingface:{folder}", hidden_size=5, entity_size=4), 301, 0)
+    assert choose_layers(30) == (30, 24)
 
 
 def test_sentence_ends_are_refused(tmp_path: Path) -> None:

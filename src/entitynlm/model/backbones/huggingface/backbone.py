@@ -18,9 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates, OutputLayer, register_backbone
-from entitynlm.model.backbones.huggingface.lora import attach_lora, lora_parameters
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from entitynlm.model.backbones.huggingface.tokenizer import CONTINUE, OPEN, SubwordTokenizer
@@ -36,6 +34,9 @@ ROWS = 256
 
 ADAPTED = 64
 """States that an adapter sees at once: always as many, for the sake of their last digits."""
+
+ADAPTER_UNITS = 64
+"""Units of the hidden layer that fine-tuning adds to the last states."""
 
 HEIGHT = 0.8
 """How high, between the first layer and the last, those states are that say most about entities."""
@@ -57,28 +58,19 @@ class HuggingFaceBackbone(Backbone):
         self.config = config
         name = config.backbone.partition(":")[2]
         self.runtime: LanguageModelRuntime = load_language_model(name)
-        if config.lora_rank and config.mode != "lookahead":
-            self.runtime = attach_lora(self.runtime, config.lora_rank)
-            adapters = lora_parameters(self.runtime)
-            self.adapters = nn.ParameterDict({n.replace(".", "/"): value for n, value in adapters.items()})
         self.vocabulary_size = self.runtime.pieces + 1
-        if config.hidden_size not in (0, self.runtime.width) or not config.entity_size:
-            raise ConfigError(
-                f"a model on {name}, whose states have {self.runtime.width} numbers, has hidden_size = 0 (not "
-                f"{config.hidden_size}) and an entity_size of its own (not {config.entity_size})"
-            )
-        self.layers = choose_layers(config.state_layers, self.runtime.layers, config.mode)
+        self.layers = choose_layers(self.runtime.layers)
         self.pretrained = config.mode != "lookahead"
         self.hidden_size = self.runtime.width
         self.adapter: nn.Sequential | None = None
-        if config.output_rank and config.mode in ("generative", "rnnlm"):
-            self.adapter = make_adapter(self.hidden_size, config.output_rank, config.dropout)
+        if config.tuned_output and config.mode in ("generative", "rnnlm"):
+            self.adapter = make_adapter(self.hidden_size, config.dropout)
             self.adapter.requires_grad_(config.mode == "rnnlm")
         self._prepared: set[bytes] = set()
         self._output: OutputLayer | None = None
         self._latest: tuple[Tensor, Tensor] | None = None
         if config.mode == "lookahead":
-            self.hidden_size = config.entity_dim
+            self.hidden_size = config.hidden_size
             self.scaling = Standardisation(len(self.layers) * self.runtime.width)
             self.inward = nn.Linear(len(self.layers) * self.runtime.width, self.hidden_size)
             self.lstm = nn.LSTM(self.hidden_size, self.hidden_size, bidirectional=True)
@@ -247,25 +239,19 @@ def sum_pieces(logits: Tensor) -> Tensor:
     return logits.amax(-1) - torch.log_softmax(logits, -1).amax(-1)
 
 
-def make_adapter(size: int, rank: int, dropout: float) -> nn.Sequential:
-    """What fine-tuning adds to the last states; zero at the start, so that it starts as the language model's own."""
-    last = nn.Linear(rank, size)
+def make_adapter(size: int, dropout: float) -> nn.Sequential:
+    """Make the network that fine-tuning adds to the last states; zero at the start, so that P(X) is the language model's own."""
+    last = nn.Linear(ADAPTER_UNITS, size)
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
-    return nn.Sequential(nn.LayerNorm(size), nn.Linear(size, rank), nn.GELU(), nn.Dropout(dropout), last)
+    return nn.Sequential(
+        nn.LayerNorm(size), nn.Linear(size, ADAPTER_UNITS), nn.GELU(), nn.Dropout(dropout), last
+    )
 
 
-def choose_layers(wanted: str, count: int, mode: str) -> tuple[int, ...]:
-    """The layers that a part reads; P predicts words from the last one, which comes first."""
-    try:
-        layers = [int(layer) for layer in wanted.split("+")] if wanted else [round(HEIGHT * count), count]
-    except ValueError as error:
-        raise ConfigError(f"state_layers are numbers joined by +, as 24+30, not {wanted!r}") from error
-    if not all(0 <= layer <= count for layer in layers):
-        raise ConfigError(f"state_layers = {wanted!r}: the language model has the layers 0 to {count}")
-    if mode in ("generative", "rnnlm"):
-        layers.append(count)
-    return tuple(sorted(set(layers), reverse=True))
+def choose_layers(count: int) -> tuple[int, ...]:
+    """Choose the layers to read: the last one, which words are predicted from, and one that knows most of entities."""
+    return tuple(sorted({count, round(HEIGHT * count)}, reverse=True))
 
 
 def order_output(runtime: LanguageModelRuntime) -> OutputLayer:

@@ -1,0 +1,271 @@
+"""Additions to the paper's equations: small modules beside the page (``entitynlm``), each off unless a configuration asks for it.
+
+- :class:`MentionPositions` (``mention_positions``): a word of a mention knows its place there.
+- :class:`CopyMechanism` (``copying``, P): the words of a mention may repeat what was said before of its entity.
+- :class:`StringMatch` (``copying``, Q): a proposal, which has read the word, compares it with every entity's words.
+- :class:`SpanEnds` (``lookahead``): a length is also scored by the two ends of its span.
+- :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): its states, which are larger than entity vectors and
+  whose dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a
+  product of two thin matrices, because what an entity adds to the logits of fifty thousand pieces is computed for every state of
+  every particle.
+
+``additions_reference`` writes the same out word by word, for the slow twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from entitynlm.config import ModelConfig
+from entitynlm.model.backbones.base import Backbone, draw_mask
+from entitynlm.model.batch.scan import SMALLEST_NORM
+from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
+from entitynlm.model.encoding.tokenizer import EncodedWords
+from entitynlm.model.standardisation import Standardisation
+
+if TYPE_CHECKING:
+    from entitynlm.model.entitynlm import EntityNetwork
+
+COPY_EDGES = (1, 2, 3, 5, 9)
+"""A number of copy candidates belongs to the last bucket whose edge is not above it."""
+FIRST_RADIUS = 8.0
+"""The radius of the sphere of projected states before it is learned."""
+PROJECTION_UNITS = 256
+"""Most units of the hidden layer in the projection onto the sphere, beside the linear map."""
+ENTITY_RANK = 16
+"""The rank of W_e on a pretrained backbone."""
+
+
+class Additions(nn.Module):
+    """Those additions to the choices of a network that its configuration asks for; what is off changes nothing."""
+
+    def __init__(self, config: ModelConfig, hidden_size: int) -> None:
+        super().__init__()
+        generative = config.mode == "generative"
+        self.ends = SpanEnds(config) if config.mode == "lookahead" else None
+        self.string_match = StringMatch(config) if config.copying and not generative else None
+        self.positions = (
+            MentionPositions(config, hidden_size) if config.mention_positions and generative else None
+        )
+        self.copying = CopyMechanism(hidden_size) if config.copying and generative else None
+
+    def list_weights(self) -> list[Tensor]:
+        """Weights of buckets that follow those of the distance features (equation 4)."""
+        return [] if self.string_match is None else [self.string_match.weights]
+
+    def add_span_ends(self, scores: Tensor, h: Tensor, ends: Tensor | None) -> Tensor:
+        """Add to the scores of lengths (equation 5) what the states at the ends of spans say."""
+        return scores if self.ends is None or ends is None else scores + self.ends(h, ends)
+
+    def add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
+        """Add to what predicts a word (equation 6) the vector of its place in its mention: (N, D) → (N, D)."""
+        if self.positions is None:
+            return u
+        assert positions is not None
+        return u + F.embedding(positions, self.positions.vectors)
+
+
+class MentionPositions(nn.Module):
+    """A vector for each place in (or out of) a mention, which is added to h in equation 6."""
+
+    def __init__(self, config: ModelConfig, hidden_size: int) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(torch.empty(count_mention_positions(config), hidden_size))
+
+
+def count_mention_positions(config: ModelConfig) -> int:
+    """Count the places in (or out of) a mention that :func:`find_mention_positions` tells apart."""
+    return 1 + 2 * max(1, config.mention_positions) * config.mention_types
+
+
+def find_mention_positions(
+    config: ModelConfig, mention_type: np.ndarray, remaining: np.ndarray, first: np.ndarray
+) -> np.ndarray:
+    """Number the place of each word: 0 outside of mentions, else by type, by whether it is the mention's first word, and by how
+    many words remain (those above ``mention_positions`` count as that many; copying needs to know of a mention even where words
+    have no vectors for it). Any shape, all alike.
+    """
+    most = max(1, config.mention_positions)
+    left = np.minimum(remaining, most) - 1
+    place = 1 + ((mention_type.astype(np.int64) - 1) * 2 + first) * most + left
+    return np.where(mention_type > 0, place, 0)
+
+
+class CopyMechanism(nn.Module):
+    """A word of a mention is, with probability λ, one of its copy candidates; ``encoding.copying`` counts these.
+
+    λ = σ(w · h + b), with a w and a row of b for words that continue and for words that open a run of the entity's words, and in
+    that row a b for each number of candidates, in buckets.
+    """
+
+    def __init__(self, hidden_size: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(2, hidden_size))
+        self.bias = nn.Parameter(torch.empty(2, len(COPY_EDGES)))
+
+    def score(self, h: Tensor) -> Tensor:
+        """w · h for words that continue and for words that open a run of the entity's words: (…, D) → (…, 2)."""
+        return F.linear(h, self.weight)
+
+    def mix(
+        self, log_x: Tensor, scores: Tensor, opens: Tensor, copy_candidates: Tensor, copies: Tensor
+    ) -> Tensor:
+        """log((1-λ) p(x) + λ · copies / copy candidates) where there are candidates, log p(x) (N,) elsewhere.
+
+        :param scores: (N, 2) from :meth:`score`.  :param opens: (N,) the row of w and b of each word.
+        :param copy_candidates: (N,) and :param copies: (N,) those that are the word itself.
+        """
+        spots = copy_candidates.nonzero().squeeze(1)
+        if not len(spots):
+            return log_x
+        opens, copy_candidates, copies = opens[spots].long(), copy_candidates[spots], copies[spots]
+        edges = torch.tensor(COPY_EDGES, device=copy_candidates.device)
+        buckets = torch.bucketize(copy_candidates, edges, right=True) - 1
+        z = scores[spots].gather(1, opens[:, None]).squeeze(1) + self.bias[opens, buckets]
+        plain = F.logsigmoid(-z) + log_x[spots]
+        counts = copies.double().clamp_min(0.5)  # 0.5: any number, it is not used
+        share = (counts / copy_candidates.double()).log().to(plain)
+        repeated = torch.logaddexp(plain, F.logsigmoid(z) + share)
+        return log_x.index_copy(0, spots, torch.where(copies > 0, repeated, plain))
+
+
+class StringMatch(nn.Module):
+    """A weight in equation 4 for each value of ``encoding.copying.compare_words``.
+
+    :ivar ahead: how many words to come are compared with an entity's words.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.empty(STRING_MATCHES))
+        self.ahead = AHEAD if config.mode == "lookahead" else 0
+
+
+class SpanEnds(nn.Module):
+    """hᵀ W h_end in equation 5, for a proposal that has read the whole document."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(config.hidden_size, config.hidden_size))
+
+    def forward(self, h: Tensor, ends: Tensor) -> Tensor:
+        """(…, d) states and (…, max_length, d) those at the end of each possible span → (…, max_length)."""
+        return torch.einsum("...d,...ld->...l", h @ self.weight, ends)
+
+
+# -- seams: the state that is asked, and the rank of W_e --------------------------------------------------------------------
+
+
+class KeptStates(nn.Module):
+    """The paper's seam: h has the size of e, and equations 3, 4, 5 and 8 are about h itself."""
+
+    shared = True
+    """Whether choices and updates see one vector."""
+
+    def project_state(self, h: Tensor) -> Tensor:
+        return h
+
+    def project_update(self, h: Tensor) -> Tensor:
+        return h
+
+
+class SphereProjection(nn.Module):
+    """c · y / ‖y‖ with y = W z + W_outer relu(W_inner z) and z the standardised h; row 0 for choices, row 1 for updates."""
+
+    shared = False
+
+    def __init__(self, config: ModelConfig, state_size: int) -> None:
+        super().__init__()
+        d, S, units = config.hidden_size, state_size, min(PROJECTION_UNITS, state_size)
+        self.rate = config.dropout
+        self.linear = nn.ParameterList(torch.empty(d, S) for _ in range(2))
+        self.inner = nn.ParameterList(torch.empty(units, S) for _ in range(2))
+        self.outer = nn.ParameterList(torch.empty(d, units) for _ in range(2))
+        self.radii = nn.Parameter(torch.empty(2))
+        self.scaling = Standardisation(S)
+
+    def project_state(self, h: Tensor) -> Tensor:
+        return self._project(h, 0)
+
+    def project_update(self, h: Tensor) -> Tensor:
+        return self._project(h, 1)
+
+    def _project(self, h: Tensor, row: int) -> Tensor:
+        z = self._drop(self.scaling(h))
+        hidden = self._drop(F.relu(F.linear(z, self.inner[row])))
+        y = F.linear(z, self.linear[row]) + F.linear(hidden, self.outer[row])
+        return self._drop(self.radii[row] * y / y.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM))
+
+    def _drop(self, values: Tensor) -> Tensor:
+        return values * draw_mask(values, self.rate) if self.training and self.rate else values
+
+
+class WholeEntity(nn.Module):
+    """The paper's seam: W_e has as many columns as e has numbers."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, e: Tensor) -> Tensor:
+        return e
+
+
+class Narrowing(nn.Module):
+    """The first of two thin matrices whose product is W_e: (…, d) → (…, rank)."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = min(ENTITY_RANK, size)
+        self.weight = nn.Parameter(torch.empty(self.size, size))
+
+    def forward(self, e: Tensor) -> Tensor:
+        return F.linear(e, self.weight)
+
+
+def make_projection(config: ModelConfig, backbone: Backbone) -> KeptStates | SphereProjection:
+    """Keep states that have the size of e, and project others."""
+    if backbone.state_size == config.hidden_size:
+        return KeptStates()
+    return SphereProjection(config, backbone.state_size)
+
+
+def make_narrowing(config: ModelConfig, backbone: Backbone) -> WholeEntity | Narrowing:
+    """Make W_e of full rank where h has the size of e (or no word is predicted), and thin elsewhere."""
+    if backbone.hidden_size == config.hidden_size or config.mode != "generative":
+        return WholeEntity(config.hidden_size)
+    return Narrowing(config.hidden_size)
+
+
+def start_at_zero(network: EntityNetwork) -> None:
+    """Let P(X) start as a pretrained backbone's own: what entities add to its words is zero. Radii start where states do."""
+    if isinstance(network.projection, SphereProjection):
+        nn.init.constant_(network.projection.radii, FIRST_RADIUS)
+    if network.backbone.pretrained and network.config.mode == "generative":
+        nn.init.zeros_(network.W_e)
+        if network.additions.positions is not None:
+            nn.init.zeros_(network.additions.positions.vectors)
+
+
+def words_see_entities(network: EntityNetwork) -> bool:
+    """Tell whether words depend on mentions at all; on a pretrained backbone they do not before they are trained."""
+    added, vectors = network.additions, [network.W_e]
+    if added.positions is not None:
+        vectors.append(added.positions.vectors)
+    return added.copying is not None or any(bool(values.any()) for values in vectors)
+
+
+@torch.no_grad()
+def fit_scaling(network: EntityNetwork, documents: Sequence[EncodedWords]) -> None:
+    """Take the means and deviations of states, where these are standardised, from documents."""
+    scalings = [part for part in network.modules() if isinstance(part, Standardisation)]
+    if scalings and documents:
+        states = network.backbone.read_raw(documents)
+        for scaling in scalings:
+            scaling.fit(states)
