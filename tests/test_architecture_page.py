@@ -77,7 +77,7 @@ def test_every_name_exists(page: str) -> None:
     """A function, class, attribute or setting that a page names is somewhere in the source."""
     known = set().union(*(list_names(path) for path in SOURCE.rglob("*.py")))
     known |= {path.name for path in SOURCE.iterdir()}
-    settings = set(ModelConfig.__dataclass_fields__)
+    settings = set(ModelConfig.__struct_fields__)
     wrong = []
     for text in CODE.findall(page):
         name = re.sub(r"\(.*\)$", "", text).split(" = ")[0]

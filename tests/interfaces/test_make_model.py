@@ -132,8 +132,8 @@ def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its
     whole = load_pretrained(tmp_path / "model").get("generative").state_dict()
     half = pretrained.get("generative").state_dict()
     assert {name for name in whole if torch.equal(whole[name], half[name])} >= {
-        "scaling.mean",
-        "scaling.deviation",
+        "projection.scaling.mean",
+        "projection.scaling.deviation",
     }
     annotated = annotate_with(monkeypatch, tmp_path)
     assert [document.tokens for document in annotated] == [document.tokens for document in stories]

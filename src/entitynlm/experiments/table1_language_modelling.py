@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.config import Mode
+from entitynlm.config import Mode, to_dict
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import CORPORA
 from entitynlm.experiments.runner import Documents, Runner
@@ -82,7 +82,7 @@ class LanguageModelPlan:
             raise ConfigError("name one seed or several different ones")
         if not self.configurations:
             raise ConfigError("name one configuration at least")
-        words = {json.dumps([asdict(s.recipe), asdict(s.data)]) for s in self.configurations.values()}
+        words = {json.dumps([to_dict(s.recipe), to_dict(s.data)]) for s in self.configurations.values()}
         if len(words) > 1:
             raise ConfigError(
                 "the configurations differ in [preprocessing] or [data], so their perplexities are not of the same words"
