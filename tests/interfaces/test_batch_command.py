@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.interfaces.batch import worker as worker_module
+from entitynlm.interfaces.batch import job as job_module
 from entitynlm.interfaces.batch.tasks import Annotating
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.commands import batch
@@ -34,7 +34,7 @@ def corpus(tmp_path: Path) -> Path:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in this process, which has loaded what new ones would load first; test_engines.py has those."""
 
-    def run_here(worker: Any, shards: Any, workers: int, progress: Any) -> Iterator[Any]:
+    def run_here(worker: Any, shards: Any, workers: int) -> Iterator[Any]:
         return (worker.process(shard) for shard in shards)
 
     monkeypatch.setattr(batch, "run_local", run_here)
@@ -87,12 +87,12 @@ def test_a_restart_says_what_was_done(model: Path, corpus: Path, tmp_path: Path)
     assert go("--json", figures).exit_code == 1
     assert json.loads(figures.read_text())["new_shards"] == 2
     before = read_folder(tmp_path / "out")
-    assert go("--json", figures).exit_code == 1
+    assert go("--json", figures, "--force").exit_code == 1
     found = json.loads(figures.read_text())
     assert (found["shards"], found["new_shards"], found["failed"]) == (2, 0, 3)
     assert read_folder(tmp_path / "out") == before
     refused = go("--least", 3)
-    assert isinstance(refused.exception, ConfigError) and '"least": 2' in str(refused.exception)
+    assert isinstance(refused.exception, ConfigError) and "'least': 2" in str(refused.exception)
     assert go("--least", 3, "--restart").exit_code == 1
     assert read_folder(tmp_path / "out") != before
 
@@ -128,7 +128,7 @@ def test_documents_that_break_the_model_fail_alone(
     assert isinstance(result.exception, DataError) and "No space" in str(
         result.exception
     )  # the job can't go on
-    assert not list((tmp_path / "out").rglob("*.part")) and not list((tmp_path / "out").rglob("*.jsonl"))
+    assert not list((tmp_path / "out").rglob("*.part")) and not list((tmp_path / "out").rglob("a*.jsonl"))
     path.write_text(path.read_text().replace('"d"', '"e"'))
     assert run(*call).exit_code == 1
     (side,) = (tmp_path / "out" / "failed").iterdir()
@@ -140,7 +140,7 @@ def test_documents_that_break_the_model_fail_alone(
 def test_texts_of_another_kind_are_counted(
     model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "find_doubt", lambda document, encoder: "odd")
+    monkeypatch.setattr(job_module, "find_doubt", lambda document, encoder: "odd")
     result = run("batch", "annotate", corpus, "--model", model, "--out", tmp_path / "out")
     assert "16 documents do not look like" in result.stderr
     assert "remark: empty.txt: the file is empty" in result.stderr

@@ -6,10 +6,9 @@ import json
 import random
 from pathlib import Path
 
-from entitynlm.interfaces.batch.folder import JobFolder
+from entitynlm.interfaces.batch.job import JobFolder, Worker
 from entitynlm.interfaces.batch.shards import Limits, plan_shards
 from entitynlm.interfaces.batch.tasks import Task
-from entitynlm.interfaces.batch.worker import Worker
 from entitynlm.interfaces.commands.batch import describe_job
 
 NAMES = ("Ann", "Bo", "Zoe")
@@ -35,14 +34,14 @@ def write_corpus(folder: Path, documents: int = 12) -> Path:
 
 def run_job(task: Task, corpus: Path, out: Path, limits: Limits = Limits(3)) -> list[str]:
     """Do what is left of a job; the names of the shards that were done now."""
-    folder, job = JobFolder(out, task.endings), describe_job(task, None)
+    folder, job = JobFolder(out), describe_job(task, None)
     shards = plan_shards([str(corpus)], limits, apart_from=out)
-    with folder.open(job):
-        records, _ = folder.find_done(shards)
+    with folder.open(job, shards) as (records, _):
         pending = [shard for shard in shards if shard.name not in records]
         worker = Worker(task, folder.path)
         for shard in pending:
             records[shard.name] = worker.process(shard)
+            folder.add(records[shard.name])
         folder.finish(job, [records[shard.name] for shard in shards])
     return [shard.name for shard in pending]
 

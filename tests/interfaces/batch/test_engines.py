@@ -15,16 +15,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from entitynlm.errors import EntityNLMError
 from entitynlm.interfaces.batch import engines
-from entitynlm.interfaces.batch.engines import order_shards, read_done_row, read_shard_row
-from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
+from entitynlm.interfaces.batch.engines import order_shards
+from entitynlm.interfaces.batch.shards import Shard
 from entitynlm.interfaces.batch.tasks import ListingCharacters
 from entitynlm.interfaces.options import ModelOptions
 from support.batch_jobs import read_folder, run_job, write_corpus
@@ -189,7 +187,7 @@ def test_a_ray_of_our_own_has_a_password(address: str | None, monkeypatch: pytes
     monkeypatch.setattr(engines.os, "environ", environment)
     monkeypatch.setattr(engines, "require", lambda *_, **__: seen.append("RAY_AUTH_TOKEN" in environment))
     engines.import_ray(address)
-    assert seen == [address is None] * 2
+    assert seen == [address is None]
     assert (environment.get("RAY_AUTH_MODE"), len(environment.get("RAY_AUTH_TOKEN", ""))) == (
         ("token", 64) if address is None else (None, 0)
     )
@@ -208,14 +206,6 @@ def test_errors_come_through_ray(place: Path) -> None:
         weights.write_bytes(whole)
     assert done.returncode == 2 and "damaged or was changed" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_rows_of_ray(tmp_path: Path) -> None:
-    (shard,) = plan_shards([str(write_corpus(tmp_path / "in", 3) / "news.jsonl")], Limits())
-    assert read_shard_row(json.dumps(asdict(shard))) == shard
-    for row, kind in (({"error": "no model here"}, EntityNLMError), ({"bug": "no model here"}, RuntimeError)):
-        with pytest.raises(kind, match="no model here"):
-            read_done_row(json.dumps(row))
 
 
 def test_the_largest_shards_come_first() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
+from entitynlm.interfaces.batch import job as job_module
 from entitynlm.interfaces.batch import shards as shards_module
-from entitynlm.interfaces.batch.reading import Failure, group_documents, read_shard
+from entitynlm.interfaces.batch.job import Failure, Record, Worker, group_documents
 from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import read_documents, write_documents
@@ -26,9 +27,9 @@ def write_lines(path: Path) -> Path:
 
 
 def read_all(shards: list[Shard], format: str | None = None) -> tuple[list[Document], list[Failure]]:
-    failures: list[Failure] = []
-    documents = [d for shard in shards for _, d in read_shard(shard, failures.append, format=format)]
-    return documents, failures
+    worker = Worker(None, Path(), format)  # type: ignore[arg-type]
+    documents = [d for shard in shards for _, d in worker._read(shard, Record(shard.name, [], ""))]
+    return documents, worker.failures
 
 
 @pytest.mark.parametrize("limits", [Limits(1), Limits(5), Limits(1000), Limits(1000, 200), Limits(4, 90)])
@@ -68,9 +69,9 @@ def test_a_folder(tmp_path: Path) -> None:
     (corpus / "packed.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Ann ran."}\n' * 30))
     (corpus / "gone.txt").symlink_to(corpus / "nowhere.txt")
     shards = plan_shards([str(corpus)], Limits(5, 600))
-    assert [(shard.name, len(shard.stretches)) for shard in shards] == [
-        ("book", 1), ("news-00000", 1), ("news-00001", 1), ("news-00002", 1), ("packed", 1),
-        ("texts-00001", 5), ("texts-00002", 2),
+    assert [(shard.name, len(shard.ranges)) for shard in shards] == [
+        ("news-00000", 1), ("news-00001", 1), ("news-00002", 1),
+        *((f"packed-{number:05d}", 1) for number in range(6)), ("book", 1), ("texts-00001", 5), ("texts-00002", 2),
     ]  # fmt: skip
     documents, failures = read_all(shards)
     assert len(documents) == 12 + 30 + 1 + 4
@@ -111,7 +112,7 @@ def test_brat_texts_are_read_with_their_annotation(tmp_path: Path) -> None:
 
 
 def test_a_line_too_long_for_memory_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (shards_module, __import__("entitynlm.interfaces.batch.reading", fromlist=["x"])):
+    for module in (shards_module, job_module):
         monkeypatch.setattr(module, "LONGEST_LINE", 100)
     path = tmp_path / "news.jsonl"
     lines = [json.dumps(line) for line in LINES[:4]]
@@ -144,7 +145,7 @@ def test_wrong_inputs(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "b.txt").write_text("Bo ran.")
     (shard,) = plan_shards([str(tmp_path)], Limits(), apart_from=tmp_path / "out")
-    assert [stretch.name for stretch in shard.stretches] == ["a.txt"]
+    assert [one.name for one in shard.ranges] == ["a.txt"]
 
 
 def test_a_format_can_be_named(tmp_path: Path) -> None:
@@ -152,7 +153,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     path.write_text('{"tokens": ["Ann", "ran"], "gold": [[[0, 1]]]}\n', encoding="utf-8")
     documents, _ = read_all(plan_shards([str(path)], Limits()), "jsonl:clusters=gold,spans=exclusive")
     assert documents[0].clusters == (((0, 1),),)
-    assert plan_shards([str(path)], Limits(), format="text")[0].stretches[0].kind == "text"
+    assert plan_shards([str(path)], Limits(), format="text")[0].ranges[0].stop is None
 
 
 def test_groups_are_bounded() -> None:

@@ -1,6 +1,6 @@
-"""What a batch job does with each document: the same as the verb of its name, by the same functions.
+"""Do to each document of a batch job what the verb of its name does, by the same functions.
 
-A task goes to the workers as its options; each of them loads the model when it needs it, once.
+A task goes to the workers as its options; each of them loads the model once, when it needs it.
 """
 
 from __future__ import annotations
@@ -27,24 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass
 class Task:
-    """A verb with its options, as it is done to one document after the other."""
+    """A verb with its options; subclasses compute the result of a document, and write results while they come."""
 
     verb: ClassVar[str]
     model: ModelOptions
+    endings: tuple[str, ...] = field(init=False, compare=False)  # of the files that are made from a shard
     pretrained: Pretrained | None = field(default=None, init=False, compare=False)
 
     def settings(self) -> dict[str, Any]:
-        """All options that change an output."""
+        """Collect all options that change an output."""
         found: dict[str, Any] = {}
-        for one in fields(self):
+        for one in fields(self)[3:]:
             value: Any = getattr(self, one.name)
-            if one.name not in ("model", "pretrained"):
-                group = is_dataclass(value) and not isinstance(value, type)
-                found |= asdict(value) if group else {one.name: value}
+            found |= asdict(value) if is_dataclass(value) else {one.name: value}  # type: ignore[arg-type]
         return found
 
     def load(self) -> Pretrained:
-        """The model; torch is imported here and not before."""
+        """Load the model, the first time; torch is imported here and not before."""
         if self.pretrained is None:
             self.pretrained = self.model.load(Terminal(quiet=True))
         return self.pretrained
@@ -53,16 +52,9 @@ class Task:
         """Do for several documents what is quicker done together."""
 
     def compute(self, document: Document) -> Any:
-        """The result for one document."""
-        raise NotImplementedError
-
-    @property
-    def endings(self) -> tuple[str, ...]:
-        """Of the files that are made from a shard."""
         raise NotImplementedError
 
     def write(self, results: Iterable[Any], paths: Sequence[Path]) -> None:
-        """Write results while they come, into files with these endings."""
         raise NotImplementedError
 
 
@@ -83,9 +75,8 @@ class Annotating(Task):
             require_mentions(document)
         return self.model.sign(self.annotating.annotate(self.load(), document))
 
-    @property
-    def endings(self) -> tuple[str, ...]:
-        return (get_format(self.to).suffix,)
+    def __post_init__(self) -> None:
+        self.endings = (get_format(self.to).suffix,)
 
     def write(self, results: Iterable[Document], paths: Sequence[Path]) -> None:
         write_documents(results, paths[0], self.to)
@@ -107,9 +98,8 @@ class MeasuringSurprisal(Task):
         how = {"sentence_ends": self.sentence_ends, "hindsight": self.hindsight}
         return self.measuring.measure(self.load(), document, Terminal(quiet=True), **how)
 
-    @property
-    def endings(self) -> tuple[str, ...]:
-        return f".tokens.{self.kind}", f".mentions.{self.kind}"
+    def __post_init__(self) -> None:
+        self.endings = f".tokens.{self.kind}", f".mentions.{self.kind}"
 
     def write(self, results: Iterable[Any], paths: Sequence[Path]) -> None:
         write_found(results, (paths[0], paths[1]), self.kind)
@@ -133,9 +123,8 @@ class ListingCharacters(Task):
         annotated = annotate_for_cast(document, self.mentions, self.load, Terminal(quiet=True))
         return list_characters(annotated, least=self.least)
 
-    @property
-    def endings(self) -> tuple[str, ...]:
-        return f".characters.{self.kind}", f".quotations.{self.kind}"
+    def __post_init__(self) -> None:
+        self.endings = f".characters.{self.kind}", f".quotations.{self.kind}"
 
     def write(self, results: Iterable[Any], paths: Sequence[Path]) -> None:
         write_casts(results, (paths[0], paths[1]), self.kind)

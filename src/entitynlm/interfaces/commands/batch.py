@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
+import msgspec
 import typer
 
 from entitynlm import __version__
@@ -16,11 +17,10 @@ from entitynlm.errors import ConfigError
 from entitynlm.extras import require
 from entitynlm.files import hash_file
 from entitynlm.interfaces import options
-from entitynlm.interfaces.batch.engines import DOCUMENTS, import_ray, run_local, run_ray
-from entitynlm.interfaces.batch.folder import FAILED, MANIFEST, SHARDS, JobFolder, Record
+from entitynlm.interfaces.batch.engines import import_ray, run_local, run_ray
+from entitynlm.interfaces.batch.job import FAILED, MANIFEST, SHARDS, JobFolder, Manifest, Record, Worker
 from entitynlm.interfaces.batch.shards import Limits, Shard, plan_shards
 from entitynlm.interfaces.batch.tasks import Annotating, ListingCharacters, MeasuringSurprisal, Task
-from entitynlm.interfaces.batch.worker import Worker
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from entitynlm.interfaces.commands.characters import Mentions
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions
@@ -32,8 +32,7 @@ from entitynlm.model.packaged import CONFIG_FILE, find_model, read_language_mode
 from entitynlm.model.packaged import MANIFEST as MODEL_HASHES
 from entitynlm.text.formats.registry import get_format
 
-SHARD = "shards"
-MOST_SHOWN = 5
+DOCUMENTS = "documents"
 Input = Annotated[
     list[str],
     typer.Argument(
@@ -49,8 +48,8 @@ class BatchOptions:
     """Where the work goes, and who does it.
 
     :param out: The job's folder. A job that was stopped goes on where it was; one with other settings is refused.
-    :param workers: Processes (or actors of Ray), each with one thread and the model once in memory; default: one per processor.
-    :param engine: local: processes on this machine; ray: actors of Ray Data, on a cluster or a local Ray (extra scale).
+    :param workers: Processes, each with one thread and the model once in memory; default: one per processor.
+    :param engine: local: processes on this machine; ray: tasks of Ray, on a cluster or a local Ray (extra scale).
     :param address: With --engine ray: the cluster's address, such as 10.0.0.1:6379, or auto; default: a Ray of its own, here.
     :param documents_per_shard: JSON lines and Parquet are cut into shards of at most this many documents, texts are put together.
     :param shard_size: A shard is also closed when it has this many megabytes.
@@ -65,57 +64,53 @@ class BatchOptions:
     shard_size: Annotated[float, typer.Option(min=0.001, max=1_000_000)] = 1.0
     restart: bool = False
 
-    def check(self) -> None:
-        """Refuse what makes no sense together, before the input is read."""
+    def run(self, files: Sequence[str], task: Task, format: str | None, terminal: Terminal) -> None:
+        """Do the whole job, or what is left of it."""
         if self.address and self.engine != "ray":
             raise ConfigError("--address is about a cluster of Ray: it goes with --engine ray")
         if self.engine == "ray":
             import_ray(self.address)
-
-    def run(self, files: Sequence[str], task: Task, format: str | None, terminal: Terminal) -> None:
-        """Do the whole job, or what is left of it."""
-        self.check()
-        folder = JobFolder(self.out, task.endings)
-        job = describe_job(task, format)
-        if not self.restart:
-            folder.check(job)
+        folder, job = JobFolder(self.out), describe_job(task, format)
+        folder.check(job, restart=self.restart)
         limits = Limits(self.documents_per_shard, int(self.shard_size * (1 << 20)))
         terminal.message("looking at the input")
         shards = plan_shards(files, limits, format=format, apart_from=self.out)
-        with folder.open(job, restart=self.restart):
-            started = time.perf_counter()
-            records, changed = folder.find_done(shards)
+        started = time.perf_counter()
+        with folder.open(job, shards, restart=self.restart) as (records, changed):
             pending = [shard for shard in shards if shard.name not in records]
-            report_start(shards, pending, len(records), changed, terminal)
-            if pending:
-                worker = Worker(task, folder.path, format)
-                try:
-                    for record in self._work(worker, pending, terminal):
-                        records[record.name] = record
-                except KeyboardInterrupt:
-                    told = f"interrupted: {count(records, 'shard')} are done and kept; the same command goes on from there"
-                    terminal.remark(told, markup=False)
-                    raise
-            done = [records[shard.name] for shard in shards]
-            folder.finish(job, done)
-        names = {shard.name for shard in pending}
-        report_end(self.out, done, names, time.perf_counter() - started, job, terminal)
+            todo = f"{count(shards, 'shard')}, {len(records):,} of them done before; {count(pending, 'shard')} to do"
+            terminal.message(todo)
+            if changed and not self.restart:
+                told = f"remark: {count(changed, 'shard')} that were done have changed, {changed[0]} for one"
+                terminal.remark(f"{told}: their outputs are replaced", markup=False)
+            try:
+                for record in self._work(Worker(task, folder.path, format), pending, terminal):
+                    records[record.name] = record
+                    folder.add(record)
+            except KeyboardInterrupt:
+                told = f"interrupted: {count(records, 'shard')} are done and kept; the same command goes on from there"
+                terminal.remark(told, markup=False)
+                raise
+            job = folder.finish(job, [records[shard.name] for shard in shards])
+        new = [records[shard.name] for shard in pending]
+        report(self.out, job, new, time.perf_counter() - started, terminal)
 
-    def _work(self, worker: Worker, pending: Sequence[Shard], terminal: Terminal) -> Any:
+    def _work(self, worker: Worker, pending: Sequence[Shard], terminal: Terminal) -> Iterator[Record]:
+        if not pending:
+            return
         workers = self.workers or os.cpu_count() or 1
-        unpack(worker.task, terminal)
-        terminal.start(SHARD, len(pending))
+        terminal.unpack(find_language_model_of(worker.task.model.model))  # else each worker would do it
         terminal.start(DOCUMENTS, sum(shard.documents for shard in pending))
         if self.engine == "ray":
-            records = run_ray(worker, pending, workers, terminal, self.address)
+            records = run_ray(worker, pending, workers, self.address)
         else:
-            records = run_local(worker, pending, workers, terminal)
+            records = run_local(worker, pending, workers)
         for record in records:
-            terminal.advance(SHARD, 1, f"{record.tokens:,} tokens in {record.name}")
+            note = f"{record.tokens:,} tokens in {record.name}"
+            terminal.advance(DOCUMENTS, record.documents + record.failed, note)
             for remark in record.remarks:
                 terminal.remark(f"remark: {remark}", markup=False)
             yield record
-        terminal.finish(SHARD)
         terminal.finish(DOCUMENTS)
 
 
@@ -132,13 +127,11 @@ def batch_annotate(
 ) -> None:
     """Find the entities of all texts of a corpus.
 
-    Find the mentions of all texts of a corpus and link them to entities, as entitynlm annotate does.
-
-    The input is folders of texts, JSON lines, Parquet, or files of any other format. It is cut into shards; DIR/shards
-    has an output for each, DIR/manifest.json lists them with hashes when all are done. A job that was stopped, even
-    killed, goes on where it was when the same command is given again; shards whose input has changed are done again.
-    Outputs are the same bytes whatever the number of workers. Documents that fail are listed with the reason in
-    DIR/failed, and the exit code is 1.
+    Every document gets the annotation that entitynlm annotate gives it. The input is folders of texts, JSON lines,
+    Parquet, or files of any other format. It is cut into shards; DIR/shards has an output for each, and
+    DIR/manifest.json lists them with hashes when all are done. A job that was stopped, even killed, goes on where it
+    was when the same command is given again; shards whose input has changed are done again. Outputs are the same bytes
+    whatever the number of workers. Documents that fail are listed with the reason in DIR/failed, and the exit code is 1.
 
     Examples:
 
@@ -172,9 +165,7 @@ def batch_surprisal(
 ) -> None:
     """Measure the surprisal of every word and referent of a corpus.
 
-    Measure the surprisal of every token and every referent of a corpus, as entitynlm surprisal does.
-
-    Tables of tokens and of mentions for each shard, with the columns of entitynlm surprisal (the last one is the
+    Writes tables of tokens and of mentions for each shard, with the columns of entitynlm surprisal (the last one is the
     document's id). Shards, restarts and failed documents: entitynlm batch annotate --help.
 
     Examples:
@@ -206,9 +197,7 @@ def batch_characters(
 ) -> None:
     """List the characters of all books of a corpus.
 
-    List the characters of all texts of a corpus, as entitynlm characters does.
-
-    Tables of characters and of quotations for each shard, with the columns of entitynlm characters (the first one is
+    Writes tables of characters and of quotations for each shard, with the columns of entitynlm characters (the first one is
     the document's id). Shards, restarts and failed documents: entitynlm batch annotate --help.
 
     Examples:
@@ -232,21 +221,17 @@ def check_kind(kind: Kind) -> None:
         require("pyarrow", extra="parquet", purpose="writing Parquet")
 
 
-def describe_job(task: Task, format: str | None) -> dict[str, Any]:
-    """What outputs depend on besides the input."""
-    return {
-        "entitynlm": __version__,
-        "verb": task.verb,
-        "model": task.model.model,
-        "model_sha256": hash_model(task.model.model),
-        "device": task.model.device,
-        "format": format,
-        "settings": task.settings(),
-    }
+def describe_job(task: Task, format: str | None) -> Manifest:
+    """Describe all that outputs depend on besides the input."""
+    settings = msgspec.to_builtins(task.settings())
+    model = task.model
+    return Manifest(
+        __version__, task.verb, model.model, hash_model(model.model), model.device, format, settings
+    )
 
 
 def hash_model(model: str) -> str:
-    """The hash of a model's list of hashes; of a language model alone, its digest."""
+    """Hash a model's list of hashes; a language model alone has its own digest."""
     if (language_model := strip_prefix(model)) is not None:
         from entitynlm.model.backbones.huggingface.weights import find_language_model
 
@@ -256,63 +241,30 @@ def hash_model(model: str) -> str:
     return hash_file(listed if listed.is_file() else folder / CONFIG_FILE)
 
 
-def unpack(task: Task, terminal: Terminal) -> None:
-    """Unpack a language model before the workers start, each of which would do it."""
-    if strip_prefix(task.model.model) is None:
-        own = read_language_model(find_model(task.model.model))
-        terminal.unpack(own["model"] if own else None)
-    else:
-        terminal.unpack(strip_prefix(task.model.model))
+def find_language_model_of(model: str) -> str | None:
+    """Name the language model behind a model, if there is one."""
+    if (language_model := strip_prefix(model)) is not None:
+        return language_model
+    own = read_language_model(find_model(model))
+    return own["model"] if own else None
 
 
-def report_start(
-    shards: Sequence[Shard], pending: Sequence[Shard], done: int, changed: Sequence[str], terminal: Terminal
-) -> None:
-    """What there is to do, and what was done before."""
-    terminal.message(
-        f"{count(shards, 'shard')}, {done:,} of them done before; {count(pending, 'shard')} to do"
-    )
-    if changed:
-        shown = ", ".join(changed[:MOST_SHOWN]) + (", …" if len(changed) > MOST_SHOWN else "")
-        told = f"remark: the input of {count(changed, 'shard')} that were done has changed ({shown})"
-        terminal.remark(f"{told}: their outputs are replaced", markup=False)
-
-
-def report_end(
-    out: Path, done: Sequence[Record], new: set[str], seconds: float, job: dict[str, Any], terminal: Terminal
-) -> None:
-    """Summary and figures; the exit code is 1 where documents have failed."""
-    documents, tokens, failed, doubtful = (
-        sum(getattr(record, name) for record in done)
-        for name in ("documents", "tokens", "failed", "doubtful")
-    )
-    speed = sum(record.tokens for record in done if record.name in new) / max(seconds, 1e-9)
-    terminal.print(f"{count(documents, 'document')}, {count(tokens, 'token')} in {count(done, 'shard')}")
-    terminal.print(
-        f"outputs: {print_path(out / SHARDS)}; manifest: {print_path(out / MANIFEST)}", markup=False
-    )
+def report(out: Path, job: Manifest, new: Sequence[Record], seconds: float, terminal: Terminal) -> None:
+    """Print a summary and write the figures; the exit code is 1 where documents have failed."""
+    speed = sum(record.tokens for record in new) / max(seconds, 1e-9)
+    shards = count(job.shards, "shard")
+    terminal.print(f"{count(job.documents, 'document')}, {count(job.tokens, 'token')} in {shards}")
+    places = f"outputs: {print_path(out / SHARDS)}; manifest: {print_path(out / MANIFEST)}"
+    terminal.print(places, markup=False)
     if new:
-        terminal.remark(
-            f"{count(len(new), 'shard')} in {seconds:,.1f} s, {speed:,.0f} tokens/s", markup=False
-        )
-    if doubtful:
-        told = f"remark: {count(doubtful, 'document does', 'documents do')} not look like the texts that the model knows"
+        terminal.remark(f"{count(new, 'shard')} in {seconds:,.1f} s, {speed:,.0f} tokens/s", markup=False)
+    if job.doubtful:
+        told = f"remark: {count(job.doubtful, 'document does', 'documents do')} not look like the texts that the model knows"
         terminal.remark(f"{told} (English, in words that it has seen): figures mean less there", markup=False)
-    terminal.write_json(
-        {
-            "task": f"batch {job['verb']}",
-            **job,
-            "shards": len(done),
-            "new_shards": len(new),
-            "documents": documents,
-            "failed": failed,
-            "tokens": tokens,
-            "seconds": round(seconds, 3),
-            "tokens_per_second": round(speed, 1) if new else None,
-        }
-    )
-    if failed:
-        terminal.print(
-            f"{count(failed, 'document')} failed: {print_path(out / FAILED)} says which and why", markup=False
-        )
+    figures = {**msgspec.to_builtins(job), "task": f"batch {job.verb}", "shards": len(job.shards)}
+    figures |= {"new_shards": len(new), "seconds": round(seconds, 3)}
+    terminal.write_json({**figures, "tokens_per_second": round(speed, 1) if new else None})
+    if job.failed:
+        where = f"{print_path(out / FAILED)} says which and why"
+        terminal.print(f"{count(job.failed, 'document')} failed: {where}", markup=False)
         raise typer.Exit(1)

@@ -11,7 +11,7 @@ import pytest
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import hash_file
-from entitynlm.interfaces.batch.folder import JobFolder
+from entitynlm.interfaces.batch.job import JobFolder, Manifest
 from entitynlm.interfaces.batch.tasks import ListingCharacters
 from entitynlm.interfaces.options import ModelOptions
 from support.batch_jobs import read_folder, run_job, write_corpus
@@ -60,20 +60,25 @@ def test_changed_input_is_done_again_and_what_is_gone_leaves(
     assert read_folder(out) == read_folder(tmp_path / "fresh")
 
 
-@pytest.mark.parametrize("damage", ["output", "record", "manifest"])
+@pytest.mark.parametrize("damage", ["output", "output of the same size", "a line of the journal"])
 def test_what_is_damaged_is_made_again(
     task: ListingCharacters, corpus: Path, tmp_path: Path, damage: str
 ) -> None:
     out = tmp_path / "out"
     run_job(task, corpus, out)
     before = read_folder(out)
+    output = out / "shards" / "news-00002.characters.tsv"
     if damage == "output":
-        (out / "shards" / "news-00002.characters.tsv").write_text("cut")
-    elif damage == "record":
-        (out / "records" / "news-00002.json").write_text("{")
+        output.write_text("cut")
+    elif damage == "output of the same size":
+        output.write_bytes(output.read_bytes()[::-1])
     else:
+        manifest = json.loads((out / "manifest.json").read_text())
+        shards = [shard for shard in manifest.pop("shards") if shard["name"] != "news-00002"]
+        lines = [json.dumps(line) + "\n" for line in (manifest, *shards)]
+        (out / "journal.jsonl").write_text("".join(lines) + '{"name": "news-0')
         (out / "manifest.json").unlink()
-    assert run_job(task, corpus, out) == (["news-00002"] if damage != "manifest" else [])
+    assert run_job(task, corpus, out) == ["news-00002"]
     assert read_folder(out) == before
 
 
@@ -82,51 +87,53 @@ def test_leftovers_of_a_killed_process(task: ListingCharacters, corpus: Path, tm
     run_job(task, corpus, out)
     before = read_folder(out)
     (out / "shards" / ".news-00002.characters.tsv.abc.part").write_text("half")
-    (out / "shards" / "old-00000.characters.tsv").write_text("a shard that had no time for its record")
     (out / "shards" / "notes.md").write_text("somebody's own")
     run_job(task, corpus, out)
     assert read_folder(out) == {**before, "shards/notes.md": b"somebody's own"}
 
 
+JOB = Manifest("0.1", "annotate", "m", "", "cpu", None, {})
+
+
 def test_a_job_that_was_killed_before_it_said_what_it_is(tmp_path: Path) -> None:
-    """Nothing is there but the lock and the beginning of job.json: the kill tests found that the folder was refused for ever."""
-    (tmp_path / ".job.json.a1b2.part").write_text("{")
-    with JobFolder(tmp_path, (".tsv",)).open({"verb": "annotate"}):
-        assert set(read_folder(tmp_path)) == {"job.json"}
+    (tmp_path / ".journal.jsonl.a1b2.part").write_text("{")
+    with JobFolder(tmp_path).open(JOB, []):
+        assert not list(tmp_path.glob("*.part"))
 
 
 def test_other_settings_are_refused(task: ListingCharacters, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run_job(task, corpus, out)
     other = ListingCharacters(task.model, "csv", 1, "auto")
-    with pytest.raises(ConfigError, match=r'other settings \(settings .*"tsv".* → .*"csv".*--restart'):
+    with pytest.raises(ConfigError, match=r"other settings \(settings .*'tsv'.* → .*'csv'.*--restart"):
         run_job(other, corpus, out)
-    folder = JobFolder(out, other.endings)
-    with folder.open({"verb": "other"}, restart=True):
-        assert set(read_folder(out)) == {"job.json"}
+    (out / "notes.md").write_text("somebody's own")
+    with JobFolder(out).open(JOB, [], restart=True):
+        assert set(read_folder(out)) == {"journal.jsonl", "notes.md"}
 
 
 def test_folders_of_others(task: ListingCharacters, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     for restart in (False, True):
-        folder = JobFolder(tmp_path / "mine", (".tsv",))
-        with pytest.raises(DataError, match="no batch job"), folder.open({}, restart=restart):
+        folder = JobFolder(tmp_path / "mine")
+        with pytest.raises(DataError, match="no batch job"), folder.open(JOB, [], restart=restart):
             pass
     assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
-    folder = JobFolder(tmp_path / "out", (".tsv",))
-    other = JobFolder(tmp_path / "out", (".tsv",))
-    with folder.open({}), pytest.raises(DataError, match="another batch job is working"), other.open({}):
+    first, second = JobFolder(tmp_path / "out"), JobFolder(tmp_path / "out")
+    message = "another batch job is working"
+    with first.open(JOB, []), pytest.raises(DataError, match=message), second.open(JOB, []):
         pass
-    (tmp_path / "out" / "job.json").write_text("nonsense")
-    with pytest.raises(DataError, match=r"job\.json: this job can't be read"):
-        folder.check({})
+    (tmp_path / "out" / "manifest.json").write_text("nonsense")
+    with pytest.raises(DataError, match="this job can't be read"):
+        first.check(JOB)
 
 
 KILLS = """
 import json, os, random, signal, sys, time
 from pathlib import Path
 from entitynlm.files import hash_file
+from entitynlm.interfaces.batch.job import JobFolder
 from entitynlm.interfaces.batch.tasks import ListingCharacters
 from entitynlm.interfaces.options import ModelOptions
 from support.batch_jobs import read_folder, run_job, write_corpus
@@ -150,9 +157,10 @@ while len(moments) < kills:
         time.sleep(drawn.random() * seconds)
         os.kill(child, signal.SIGKILL)
         killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        records = [json.loads(path.read_text()) for path in (out / "records").rglob("*.json") if path.name[0] != "."]
+        found = JobFolder(out).read()
+        records = found.shards if found else []
         for record in records:
-            assert all(hash_file(out / each["file"]) == each["sha256"] for each in record["outputs"])
+            assert all(hash_file(out / each.file) == each.sha256 for each in record.outputs)
         if killed:
             moments.append(len(records))
     run_job(task, corpus, out)
