@@ -92,11 +92,9 @@ def test_both_word_scorers_agree(dtype: torch.dtype, options: dict[str, Any]) ->
     proposal, document = make_network("causal", seed=1).to(dtype), make_words(200)
     found = []
     for scorer in (WordScorer(model), make_word_scorer(model)):
-        seed = np.random.SeedSequence(3)
-        particle_filter = ParticleFilter(
-            model, proposal, particles=20, seed=seed, filter_config=FilterConfig(16, threshold=0.5)
-        )
+        config = FilterConfig(20, words=16, threshold=0.5)
+        particle_filter = ParticleFilter(model, proposal, config, np.random.SeedSequence(3))
         particle_filter._words = scorer
-        (chunk,) = Readings(document).read_both(model, proposal)
+        (chunk,) = Readings(document).read(model, proposal)
         found.append(particle_filter.advance(chunk, end=200))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5 if dtype == torch.float32 else 1e-10)

@@ -37,8 +37,9 @@ def test_the_weight_of_one_particle_has_no_bias(mode: str) -> None:
         make_network(mode, seed=1, std=0.3, mention_types=2),
     )
     document = make_words(5)
-    samples = sample_analyses(model, proposal, document, particles=5_000, method="importance")
-    assert_unbiased(np.exp(samples.log_p - samples.log_q - enumerate_log_prob(model, document)))
+    options: dict[str, Any] = {"particles": 1, "repeats": 5_000, "method": "importance"}
+    estimate = estimate_log_prob(model, proposal, document, **options)
+    assert_unbiased(np.exp(estimate.repeats - enumerate_log_prob(model, document)))
 
 
 @pytest.mark.parametrize("mode", ["causal", "lookahead"])
@@ -68,7 +69,7 @@ def test_birth_noise_is_part_of_what_is_estimated(method: Method) -> None:
     noise = DrawnNoise(torch.Generator().manual_seed(0))
     drawn = np.exp(score_analyses(model, document, analyses * 500, noise=noise)).reshape(500, -1).sum(1)
     truth, error = np.log(drawn.mean()), drawn.std() / drawn.mean() / np.sqrt(500)
-    estimate = estimate_log_prob(model, proposal, document, particles=1_000, repeats=10, method=method)
+    estimate = estimate_log_prob(model, proposal, document, particles=10, repeats=1_000, method=method)
     tolerance = 4 * np.hypot(estimate.standard_error, error)
     assert abs(estimate.log_prob - truth) < tolerance
     assert abs(enumerate_log_prob(model, document) - truth) > tolerance, "the noise must matter here"
@@ -116,15 +117,18 @@ def test_a_filter_that_never_resamples_is_importance_sampling(mode: str) -> None
 
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_are_combined_over_all_samples_of_one_document(method: Method) -> None:
-    """The trap: dividing by another count than that of the samples. The first repeat's samples are also to be had."""
+    """The trap: dividing by another count than that of the samples. The samples of a single repeat are also to be had."""
     model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(40)
     estimate = estimate_log_prob(model, proposal, document, particles=9, repeats=3, method=method)
-    samples = sample_analyses(model, proposal, document, particles=9, method=method)
-    assert samples.log_prob == pytest.approx(estimate.repeats[0], abs=1e-10)
     assert estimate.log_prob == pytest.approx(float(np.log(np.mean(np.exp(estimate.repeats)))), abs=1e-9)
-    if method == "importance":
-        weights = np.exp(samples.log_p - samples.log_q)
-        assert estimate.repeats[0] == pytest.approx(np.log(weights.sum() / 9), abs=1e-9)
+    single = estimate_log_prob(model, proposal, document, particles=9, repeats=1, method=method)
+    samples = sample_analyses(model, proposal, document, particles=9, method=method)
+    assert samples.log_prob == pytest.approx(single.log_prob, abs=1e-10)
+    if method == "importance":  # a weight stands for all copies of its particle
+        log_weights = samples.log_p - samples.log_q
+        copies = np.round(9 * np.exp(samples.log_prob - log_weights) * samples.weights)
+        assert copies.sum() == 9
+        assert single.log_prob == pytest.approx(np.log((copies * np.exp(log_weights)).sum() / 9), abs=1e-9)
 
 
 def test_documents_do_not_mix() -> None:
@@ -185,6 +189,7 @@ def test_words_only_is_the_mean_over_samples_of_their_word_scores() -> None:
     pure: dict[str, Any] = {"method": "importance", "prior_share": 0}
     estimate = estimate_log_prob(model, proposal, document, particles=12, repeats=1, **pure)
     samples = sample_analyses(model, proposal, document, particles=12, **pure)
+    assert len(samples) == 12  # all of them are different
     with torch.no_grad():
         texts = [document.with_analysis(samples[i]) for i in range(12)]
         words = score_documents(model, texts, noise=None).x.sum() / 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.inference import prefix_states
+from entitynlm.inference import prefix_states, readings
 from entitynlm.inference.prefix_states import Belief, PrefixStates
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.entitynlm import EntityNetwork
@@ -67,7 +67,7 @@ def test_chunks_change_nothing(
     whole = make_states(networks)
     expected = {t: summarise(whole.before(t)) for t in (22, 4)}
     monkeypatch.setattr(prefix_states, "CHUNK_WORDS", 5)
-    monkeypatch.setattr(prefix_states, "KEPT_CHUNKS", 2)
+    monkeypatch.setattr(readings, "KEPT_WORDS", 10)
     cut = make_states(networks)
     for t, values in expected.items():
         assert np.allclose(summarise(cut.before(t)), values, atol=1e-6)

@@ -1,33 +1,44 @@
-"""Long texts in pieces: the same numbers, with rows of the state tables dropped on the way."""
+"""One reader: chunks change nothing, a chunk is read once, and a command encodes and reads its text once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
-from entitynlm.inference import particles
+from entitynlm.coref.annotation import Options, annotate_document
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
+from entitynlm.coref.reranking.combination import score_list
+from entitynlm.generation.continuations import generate_continuations
+from entitynlm.generation.request import Request
+from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
-from entitynlm.inference.readings import CHUNK, Readings, cut
+from entitynlm.inference.readings import CHUNK, Readings, ReadText
 from entitynlm.inference.weights import log_sum_exp
+from entitynlm.interfaces.report.contents import make_report
+from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.model.encoding import encoder as encoder_module
 from entitynlm.model.entitynlm import EntityNetwork
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document
 from support.enumeration import list_analyses
+from support.small_bundles import make_bundle, make_documents
 from support.small_networks import make_network, make_words
+
+BARE = make_documents()[0].with_mentions(())
 
 
 def walk_in_chunks(
-    model: EntityNetwork, proposal: EntityNetwork, length: int, size: int, **options: Any
+    model: EntityNetwork, proposal: EntityNetwork, length: int, size: int
 ) -> tuple[ParticleFilter, np.ndarray]:
     document = make_words(length, sentence_length=7)
-    filter_config = FilterConfig(4, 0.5)
-    particle_filter = ParticleFilter(
-        model, proposal, particles=10, seed=np.random.SeedSequence(1), filter_config=filter_config, **options
-    )
-    found = []
-    for chunk in Readings(document).read_both(model, proposal, size=size):
-        found.append(particle_filter.advance(chunk, end=length))
+    config, seed = FilterConfig(10, words=4, share=0.5), np.random.SeedSequence(1)
+    particle_filter = ParticleFilter(model, proposal, config, seed)
+    chunks = Readings(document, size=size).read(model, proposal)
+    found = [particle_filter.advance(chunk, end=length) for chunk in chunks]
     return particle_filter, np.concatenate(found, axis=-1)
 
 
@@ -36,8 +47,8 @@ def test_chunks_change_nothing_for_networks_that_read_forward(options: dict[str,
     model = make_network("generative", sigma=0.2, **options)
     proposal = make_network("causal", seed=1, **options)
     _, whole = walk_in_chunks(model, proposal, 112, CHUNK)
-    _, pieces = walk_in_chunks(model, proposal, 112, 28)  # segments of 4 words in both
-    np.testing.assert_allclose(pieces, whole, atol=1e-9)
+    _, chunks = walk_in_chunks(model, proposal, 112, 28)  # segments of 4 words in both
+    np.testing.assert_allclose(chunks, whole, atol=1e-9)
 
 
 def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
@@ -45,13 +56,10 @@ def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
     document = make_words(5)
     analyses = list_analyses(proposal, document)
     forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining], axis=-1) for a in analyses], axis=1)
-    seed = np.random.SeedSequence(0)
-    particle_filter = ParticleFilter(
-        model, proposal, particles=len(analyses), seed=seed, filter_config=FilterConfig(4)
-    )
-    for chunk in Readings(document).read_both(model, proposal, size=2):
-        part = slice(chunk.start, chunk.stop)
-        particle_filter.advance(chunk, end=5, forced=forced[part])
+    config = FilterConfig(islands=len(analyses), words=4)
+    particle_filter = ParticleFilter(model, proposal, config, np.random.SeedSequence(0))
+    for chunk in Readings(document, size=2).read(model, proposal):
+        particle_filter.advance(chunk, end=5, forced=forced[chunk.start : chunk.stop])
     assert float(log_sum_exp(particle_filter.log_q)) == pytest.approx(0, abs=1e-10)
 
 
@@ -59,8 +67,8 @@ def test_margins_reach_over_the_edge_of_a_chunk() -> None:
     """With margins that cover the text, tables read in chunks are those of the whole."""
     model, proposal = make_network("generative"), make_network("lookahead", seed=1)
     _, whole = walk_in_chunks(model, proposal, 60, CHUNK)
-    _, pieces = walk_in_chunks(model, proposal, 60, 20)
-    np.testing.assert_allclose(pieces, whole, atol=1e-9)
+    _, chunks = walk_in_chunks(model, proposal, 60, 20)
+    np.testing.assert_allclose(chunks, whole, atol=1e-9)
 
 
 def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +80,7 @@ def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(particles, "COMPACT_ABOVE", 50)
     tidied, found = walk_in_chunks(model, proposal, 200, CHUNK)
     np.testing.assert_allclose(found, expected, atol=1e-9)
-    counts = [f._population.model_states.used for f in (tidied, untouched) if f._population]
+    counts = [f.population.model_states.used for f in (tidied, untouched)]
     assert counts[0] < counts[1] / 2
 
 
@@ -80,15 +88,95 @@ def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_does_not_grow_with_the_text() -> None:
     model, proposal = make_network("generative", sigma=0.1), make_network("causal", seed=1)
     document = make_words(30_000, sentence_length=20)
-    assert len(list(Readings(document).read_both(model, proposal))) > 1
+    assert len(list(Readings(document).read(model, proposal))) > 1
     estimate = estimate_log_prob(model, proposal, document, particles=4, repeats=1, check_every=50)
     assert np.isfinite(estimate.log_prob)
 
 
-def test_where_texts_are_cut() -> None:
-    sentence = np.repeat(np.arange(5), [3, 4, 9, 2, 2])
-    assert cut(sentence, 100, aligned=True) == [(0, 20)]
-    assert cut(sentence, 8, aligned=False) == [(0, 8), (8, 16), (16, 20)]
-    assert cut(sentence, 8, aligned=True) == [(0, 7), (7, 16), (16, 20)]
-    assert cut(sentence[:0], 8, aligned=False) == []
-    assert cut(np.zeros(20, dtype=np.int64), 8, aligned=True) == [(0, 20)]
+@pytest.mark.parametrize("revisit", [False, True])
+def test_any_word_can_be_asked_for_in_any_order(revisit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks that were dropped are read again, from the nearest carry that is there."""
+    monkeypatch.setattr(readings, "KEPT_WORDS", 10)
+    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(23)
+    (whole,) = Readings(document).read(model, proposal)
+    reader = Readings(document, size=5, revisit=revisit)
+    for t in (12, 22, 0, 7, 21, 12):
+        chunk = reader.find(t, model, proposal)
+        assert (chunk.start, chunk.stop) == (t - t % 5, min(t - t % 5 + 5, 23))
+        expected, word = whole.cut(t, t + 1), chunk.cut(t, t + 1)
+        for tables, others in ((expected.model, word.model), (expected.proposal, word.proposal)):
+            for name in ("queries", "states", "contexts", "piece_states"):
+                np.testing.assert_allclose(getattr(tables, name), getattr(others, name), atol=1e-12)
+    assert list(Readings(make_words(0)).read(model)) == []
+
+
+# -- how often a text is read ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often words were prepared, and read by which network."""
+    found: Counter[str] = Counter()
+    prepare = encoder_module.prepare_words
+
+    def count_prepared(*arguments: Any, **options: Any) -> Any:
+        found["encoded"] += 1
+        return prepare(*arguments, **options)
+
+    monkeypatch.setattr(encoder_module, "prepare_words", count_prepared)
+    return found
+
+
+def make_counted(counts: Counter[str]) -> Pretrained:
+    pretrained, _ = make_bundle()
+    for mode, network in pretrained.networks.items():
+        read = network.backbone.read
+
+        def count_read(*arguments: Any, mode: str = mode, read: Any = read, **options: Any) -> Any:
+            counts[mode] += 1
+            return read(*arguments, **options)
+
+        network.backbone.read = count_read
+    counts.clear()
+    return pretrained
+
+
+@pytest.mark.parametrize(
+    "options", [Options(), Options(scores=True), Options(samples=5), Options(samples=5, scores=True)]
+)
+def test_annotate(counts: Counter[str], options: Options) -> None:
+    annotate_document(make_counted(counts), BARE, options)
+    assert counts["encoded"] == 1 and counts["lookahead"] == 1 and counts["generative"] <= 1
+
+
+def test_report(counts: Counter[str]) -> None:
+    pretrained = make_counted(counts)
+    make_report(pretrained, measure_surprisal(pretrained, BARE, samples=3, repeats=2, hindsight=True))
+    assert counts == {"encoded": 1, "lookahead": 1, "generative": 1, "causal": 1}
+
+
+def test_surprisal_of_given_mentions(counts: Counter[str]) -> None:
+    measure_surprisal(make_counted(counts), make_documents()[0])
+    assert counts == {"encoded": 1, "generative": 1}
+
+
+def test_generate(counts: Counter[str]) -> None:
+    generate_continuations(make_counted(counts), BARE, Request(words=3), count=2)
+    assert counts == {"encoded": 1, "lookahead": 1, "generative": 1}
+
+
+def test_rerank(counts: Counter[str]) -> None:
+    document = make_documents()[0]
+    kbest = KBestList(document.id, (ScoredClustering(document.clusters, 1.0), ScoredClustering((), 0.0)))
+    score_list(make_counted(counts), document, kbest, ["P"])
+    assert counts == {"encoded": 1, "generative": 1}
+
+
+def test_other_mentions_keep_the_reading() -> None:
+    pretrained, _ = make_bundle()
+    document = make_documents()[0]
+    text = ReadText(pretrained.encoder, BARE)
+    other = text.with_mentions(document)
+    assert other.readings is text.readings and other.words is text.words
+    assert other.encoded == pretrained.encoder.encode(document)
+    assert ReadText(pretrained.encoder, Document("empty", ())).encoded.x.size == 0

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.story_state import EntityStates, StoryState, read_along
+from entitynlm.inference.story_state import StoryState, read_along
 from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -97,8 +97,9 @@ def test_states_are_immutable_and_branch() -> None:
     document = EncodedDocument(
         "d", *(np.array(a) for a in ([4, 5, 6], [1, 0, 1], [1, 0, 2], [1, 1, 1])), np.zeros(3), np.arange(3)
     )
-    ((_, _, tables),) = Readings(document).read(network)
-    start = StoryState(network, EntityStates(network, tables))
+    (chunk,) = Readings(document).read(network)
+    tables = chunk.model
+    start = StoryState.begin(network, tables)
     first = start.observe((4, 1, 1, 1), tables, 0)
     vectors = first.vectors.copy()
     one = first.observe((5, 1, 1, 1), tables, 1)
@@ -120,7 +121,8 @@ def test_many_entities_share_their_memory() -> None:
 
 def test_a_skipped_word_is_one_outside_of_mentions() -> None:
     state, document = make_states(20, 3)
-    ((_, _, tables),) = Readings(document).read(state.network)
+    (chunk,) = Readings(document).read(state.network)
+    tables = chunk.model
     read = state.observe((3, 0, 0, 1), tables, 0).observe((3, 0, 0, 1), tables, 1)
     skipped = state.skip_to(22, state.sentence)
     np.testing.assert_allclose(
@@ -133,10 +135,9 @@ def test_an_added_entity_is_known_by_its_words() -> None:
     document = EncodedDocument(
         "d", *(np.array(a) for a in ([4, 5], [0, 0], [0, 0], [1, 1])), np.zeros(2), np.arange(2)
     )
-    ((_, _, tables),) = Readings(document).read(network)
-    state = StoryState(network, EntityStates(network, tables)).add_entity(
-        1, np.ones(network.config.hidden_size), [7, 3]
-    )
+    (chunk,) = Readings(document).read(network)
+    tables = chunk.model
+    state = StoryState.begin(network, tables).add_entity(1, np.ones(network.config.hidden_size), [7, 3])
     assert state.count_copies(7, [1]).tolist() == [[1, 1, 1]]
     after = state.observe((7, 1, 1, 2), tables, 0)
     assert after.count_copies(3, [1]).tolist() == [[0, 1, 1]]
@@ -149,7 +150,8 @@ def test_words_are_a_distribution_with_and_without_the_entity(options: dict[str,
     document = EncodedDocument(
         "d", *(np.array(a) for a in ([4, 5], [1, 0], [1, 0], [1, 1])), np.zeros(2), np.arange(2)
     )
-    ((_, _, tables),) = Readings(document).read(network)
-    state = StoryState(network, EntityStates(network, tables)).observe((4, 1, 1, 1), tables, 0)
+    (chunk,) = Readings(document).read(network)
+    tables = chunk.model
+    state = StoryState.begin(network, tables).observe((4, 1, 1, 1), tables, 0)
     outside, inside = (s.log_prob_words(tables, 1).double().exp() for s in (state, state.choose(1, 1, 2)))
     assert float(outside.sum()) == pytest.approx(1) and float(inside.sum()) == pytest.approx(1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from entitynlm.inference import weights as weighing
-from entitynlm.inference.weights import effective_sample_size, log_mean_exp, log_sum_exp, normalise
+from entitynlm.inference.weights import draw_offspring, log_mean_exp, log_sum_exp, measure_islands, normalise
 
 moderate = arrays(np.float64, st.integers(1, 30), elements=st.floats(-30, 30))
 
@@ -20,8 +20,9 @@ def test_small_weights_as_plain_numbers(log_weights: np.ndarray) -> None:
     assert float(log_sum_exp(log_weights)) == pytest.approx(np.log(weights.sum()), abs=1e-12)
     assert float(log_mean_exp(log_weights)) == pytest.approx(np.log(weights.mean()), abs=1e-12)
     np.testing.assert_allclose(normalise(log_weights), weights / weights.sum(), atol=1e-12)
-    expected = weights.sum() ** 2 / (weights**2).sum()
-    assert float(effective_sample_size(log_weights)) == pytest.approx(expected)
+    ones, island = np.ones(len(weights), dtype=np.int64), np.zeros(len(weights), dtype=np.int64)
+    (size,) = measure_islands(log_weights, ones, island, 1)
+    assert size == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
 
 
 @given(moderate, st.floats(-1e6, 1e6))
@@ -34,7 +35,6 @@ def test_the_mean_is_over_all_weights_those_of_zero_included() -> None:
     """A public implementation divides by the wrong count; that is worth nats per document."""
     log_weights = np.array([0.0, -np.inf, -np.inf, np.log(3.0)])
     assert float(log_mean_exp(log_weights)) == pytest.approx(0.0)
-    assert effective_sample_size(log_weights) == pytest.approx(16 / 10)
 
 
 def test_weights_of_long_documents_stay_finite() -> None:
@@ -52,7 +52,6 @@ def test_no_weight_at_all() -> None:
 def test_axes() -> None:
     table = np.random.default_rng(0).normal(size=(3, 5))
     np.testing.assert_allclose(log_mean_exp(table, axis=0), [log_mean_exp(column) for column in table.T])
-    np.testing.assert_allclose(effective_sample_size(table), [effective_sample_size(row) for row in table])
 
 
 @given(st.data())
@@ -69,10 +68,46 @@ def test_offspring_of_particles_that_stand_for_several(data: st.DataObject) -> N
     )
     np.testing.assert_array_equal(log_weights, given_weights)
     first, second = log_weights[::2] + np.log(copies[::2]), island[parents] == 1
-    expected = weighing.resample(weighing.normalise(first), points[0], count)
+    expected = np.searchsorted(
+        np.cumsum(normalise(first))[:-1], (np.arange(count) + points[0]) / count, side="right"
+    )
     found = np.repeat(parents[~second], offspring[~second])
     assert found.tolist() == (2 * expected).tolist() and not after[~second].any()
     assert log_means[0] == pytest.approx(float(weighing.log_sum_exp(first)) - np.log(count))
     assert log_means[1] == 0 and parents[second].tolist() == list(range(1, 2 * size, 2))
     np.testing.assert_array_equal(offspring[second], copies[1::2])
     np.testing.assert_array_equal(after[second], log_weights[1::2])
+
+
+weight_lists = st.lists(st.floats(0, 1), min_size=1, max_size=20).filter(lambda values: sum(values) > 1e-3)
+
+
+def count_offspring(weights: np.ndarray, uniform: float) -> np.ndarray:
+    """How many of as many new particles as there are weights descend from each."""
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
+    offspring, log_total = draw_offspring(
+        log_weights, np.ones(len(weights), dtype=np.int64), uniform, len(weights)
+    )
+    assert log_total == pytest.approx(np.log(weights.sum()))
+    return np.asarray(offspring)
+
+
+@given(values=weight_lists, uniform=st.floats(0, 1, exclude_max=True))
+def test_offspring_is_within_one_of_its_mean(values: list[float], uniform: float) -> None:
+    weights = np.array(values) / sum(values)
+    counts = count_offspring(weights, uniform)
+    assert counts.sum() == len(weights) and not counts[weights == 0].any()
+    assert (np.abs(counts - len(weights) * weights) < 1 + 1e-9).all()
+
+
+def test_mean_number_of_offspring() -> None:
+    weights = np.array([0.5, 0.01, 0.0, 0.24, 0.25])
+    generator = np.random.default_rng(1)
+    draws = np.array([count_offspring(weights, generator.random()) for _ in range(20_000)])
+    error = draws.std(0) / np.sqrt(len(draws))
+    assert (np.abs(draws.mean(0) - 5 * weights) <= 4 * error + 1e-12).all()
+
+
+def test_equal_weights_leave_each_particle_alone() -> None:
+    np.testing.assert_array_equal(count_offspring(np.full(7, 1 / 7), 0.4), np.ones(7))

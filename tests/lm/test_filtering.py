@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 from collections.abc import Sequence
@@ -14,16 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.inference.marginal import make_filters
-from entitynlm.inference.readings import SteadyReadings, cut_steadily, fill_up
-from entitynlm.lm.filtering import BelievingFilter
+from entitynlm.inference.marginal import estimate_log_prob, make_filter
+from entitynlm.inference.readings import Readings
 from entitynlm.lm.surprisal import TokenRow, measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words
-from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.document import Document
 from support.enumeration import enumerate_log_prob
 from support.small_bundles import cut_document, make_bundle
+from support.surprisal_rows import assert_same_rows
 
 WORDS = ("Ann", "saw", "Bo", "She", "He", "it", "ran", "Zeb", ".")
 
@@ -45,10 +43,6 @@ def make_text(words: Sequence[str]) -> Document:
     return Document("text", tuple(words), tuple(itertools.pairwise(bounds)))
 
 
-def print_rows(rows: Sequence[Any]) -> list[str]:
-    return [repr(dataclasses.astuple(row)) for row in rows]
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=90),
@@ -63,21 +57,23 @@ def test_the_table_of_a_beginning_is_the_beginning_of_the_table(
     sampling: dict[str, Any] = {"samples": 12, "repeats": 3, "seed": seed}
     whole = measure_surprisal(pretrained, make_text(words), **sampling)
     start = measure_surprisal(pretrained, make_text(words[:cut]), **sampling)
-    assert print_rows(start.tokens) == print_rows(whole.tokens)[:cut]
-    assert print_rows(start.mentions) == print_rows(whole.mentions)[: len(start.mentions)]
+    assert_same_rows(start.tokens, whole.tokens[:cut])
+    assert_same_rows(start.mentions, whole.mentions[: len(start.mentions)])
     later = whole.mentions[len(start.mentions) :]
     assert all((row.sentence_id, row.first_token_id) > locate(start.tokens[-1]) for row in later)
 
 
 @pytest.mark.parametrize("cut", [1, 6, 31, 42])
-def test_the_packaged_model_is_exact_to_the_last_byte_too(cut: int) -> None:
+def test_that_of_the_packaged_model_too(cut: int) -> None:
     """In single precision and with matrices of some size, where products of other shapes have other last digits."""
     words = (
         "Anna met Bob at the door . She thanked him for the book . He asked her aunt about it . " * 3
     ).split()
-    whole, start = (print_rows(measure_surprisal(load_packaged(), make_text(part), samples=6, repeats=2).tokens)
-                    for part in (words, words[:cut]))  # fmt: skip
-    assert start == whole[:cut]
+    whole, start = (
+        measure_surprisal(load_packaged(), make_text(part), samples=6, repeats=2).tokens
+        for part in (words, words[:cut])
+    )
+    assert_same_rows(start, whole[:cut])
 
 
 def locate(row: TokenRow) -> tuple[int, int]:
@@ -91,49 +87,29 @@ def test_surprisals_add_up_to_the_probability_of_the_text(words: list[str]) -> N
     assert found.total == pytest.approx(-found.log_prob / math.log(2), abs=1e-9)
 
 
-def test_a_chunk_is_filled_up_with_words_that_can_be_predicted() -> None:
-    """Word 0 has no class: the compiled scores of a class-factored softmax would read beyond their tables."""
-    filled = fill_up(EncodedWords(np.array([5, 3]), np.array([0, 1])), 4)
-    assert filled.x.tolist() == [5, 3, 3, 3] and filled.sentence.tolist() == [0, 1, 1, 1]
-
-
-def test_chunks_have_the_same_borders_in_every_text() -> None:
-    for length in (1, 31, 32, 33, 500, 3_000):
-        chunks = list(cut_steadily(length))
-        assert [stop for _, stop, _ in chunks[:-1]] == [full for _, _, full in chunks[:-1]]
-        assert chunks == [(a, min(b, length), c) for a, b, c in cut_steadily(5_000) if a < length]
-
-
 @pytest.mark.parametrize("sigma", [0.0, 0.3])
 def test_collapsed_particles_estimate_the_sum_over_all_analyses(sigma: float) -> None:
     """Every word's estimate is unbiased: on average over seeds it is what enumeration gives."""
     pretrained, documents = make_bundle(std=0.7, sigma=sigma)
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
     document = cut_document(documents[0], 4)
-    options: dict[str, Any] = {"particles": 5, "by_seed_alone": True, "make": BelievingFilter}
-    estimates = []
-    for seed in range(60):
-        (found,) = make_filters(
-            model, proposal, document, seed=seed, islands=8, collapse=True, referents=True, **options
-        )
-        for chunk in SteadyReadings(document).read_both(model, proposal):
-            found.watch(chunk.stop - chunk.start)
-            estimates.append(np.exp(found.advance(chunk, end=len(document))[:, -1]))
-    probs = np.concatenate(estimates)
+    estimates = [
+        estimate_log_prob(model, proposal, document, particles=5, repeats=8, seed=seed).repeats
+        for seed in range(60)
+    ]
+    probs = np.exp(np.concatenate(estimates))
     if sigma == 0:  # the enumeration has no noise
         exact = math.exp(enumerate_log_prob(model, document))
         assert probs.mean() == pytest.approx(exact, abs=4 * probs.std() / math.sqrt(len(probs)))
-    plain = make_filters(model, proposal, document, particles=4_000, seed=1)[0]
-    for chunk in SteadyReadings(document).read_both(model, proposal):
-        (log_prob,) = plain.advance(chunk, end=len(document))[:, -1]
-    assert math.log(probs.mean()) == pytest.approx(log_prob, abs=0.05)
+    single = estimate_log_prob(model, proposal, document, particles=1, repeats=4_000, seed=1)
+    assert math.log(probs.mean()) == pytest.approx(single.log_prob, abs=0.05)
 
 
 def test_equal_particles_are_one() -> None:
     pretrained, documents = make_bundle(std=0.7)
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
-    (found,) = make_filters(model, proposal, documents[0], particles=500, collapse=True)
-    for chunk in SteadyReadings(documents[0]).read_both(model, proposal):
+    found = make_filter(model, proposal, documents[0], particles=500)
+    for chunk in Readings(documents[0]).read(model, proposal):
         found.advance(chunk, end=len(documents[0]))
     assert found.copies.sum() == 500
     assert len(found.copies) < 250

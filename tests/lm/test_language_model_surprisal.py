@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 import entitynlm
 from entitynlm.lm.items import Item, measure_items
-from entitynlm.lm.surprisal import Surprisal
 from entitynlm.text.document import Document, Mention
 from support.bare_language_models import (
     import_minicons,
@@ -27,6 +25,7 @@ from support.bare_language_models import (
     needs_smollm2,
     read_directly,
 )
+from support.surprisal_rows import assert_same_rows
 from support.tiny_language_models import FAMILIES, save_model
 
 TEXT = "The old captain looked at the sea and his daughter waited by the fire"
@@ -165,22 +164,13 @@ def make_text(words: Sequence[str], mentions: Sequence[Mention] = ()) -> Documen
     return Document("text", tuple(words), tuple(pairwise(bounds)), kept)
 
 
-def print_tables(found: Surprisal) -> tuple[list[str], list[str]]:
-    tokens, mentions = (
-        [repr(dataclasses.astuple(row)) for row in rows] for rows in (found.tokens, found.mentions)
-    )
-    return tokens, mentions
-
-
 def check_beginning(model: entitynlm.EntityNLM, road: str, words: Sequence[str], cut: int) -> None:
-    """The table of a text's beginning is the beginning of its table, byte for byte."""
+    """The table of a text's beginning is the beginning of its table."""
     mentions = [Mention(i, i + 1 + i % 2, "abc"[i % 3]) for i in range(0, len(words) - 2, 3)]
     texts = (make_text(part, mentions if road == "given" else ()) for part in (words, words[:cut]))
-    (whole, found), (start, start_found) = (
-        print_tables(model.surprisal(text, **ROADS[road])) for text in texts
-    )
-    assert start == whole[:cut]
-    assert start_found == found[: len(start_found)]
+    whole, start = (model.surprisal(text, **ROADS[road]) for text in texts)
+    assert_same_rows(start.tokens, whole.tokens[:cut])
+    assert_same_rows(start.mentions, whole.mentions[: len(start.mentions)])
 
 
 @needs_extra
@@ -221,11 +211,11 @@ def test_on_smollm2_too(smollm2: entitynlm.EntityNLM, road: str) -> None:
 @needs_extra
 def test_a_text_that_is_cut_at_white_space(tiny: entitynlm.EntityNLM) -> None:
     """Words without a space between them are spelled together; others know nothing of each other."""
-    whole = print_tables(tiny.surprisal(STORY))[0]
+    whole = tiny.surprisal(STORY).tokens
     spaces = [place for place, character in enumerate(STORY) if character == " "]
     for cut in np.random.default_rng(5).choice(spaces, 8, replace=False).tolist():
-        part = print_tables(tiny.surprisal(STORY[:cut]))[0]
-        assert part == whole[: len(part)]
+        part = tiny.surprisal(STORY[:cut]).tokens
+        assert_same_rows(part, whole[: len(part)])
 
 
 @needs_extra
@@ -233,7 +223,8 @@ def test_an_item_does_not_depend_on_what_follows(tiny: entitynlm.EntityNLM) -> N
     regions = ("Anna met", "Bob at the", "door and thanked him .")
     items = [Item("1", "", "She was old .", regions[:count]) for count in (3, 2, 1)]
     found = [measured.rows for measured in measure_items(find_trained(tiny).pretrained, items, samples=8)]
-    assert found[1] == found[0][:2] and found[2] == found[0][:1]
+    assert_same_rows(found[1], found[0][:2])
+    assert_same_rows(found[2], found[0][:1])
 
 
 # -- beside minicons -------------------------------------------------------------------------------------------------------

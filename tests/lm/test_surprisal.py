@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from entitynlm.errors import ConfigError, ModelError
+from entitynlm.inference.readings import Readings
 from entitynlm.lm.spelling import CONCENTRATION, DISCOUNT, SpellingModel, spell_unknown_words
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words, score_with_zero_entities
@@ -105,7 +106,7 @@ def test_without_entities_is_a_distribution_over_texts(states: int) -> None:
     start = cut_document(documents[0], 3)
     for x in itertools.product(words, repeat=3):
         document = dataclasses.replace(start, x=np.array(x), sentence=np.zeros(3, dtype=np.int64))
-        total += math.exp(score_with_zero_entities(model, document, chunk=2).sum())
+        total += math.exp(score_with_zero_entities(model, document, Readings(document, size=2)).sum())
     assert total == pytest.approx(1.0, abs=1e-4)
 
 

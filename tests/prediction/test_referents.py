@@ -125,7 +125,10 @@ def test_the_last_word_of_a_mention_leaves_the_vector_that_scoring_leaves() -> N
 def test_chunks_change_nothing(chunk: int) -> None:
     network = make_network(mode="generative", mention_positions=2)
     document = make_document(network)
-    whole, cut = trace_referents(network, document), trace_referents(network, document, chunk=chunk)
+    whole, cut = (
+        trace_referents(network, document),
+        trace_referents(network, document, readings=Readings(document, size=chunk)),
+    )
     assert np.allclose(whole.log_words, cut.log_words, atol=1e-5)
     assert [a.since for a in whole.referents] == [a.since for a in cut.referents]
 

@@ -58,7 +58,8 @@ def read_boundary_states(proposal: EntityNetwork, readings: Readings, spans: Seq
     table = np.ones((len(spans), 2 * size + 1), dtype=np.float32)
     firsts = np.array([start for start, _ in spans], dtype=np.int64)
     lasts = np.array([end - 1 for _, end in spans], dtype=np.int64)
-    for start, stop, tables in readings.read(proposal):
+    for chunk in readings.read(proposal):
+        start, stop, tables = chunk.start, chunk.stop, chunk.model
         for column, words in ((0, firsts), (size, lasts)):
             here = np.flatnonzero((words >= start) & (words < stop))
             table[here, column : column + size] = tables.states[words[here] - start]
@@ -166,7 +167,7 @@ def list_given(
     plain = document.with_mentions([Mention(m.start, m.end, str(i)) for i, m in enumerate(document.mentions)])
     text = (text or ReadText(pretrained.encoder, document)).with_mentions(plain, keep_singletons=True)
     likeliest = np.concatenate(
-        [1 + tables.log_types[:, 1:].argmax(axis=1) for _, _, tables in text.readings.read(proposal)] or [[]]
+        [1 + chunk.model.log_types[:, 1:].argmax(axis=1) for chunk in text.readings.read(proposal)] or [[]]
     )  # the likeliest mention type at each word, given that a mention starts there
     words = {
         mention.span: (start, end, int(likeliest[start]))

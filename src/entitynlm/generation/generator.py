@@ -18,8 +18,8 @@ from torch import Tensor
 from entitynlm.errors import ConfigError
 from entitynlm.generation.agreement import Agreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
-from entitynlm.inference.readings import CHUNK, ChunkReader, cut
-from entitynlm.inference.story_state import EntityStates, Expectation, StoryState, create_entities, read_along
+from entitynlm.inference.readings import Readings
+from entitynlm.inference.story_state import Expectation, StoryState, create_entities, read_along
 from entitynlm.inference.words.word_tables import make_row
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -127,7 +127,7 @@ class Generator:
         """The state before the first word."""
         carry = self.network.backbone.start()
         hidden = make_row(self.network, self.network.backbone.state(carry)[0])
-        return StoryState(self.network, EntityStates(self.network, hidden), carry=carry, hidden=hidden)
+        return StoryState.begin(self.network, hidden, carry=carry, hidden=hidden)
 
     @torch.no_grad()
     def read_prompt(self, prompt: EncodedDocument) -> StoryState:
@@ -140,13 +140,11 @@ class Generator:
             self.words.learn_text(prompt.x.tolist(), spelled)
             pieces = next(tuple(own) for own in reversed(spelled) if own)
             ended = self.words.ends_text(prompt.x.tolist(), spelled)
-        reader = ChunkReader(self.network)
-        chunks = (
-            (start, stop, reader.read(prompt.words, start, stop))
-            for start, stop in cut(prompt.sentence, CHUNK, aligned=False)
-        )
+        readings = Readings(prompt)
+        chunks = readings.read(self.network)
         for step in read_along(self.network, prompt, chunks, noise=self.noise, starts_only=True):
             state = step.after
+        carry = readings.get_carry(self.network)
         # A prompt may end inside a mention only if its annotation says so; the story then goes on from its end.
         return replace(
             state,
@@ -154,8 +152,8 @@ class Generator:
             open_type=0,
             sentence=state.sentence + int(ended),
             pieces=pieces,
-            carry=reader.carry,
-            hidden=make_row(self.network, self.network.backbone.state(reader.carry)[0]),
+            carry=carry,
+            hidden=make_row(self.network, self.network.backbone.state(carry)[0]),
         )
 
     @torch.no_grad()

@@ -20,17 +20,16 @@ def multiply(left, i, right, j):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, fastmath=FAST)
-def create_entity(sigma, means, vectors, scored_at, seen, compared_at, used, k, noise, new_entities):  # type: ignore[no-untyped-def]
-    """Eq. 7: the row of a new entity of type k, with the noise that is given (D,) or else drawn."""
+def create_entity(sigma, means, vectors, seen, used, k, noise):  # type: ignore[no-untyped-def]
+    """Eq. 7: make the row of a new entity of type k, with noise (D,)."""
     if sigma == 0:
         return k
     row = used[0]
     used[0] += 1
-    scored_at[row] = 0  # the row may have been that of a new entity that nobody chose
-    seen[row], compared_at[row] = 0, 0
+    seen[row] = 0
     square = 0.0
     for d in range(means.shape[1]):
-        u = means[k, d] + sigma * (noise[d] if len(noise) > 0 else new_entities.standard_normal())
+        u = means[k, d] + sigma * noise[d]
         vectors[row, d] = u
         square += u * u
     shrink(vectors, row, square)
@@ -60,13 +59,12 @@ def update_row(gates, states, t, vectors, row, new):  # type: ignore[no-untyped-
 
 
 @njit(nogil=True)
-def update_row_once(gates, states, t, vectors, used, scored_at, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
-    """The row of the state after the word, which particles that share ``row`` share, too."""
+def update_row_once(gates, states, t, vectors, used, updated_at, updated_to, row, stamp):  # type: ignore[no-untyped-def]
+    """Give the row of the state after the word, which is made once for all particles that share ``row``."""
     if updated_at[row] == stamp:
         return updated_to[row]
     new = used[0]
     used[0] += 1
-    scored_at[new] = 0  # the row may have been that of a new entity that nobody chose
     updated_at[row], updated_to[row] = stamp, new
     update_row(gates, states, t, vectors, row, new)
     return new
@@ -93,12 +91,12 @@ def count_row_copies(words, before, seen, last, row, x, previous, position):  # 
 
 
 @njit(nogil=True)
-def remember(words, before, seen, last, compared_at, row, new, x, previous, position):  # type: ignore[no-untyped-def]
-    """The entity's latest words (its copy memory): those of the row that was updated, and this one."""
+def remember(words, before, seen, last, row, new, x, previous, position):  # type: ignore[no-untyped-def]
+    """Write the entity's latest words (its copy memory) into row ``new``: those of the row that was updated, and this one."""
     kept = words.shape[1]
     for k in range(min(seen[row], kept)):
         words[new, k], before[new, k] = words[row, k], before[row, k]
     place = seen[row] % kept
     words[new, place] = x
     before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
-    seen[new], last[new], compared_at[new] = seen[row] + 1, position, 0
+    seen[new], last[new] = seen[row] + 1, position

@@ -1,6 +1,6 @@
-"""log P(X): what a text is worth whoever its words are about (section 5.1).
+"""Estimate log P(X), the probability of a text's words, summed over all analyses (section 5.1).
 
-P(X) is a sum over all analyses. It is estimated with N particles drawn from a proposal Q, by importance sampling or
+P(X) is estimated with N particles drawn from a proposal Q, by importance sampling or
 by a particle filter, several times independently. The estimate of P(X) has no bias; its logarithm is too low on
 average (Jensen), so that a perplexity made from it is too high on average, never too good.
 """
@@ -11,18 +11,17 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
 from entitynlm.errors import ConfigError, DataError, InferenceError
-from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, WeighedSegment
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_mean_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 
-FilterType = TypeVar("FilterType", bound=ParticleFilter)
 Method = Literal["importance", "particle-filter"]
 METHODS: tuple[Method, ...] = ("importance", "particle-filter")
 
@@ -64,7 +63,7 @@ class MarginalEstimate:
         return len(self.per_token)
 
 
-def make_filters(
+def make_filter(
     model: EntityNetwork,
     proposal: EntityNetwork,
     document: EncodedDocument,
@@ -77,19 +76,20 @@ def make_filters(
     resample_threshold: float = 0.5,
     check_every: int = CHECK_EVERY,
     by_seed_alone: bool = False,
-    make: Callable[..., FilterType] = ParticleFilter,  # type: ignore[assignment]
+    observer: Callable[[WeighedSegment], None] | None = None,
     **options: Any,
-) -> list[FilterType]:
-    """Independent populations (``repeats`` of them) at the start of a document.
+) -> ParticleFilter:
+    """Make a particle filter at the start of a document.
 
     :param model: P, and :param proposal: Q, both in evaluation mode and over the same vocabulary.
+    :param repeats: independent populations of ``particles`` each.
     :param seed: with the document's words it fixes the result, whatever other documents are estimated before it.
     :param prior_share: at every choice, this much of P's own distribution before it has seen the word is mixed into
         Q's. It bounds the damage where Q is sure of something that P finds improbable.
     :param resample_threshold: share of the particles below which the effective sample size leads to resampling.
     :param check_every: words between two looks at the weights.
     :param by_seed_alone: random numbers do not depend on the words, so that a text and its beginning have the same ones.
-    :param options: of :class:`ParticleFilter`, or of what else is to be made.
+    :param options: others of :class:`FilterConfig`.
     """
     check_networks(model, proposal)
     checks = (
@@ -105,15 +105,12 @@ def make_filters(
         if not holds:
             raise ConfigError(message)
     check_document(document)
-    config = FilterConfig(IMPORTANCE_WORDS, prior_share)
     if method == "particle-filter":
-        config = FilterConfig(check_every, prior_share, resample_threshold)
+        options |= {"words": check_every, "threshold": resample_threshold}
+    config = FilterConfig(particles, repeats, share=prior_share, **options)
     words = np.ascontiguousarray(document.x, dtype=np.int64)
     own = np.random.SeedSequence([seed, 0 if by_seed_alone else zlib.crc32(words.tobytes())])
-    return [
-        make(model, proposal, particles=particles, seed=child, filter_config=config, **options)
-        for child in own.spawn(repeats)
-    ]
+    return ParticleFilter(model, proposal, config, own.spawn(1)[0], observer)
 
 
 def estimate_log_prob(
@@ -126,33 +123,32 @@ def estimate_log_prob(
     prior_share: float = PRIOR_SHARE,
     **options: Any,
 ) -> MarginalEstimate:
-    """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filters`."""
+    """Estimate log P(X) of a document's words; its annotation is not looked at. The options are those of :func:`make_filter`."""
     options |= {"repeats": repeats, "method": method, "prior_share": prior_share}
-    filters = make_filters(model, proposal, document, **options)
-    log_evidence = np.empty((repeats, len(document)))
-    for chunk in Readings(document).read_both(model, proposal):
-        part = slice(chunk.start, chunk.stop)
-        for row, particle_filter in enumerate(filters):
-            log_evidence[row, part] = particle_filter.advance(chunk, end=len(document))
+    particle_filter = make_filter(model, proposal, document, **options)
+    chunks = Readings(document).read(model, proposal)
+    found = [particle_filter.advance(chunk, end=len(document)) for chunk in chunks]
+    log_evidence = np.concatenate(found, axis=1)  # (R, T)
     after = log_mean_exp(log_evidence, axis=0)  # (T,) log P(x_1 … x_t)
     last = slice(-1, None) if method == "importance" else slice(None)
     pure = method == "importance" and prior_share == 0 and proposal.config.mode == "causal"
+    words_only = np.average(particle_filter.parts[3], weights=particle_filter.copies) if pure else None
     return MarginalEstimate(
         log_prob=float(after[-1]),
         standard_error=estimate_error(log_evidence[:, -1]),
-        ess=float(np.mean([np.mean(f.sample_sizes[last]) for f in filters])),
+        ess=float(np.mean(particle_filter.sample_sizes[last])),
         per_token=np.diff(after, prepend=0.0),
-        words_only=float(np.mean([f.parts[3].mean() for f in filters])) if pure else None,
+        words_only=None if words_only is None else float(words_only),
         repeats=log_evidence[:, -1].copy(),
         repeats_per_token=np.diff(log_evidence, axis=1, prepend=0.0),
-        resamplings=float(np.mean([f.resamplings for f in filters])),
-        particles=filters[0].count,
+        resamplings=particle_filter.resamplings,
+        particles=particle_filter.config.particles,
         method=method,
     )
 
 
 def estimate_error(log_probs: FloatArray) -> float:
-    """The standard error of the log-mean-exp of independent estimates, by leaving each out in turn.
+    """Estimate the standard error of the log-mean-exp of independent estimates, by leaving each out in turn.
 
     Where the estimates are close to each other this is their standard deviation over √R. Where one of them towers
     over the rest, log-mean-exp follows the largest, and so does this; the usual s / √R and the delta method are too
@@ -173,7 +169,7 @@ def estimate_documents(
     workers: int = 1,
     **options: Any,
 ) -> Iterator[MarginalEstimate]:
-    """:func:`estimate_log_prob`, whose options these are, of each document by itself, in their order.
+    """Estimate log P(X) of each document by itself, in their order; the options are those of :func:`estimate_log_prob`.
 
     :param workers: documents worked on at the same time, by threads; the figures don't depend on it.
     """
@@ -189,7 +185,7 @@ def estimate_documents(
 
 
 def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
-    """Whether Q can propose for P: it must know the same words and be able to say all that P can say."""
+    """Refuse a Q that can't propose for P: it must know the same words and be able to say all that P can say."""
     P, Q = model.config, proposal.config
     if P.mode != "generative":
         raise InferenceError(f"P must be a generative network, not a {P.mode} one")
@@ -207,6 +203,6 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
 
 
 def check_document(document: EncodedDocument) -> None:
-    """Whether there is a text."""
+    """Refuse a document without words."""
     if len(document) == 0:
         raise DataError(f"the document {document.id!r} has no words")

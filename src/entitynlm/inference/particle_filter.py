@@ -1,4 +1,4 @@
-"""A population of particles on its way through one text: importance sampling and the particle filter differ in one step.
+"""Lead populations of particles through one text; importance sampling is the particle filter that never resamples.
 
 The particles go segment by segment. Over a segment they make their choices (``sampler``), then their words are
 scored (``word_scorer``), which gives every particle's weight after every word:
@@ -7,14 +7,20 @@ scored (``word_scorer``), which gives every particle's weight after every word:
 
 The mean weight after word t estimates P(x_1 … x_t) without bias. The particle filter looks at the weights after each
 segment and, when too few particles carry them, resamples: the mean so far is kept as a factor, heavy particles are
-copied, light ones dropped, and all weights start again at one. Importance sampling never does. Nothing else differs.
+copied, light ones dropped, and all weights start again at one.
+
+Particles with the same analysis so far are one that carries their number (``copies``): its work is done once, and they spread
+evenly over its next choices (``kernels``). For that, entities that are new at the same word share their noise. Independent
+populations (``islands``) go through the text together, which takes less time than one after the other; they share nothing but
+the words.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,151 +39,164 @@ from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
-"""Words per segment where nobody looks at the weights in between: enough for matrix products to pay off."""
+"""Words per segment where the weights in between are not looked at: enough for matrix products to pay off."""
 
-FilterType = TypeVar("FilterType", bound="ParticleFilter")
+REDRAWS = 8
+"""How often the control ``shuffled`` draws again where it drew a vector of the same entity."""
 
 _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class FilterConfig:
-    """How a particle filter goes through a text.
+    """How particles go through a text.
 
+    :param particles: in each island, and :param islands: independent populations.
     :param words: words per segment.
     :param share: how much of P's own distribution is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
+    :param greedy: take Q's best choice everywhere instead of drawing.
+    :param keep: keep all choices, so that the particles' paths can be followed back.
+    :param referents: also note what P expects of referents where mentions start.
+    :param shuffled: a control: words see the vector of another entity, drawn anew at each word, in place of e_current. Which
+        mentions there are, and what they may copy, is as it is. Needs segments of one word.
+    :param cache_share: and :param bigram_share: shares of a word cache in P's words (``word_cache``).
     """
 
-    words: int
+    particles: int = 1
+    islands: int = 1
+    words: int = IMPORTANCE_WORDS
     share: float = 0.0
     threshold: float = 0.0
+    greedy: bool = False
+    keep: bool = False
+    referents: bool = False
+    shuffled: bool = False
+    cache_share: float = 0.0
+    bigram_share: float = 0.0
 
 
 class SegmentRecord(NamedTuple):
-    """What the particles chose over one segment, (S, N) each, and whose copies they became after it (None: nobody's)."""
+    """R, E and L of the particles over one segment, (S, n) each, and their ancestry.
+
+    ``origin`` (n,) is the particle before the segment that each descends from, ``parents`` the one that each particle after the
+    segment is a copy of (None: nothing was resampled).
+    """
 
     mention_type: np.ndarray
     entity: np.ndarray
     remaining: np.ndarray
+    origin: np.ndarray
     parents: np.ndarray | None
 
 
+class WeighedSegment(NamedTuple):
+    """A segment as an observer of the filter sees it (``ParticleFilter.observer``): n particles, S words.
+
+    ``log_weights`` (n,) are those before the segment, ``log_factors`` (S, n) what each word multiplies them with, and
+    ``first_tokens`` (n, M) the word at which each particle first mentioned its entity 1, 2, …
+    """
+
+    log_weights: FloatArray
+    log_factors: FloatArray
+    choices: Choices
+    island: np.ndarray
+    first_tokens: np.ndarray
+
+
 class ParticleFilter:
-    """One population and its weights.
+    """Islands of particles and their weights, at some place of a text.
 
     A network that is its own proposal (``proposal is model``) is scored once, without the noise of new entities.
 
-    :param seed: three independent streams are made from it: for choices, for new entities and for resampling. So the
-        choices until the first resampling do not depend on whether and when there is one.
-    :param keep: keep all choices, so that the particles' paths can be followed back.
-    :param greedy: take Q's best choice everywhere instead of drawing.
-    :param cache_share: and :param bigram_share: shares of a word cache in P's words (``word_cache``).
-    :param shuffled: a control: words see the vector of another entity, drawn anew at each word, in place of e_current. Which
-        mentions there are, and what they may copy, is as it is. Needs segments of one word.
-    :param islands: independent populations of ``particles`` each that go through the text together, which takes less time than
-        one after the other. They share nothing but the words.
-    :param collapse: particles with the same analysis so far are one that carries their number: its work is done once, and they
-        spread evenly over its next choices (``kernels``). For that, entities that are new at the same word share their noise.
-        Random numbers then depend on the seed and on the place in the text alone. Paths can't be followed back.
-    :param referents: also note what P expects of referents where mentions start.
+    :param seed: three independent streams are made from it: for choices, for new entities and for resampling. Numbers are drawn
+        whether they are needed or not, so that each depends on the seed and on the place in the text alone.
+    :param observer: called with each segment when its words are weighed.
     """
 
     def __init__(
         self,
         model: EntityNetwork,
         proposal: EntityNetwork,
-        *,
-        particles: int,
+        config: FilterConfig,
         seed: np.random.SeedSequence,
-        filter_config: FilterConfig,
-        keep: bool = False,
-        greedy: bool = False,
-        cache_share: float = 0.0,
-        bigram_share: float = 0.0,
-        shuffled: bool = False,
-        islands: int = 1,
-        collapse: bool = False,
-        referents: bool = False,
+        observer: Callable[[WeighedSegment], None] | None = None,
     ) -> None:
-        assert not (collapse and (keep or greedy)) and (collapse or islands == 1)
-        assert not shuffled or filter_config.words == 1
-        self.islands, self.collapse, self.referents = islands, collapse, referents
-        self.model, self.proposal = model, proposal
-        self.count = particles
-        self.filter_config = filter_config
-        self.keep, self.greedy = keep, greedy
-        streams = [np.random.default_rng(child) for child in seed.spawn(3)]
-        self._for_choices, self._for_new_entities, self._for_parents = streams
-        self._for_shuffling = np.random.default_rng(seed.spawn(1)[0]) if shuffled else None
+        assert not config.shuffled or config.words == 1
+        self.model, self.proposal, self.config, self._observer = model, proposal, config, observer
+        streams = [np.random.default_rng(child) for child in seed.spawn(4)]
+        self._for_choices, self._for_new_entities, self._for_parents, self._for_shuffling = streams
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
-        self._last_word = OPENING
-        self._cache = WordCache(cache_share, bigram_share) if cache_share or bigram_share else None
-        self.log_evidence = np.zeros(islands)  # of the words until the last resampling
-        different = islands if collapse else particles
-        self.copies = np.full(different, islands * particles // different)  # of each different particle
-        self.island = np.arange(different) if collapse else np.zeros(different, dtype=np.int64)
-        self.log_weights = np.zeros(different)  # since then
-        self.parts = np.zeros((4, different))  # log P of R, E, L and X of each particle's whole path
-        self.log_q = np.zeros(different)
+        self.last_word = OPENING
+        shares = config.cache_share, config.bigram_share
+        self._cache = WordCache(*shares) if any(shares) else None
+        self.log_evidence = np.zeros(config.islands)  # of the words until the last resampling
+        self.copies = np.full(config.islands, config.particles)  # (n,) of each different particle
+        self.island = np.arange(config.islands)  # (n,)
+        self.log_weights = np.zeros(config.islands)  # (n,) since the last resampling
+        self.parts = np.zeros(
+            (4, config.islands)
+        )  # (4, n) log P of R, E, L and X of each particle's whole path
+        self.log_q = np.zeros(config.islands)
         self.sample_sizes: list[float] = []  # effective sample size after each segment
-        self.resamplings = 0
+        self.resamplings = 0.0  # of an island, on average
         self.records: list[SegmentRecord] = []
 
     def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (islands, T) log of the estimates of P(x_1 … x_t) after each of its words.
 
         :param end: number of words of the whole text.
-        :param forced: (T, N, 3) the R, E and L that each particle must choose.
+        :param forced: (T, islands, 3) the R, E and L that each island of one particle must choose.
         """
-        alone = self.model is self.proposal
-        if self._population is None:
-            copying = self.model.config.copying or self.proposal.config.copying
-            proposal = None if alone else chunk.proposal
-            islands, count = self.islands, self.islands * self.count
-            options: dict[str, Any] = {"copying": copying, "islands": islands, "collapse": self.collapse}
-            self._population = Population(chunk.model, proposal, count, **options)
+        config, population = self.config, self._start(chunk)
         P, Q = NetworkArrays.of_tables(chunk.model), NetworkArrays.of_tables(chunk.proposal)
         Q = Q._replace(sigma=0.0)  # Q need only be *a* distribution, the same whenever it is asked
-        P = Q if alone else P
+        P = Q if self.model is self.proposal else P
         words = chunk.model.words
-        log_evidence = np.empty((self.islands, len(words)))
-        count = self.islands * self.count
-        width = P.means.shape[1] if self.collapse and P.sigma > 0 else 0
+        log_evidence = np.empty((config.islands, len(words)))
+        width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
         x = np.append(words.x, np.full(AHEAD, OPENING)).astype(np.int64)
         rarity = np.append(get_rarity(words), np.full(AHEAD, FREQUENT)).astype(np.int64)
-        for start in range(0, len(words), self.filter_config.words):
-            stop = min(start + self.filter_config.words, len(words))
-            choices = make_choices(stop - start, count, referents=self.referents)
-            self._population.reserve(stop - start)
-            others = self._draw_others()
-            uniforms = self._for_choices.random((stop - start, count, 3))
-            noise = self._for_new_entities.standard_normal((stop - start, self.islands, width))
+        for start in range(0, len(words), config.words):
+            stop = min(start + config.words, len(words))
+            choices = make_choices(stop - start, population.count, referents=config.referents)
+            population.reserve(stop - start)
+            others = self._draw_others() if config.shuffled else None
+            uniforms = self._for_choices.random((stop - start, population.count, 3))
+            noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
             seen = slice(start, stop + AHEAD)
             segment = Segment(
-                start, self.position, end, sentence[start:stop], self._last_word, x[seen], rarity[seen]
+                start, self.position, end, sentence[start:stop], self.last_word, x[seen], rarity[seen]
             )
             advance(
-                self._population.particles,
-                P, self._population.model_states.rows, Q, self._population.proposal_states.rows, self.filter_config.share,
+                population.particles,
+                P, population.model_states.rows, Q, population.proposal_states.rows, config.share,
                 segment, uniforms, noise,
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
-                self.greedy, self._for_new_entities, choices,
+                config.greedy, choices,
             )  # fmt: skip
-            if self.collapse:
-                choices = self._follow_splits(choices)
+            choices = self._follow_splits(choices)
             log_words = self._score_words(chunk, segment, choices, others)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
-            self._last_word = int(x[stop - 1])
-            parents = self._resample(resampling=self.position < end)
-            if self.keep:
-                self.records.append(SegmentRecord(*choices[:3], parents))
+            self.last_word = int(x[stop - 1])
+            origin = population.particles.origin[: population.used].copy()
+            parents = self._resample(ended=self.position >= end)
+            if config.keep:
+                self.records.append(SegmentRecord(*choices[:3], origin, parents))
             self._compact()
         return log_evidence
+
+    def _start(self, chunk: Chunk) -> Population:
+        if self._population is None:
+            copying = self.model.config.copying or self.proposal.config.copying
+            proposal = None if self.model is self.proposal else chunk.proposal
+            particles, islands = self.config.particles, self.config.islands
+            self._population = Population(chunk.model, proposal, particles, islands, copying=copying)
+        return self._population
 
     def _compact(self, *, always: bool = False) -> None:
         kept = self.population.compact(always=always)
@@ -185,19 +204,16 @@ class ParticleFilter:
             self._words.keep(kept)
 
     def _follow_splits(self, choices: Choices) -> Choices:
-        """What was known of particles, for those that split off from them too."""
-        assert self._population is not None
-        used = self._population.used
-        origin = self._population.particles.origin[:used]
-        self.copies = self._population.particles.copies[:used].copy()
+        """Give particles that split off in a segment the past of those that they split off from."""
+        used = self.population.used
+        origin = self.population.particles.origin[:used]
+        self.copies = self.population.particles.copies[:used].copy()
         self.log_weights, self.parts = self.log_weights[origin], self.parts[:, origin]
         self.log_q, self.island = self.log_q[origin], self.island[origin]
         return choices.narrow(used)
 
-    def _draw_others(self) -> np.ndarray | None:
-        """For each row of P's state table the row of another entity (0 where there is none), if words are to see that."""
-        if self._for_shuffling is None:
-            return None
+    def _draw_others(self) -> np.ndarray:
+        """Draw for each row of P's state table the row of another entity (0 where there is none)."""
         table, particles = self.population.model_states, self.population.particles
         known = particles.entities[: self.population.used]
         memory = particles.memory[: len(known), 1 : int(known.max(initial=0)) + 1]
@@ -206,7 +222,7 @@ class ParticleFilter:
         owners = np.full(len(table.rows.vectors), -1)
         owners[rows] = alive[index, FIRST_TOKEN]
         others = np.zeros(len(owners), dtype=np.int64)
-        for _ in range(8 if len(rows) else 0):  # one of the same entity is drawn again, so often at most
+        for _ in range(REDRAWS if len(rows) else 0):
             same = (others == 0) | (owners[others] == owners)
             others[same] = self._for_shuffling.choice(rows, int(same.sum()))
         others[owners[others] == owners] = 0
@@ -218,8 +234,7 @@ class ParticleFilter:
     ) -> FloatArray:
         if self._words is None:
             return np.zeros(choices.log_q.shape)
-        assert self._population is not None
-        log_words = self._words.score(self._population.model_states, chunk.model, segment, choices, others)
+        log_words = self._words.score(self.population.model_states, chunk.model, segment, choices, others)
         return log_words if self._cache is None else self._cache.mix(log_words, segment.x[: len(log_words)])
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
@@ -227,60 +242,50 @@ class ParticleFilter:
         self.parts[:3] += choices.log_p.sum(1)
         self.parts[3] += log_words.sum(0)
         self.log_q += choices.log_q.sum(0)
-        log_p = choices.log_p.sum(0) + log_words
+        log_factors = choices.log_p.sum(0) + log_words - choices.log_q
+        if self._observer is not None:
+            first_tokens = self.population.particles.memory[:, :, FIRST_TOKEN]
+            self._observer(
+                WeighedSegment(self.log_weights.copy(), log_factors, choices, self.island, first_tokens)
+            )
         log_means: FloatArray = weights.accumulate_weights(
-            self.log_weights, log_p - choices.log_q, choices.copies, self.island, self.islands
+            self.log_weights, log_factors, choices.copies, self.island, self.config.islands
         )
         if not np.isfinite(log_means[:, -1]).all():
             raise InferenceError(
-                f"all {self.count} particles have probability zero (or none that is a number) near word {self.position}; "
-                "the model's parameters are probably damaged"
+                f"all {self.config.particles} particles have probability zero (or none that is a number) near word "
+                f"{self.position}; the model's parameters are probably damaged"
             )
         return self.log_evidence[:, None] + log_means
 
-    def _resample(self, *, resampling: bool) -> np.ndarray | None:
-        """Resample the islands in which too few particles carry the weight; returns the parents."""
-        assert self._population is not None
-        # As many numbers, whether they are needed or not, so that none depends on what was chosen.
-        points = self._for_parents.random(self.islands) if self.collapse else None
-        sizes = weights.measure_islands(self.log_weights, self.copies, self.island, self.islands)
+    def _resample(self, *, ended: bool) -> np.ndarray | None:
+        """Resample the islands in which too few particles carry the weight, unless the text has ended; returns the parents."""
+        config = self.config
+        points = self._for_parents.random(config.islands)
+        sizes = weights.measure_islands(self.log_weights, self.copies, self.island, config.islands)
         self.sample_sizes.append(float(np.mean(sizes)))
-        low = sizes < self.filter_config.threshold * self.count
-        if not (resampling and low.any()):
+        low = sizes < config.threshold * config.particles
+        if ended or not low.any():
             return None
-        if points is not None:
-            everybody, self.copies, self.log_weights, log_means = weights.resample_islands(
-                self.log_weights, self.copies, self.island, low, points, self.count
-            )
-            self.log_evidence += log_means
-        else:  # one island, and particles that are one each
-            self.log_evidence[0] += self._log_mean()
-            shares = weights.normalise(self.log_weights)
-            everybody = weights.resample(shares, self._for_parents.random(), self.count)
-            self.log_weights = np.zeros(self.count)
-        self._population.copy(everybody, self.copies)
-        self.parts, self.log_q = self.parts[:, everybody], self.log_q[everybody]
-        self.island = self.island[everybody]
-        self.resamplings += 1
-        return everybody
-
-    def _log_mean(self, island: int = 0) -> float:
-        own = self.island == island
-        log_total = weights.log_sum_exp(self.log_weights[own] + np.log(self.copies[own]))
-        return float(log_total) - float(np.log(self.count))
-
-    def fork(self: FilterType) -> FilterType:
-        """A filter that goes on from here by itself, with the same random numbers to come; this one is not changed by it."""
-        other = copy.copy(self)
-        other._for_choices, other._for_new_entities, other._for_parents = (
-            copy.deepcopy(stream) for stream in (self._for_choices, self._for_new_entities, self._for_parents)
+        parents, self.copies, self.log_weights, log_means = weights.resample_islands(
+            self.log_weights, self.copies, self.island, low, points, config.particles
         )
+        self.log_evidence += log_means
+        self.population.copy(parents, self.copies)
+        self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
+        self.island = self.island[parents]
+        self.resamplings += float(np.mean(low))
+        return np.asarray(parents)
+
+    def fork(self) -> ParticleFilter:
+        """Make a filter that goes on from here by itself, with the same random numbers to come."""
+        other = copy.copy(self)
+        for name in ("_for_choices", "_for_new_entities", "_for_parents", "_for_shuffling", "_cache"):
+            setattr(other, name, copy.deepcopy(getattr(self, name)))
         if self._population is not None:
             self._compact(always=True)
             other._population = self._population.fork()
         other._words = None if self._words is None else self._words.fork()
-        other._cache = copy.deepcopy(self._cache)
-        other._for_shuffling = copy.deepcopy(self._for_shuffling)
         for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
             setattr(other, name, getattr(self, name).copy())
         other.sample_sizes, other.records = list(self.sample_sizes), list(self.records)
@@ -288,25 +293,25 @@ class ParticleFilter:
 
     @property
     def log_p(self) -> FloatArray:
-        """(N,) log P(R, E, L, X) of each particle's whole path."""
+        """(n,) log P(R, E, L, X) of each particle's whole path."""
         total: FloatArray = self.parts.sum(0)
         return total
 
     @property
+    def shares(self) -> FloatArray:
+        """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
+        return weights.normalise(self.log_weights + np.log(self.copies))
+
+    @property
     def population(self) -> Population:
-        """What the particles know; there must have been a word."""
+        """The particles; there must have been a word."""
         if self._population is None:
             raise InferenceError("a particle filter that has read nothing has no particles to look at")
         return self._population
 
-    @property
-    def total(self) -> float:
-        """The (first island's) estimate of log P of all words so far."""
-        return float(self.log_evidence[0]) + self._log_mean()
-
 
 def make_word_scorer(network: EntityNetwork) -> WordScorer:
-    """The quickest scorer for a network."""
+    """Make the quickest scorer for a network."""
     if network.W_e.device.type == "cpu":
         if network.backbone.output_layer() is not None:
             return SoftmaxWordScorer(network)

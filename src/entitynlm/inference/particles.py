@@ -14,12 +14,13 @@ COMPACT_ABOVE = 4_096
 """Rows of a state table below which unused ones are kept; small tables stay in the processor's cache."""
 
 SPARE = 64
-"""Rows of a state table that are there beyond those in use, so that blocks of them can be worked on.
-"""
+"""Rows of a state table that are there beyond those in use, so that many can be worked on at once."""
 
 # The columns of Particles.memory: what a particle knows about an entity.
-KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW, FIRST_TOKEN = range(8)
-COLUMNS = 8
+KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW, FIRST_TOKEN, FIRST_END = range(
+    9
+)
+COLUMNS = 9
 
 
 class Particles(NamedTuple):
@@ -104,40 +105,41 @@ def make_choices(words: int, particles: int, *, referents: bool = False) -> Choi
 
 
 class Population:
-    """N particles between two words, and the state tables of P and Q; one table where P proposes for itself.
+    """All particles between two words, and the state tables of P and Q; one table where P proposes for itself.
 
-    :param islands: independent populations among them, of the same size.
-    :param collapse: start with one particle per island that stands for all, since they are equal.
+    It starts with one particle per island that stands for all of its ``particles``, since they are equal.
+
+    :param islands: independent populations, of ``particles`` each.
     """
 
     def __init__(
         self,
         model: WordTables,
         proposal: WordTables | None,
-        count: int,
+        particles: int,
+        islands: int,
         *,
         copying: bool = False,
-        islands: int = 1,
-        collapse: bool = False,
     ) -> None:
         def zeros() -> np.ndarray:
             return np.zeros(count, dtype=np.int32)
 
-        self.count, self.islands = count, islands
+        self.count, self.islands = (count := islands * particles), islands
         self.model_states = StateTable(model, count, copying=copying)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
         memory = np.zeros((count, 64, COLUMNS), dtype=np.int32)
-        used = islands if collapse else count
-        self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([used])])
-        self.particles.copies[:used] = count // used
-        self.particles.island[:used] = np.arange(used) * islands // used
+        self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([islands])])
+        self.particles.copies[:islands] = particles
+        self.particles.island[:islands] = np.arange(islands)
         self._compact_above = COMPACT_ABOVE
 
     def reserve(self, words: int) -> None:
         """Make room for what the particles could possibly do over so many words."""
         self.proposal_states.reserve(words * self.count + SPARE)  # one update per word and particle …
-        new = max(self.count, self.islands * self.model_states.fixed)
-        self.model_states.reserve(words * (self.count + new) + SPARE)  # … and, in P, one new entity
+        new = self.islands * self.model_states.fixed
+        self.model_states.reserve(
+            words * (self.count + new) + SPARE
+        )  # … and, in P, new entities of an island
         memory = self.particles.memory
         needed = int(self.particles.entities.max()) + words + 2
         if needed > memory.shape[1]:
@@ -150,8 +152,8 @@ class Population:
         """How many different particles there are."""
         return int(self.particles.used[0])
 
-    def copy(self, parents: np.ndarray, copies: np.ndarray | int = 1) -> None:
-        """Particle i becomes a copy of particle ``parents[i]``, or ``copies[i]`` of them that are one."""
+    def copy(self, parents: np.ndarray, copies: np.ndarray) -> None:
+        """Let particle i become ``copies[i]`` copies, which are one, of particle ``parents[i]``."""
         room, size = int(self.particles.entities.max()) + 1, len(parents)
         self.particles.memory[:size, :room] = self.particles.memory[parents, :room]
         for column in (*self.particles[1:7], self.particles.island):

@@ -1,7 +1,7 @@
-"""Analyses of a text: drawn with weights from the posterior P(R, E, L | X), or the proposal's best guess.
+"""Draw weighted analyses of a text from the posterior P(R, E, L | X), or take the proposal's best guess.
 
 A particle filter's particles share their past. Their paths are followed back from the last word to the first, so that
-what comes out is N whole analyses, of which the early parts may be few different ones.
+what comes out is N whole analyses, of which the beginnings may be few different ones.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.inference.marginal import check_document, make_filters
-from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter, SegmentRecord
+from entitynlm.inference.marginal import check_document, make_filter
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.weights import FloatArray, normalise
+from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
@@ -25,7 +25,7 @@ from entitynlm.model.entitynlm import EntityNetwork
 
 @dataclass(frozen=True, eq=False)
 class WeightedAnalyses:
-    """N analyses of the same T words. Their weighted mean of anything estimates its mean under P(R, E, L | X).
+    """N different analyses of the same T words. Their weighted mean of anything estimates its mean under P(R, E, L | X).
 
     :param mention_type: (T, N) R, :param entity: (T, N) E and :param remaining: (T, N) L, as in :class:`Analysis`.
     :param weights: (N,) that sum to one.
@@ -93,7 +93,7 @@ def find_best_sample(
     seed: int = 0,
     readings: Readings | None = None,
 ) -> Analysis:
-    """Of so many analyses drawn from the proposal alone, the one that is most probable under P.
+    """Draw so many analyses from the proposal alone and take the one that is most probable under P.
 
     Not from the posterior's particles: those are led away, word by word, to whatever explains the words so far, which is good
     for sums over analyses and bad for a single one (LitBank dev, 20 samples: mention F1 53 against 79).
@@ -113,14 +113,14 @@ def sample_analyses(
     """Draw weighted analyses of a document's words; its annotation is not looked at.
 
     :param readings: of the document's words, where they were read before.
-    :param options: those of :func:`entitynlm.inference.marginal.make_filters`.
+    :param options: those of :func:`entitynlm.inference.marginal.make_filter`.
     """
-    (particle_filter,) = make_filters(model, proposal, document, keep=True, **options)
-    for chunk in (readings or Readings(document)).read_both(model, proposal):
-        particle_filter.advance(chunk, end=len(document))
+    particle_filter = make_filter(model, proposal, document, keep=True, **options)
+    for chunk in (readings or Readings(document)).read(model, proposal):
+        log_evidence = particle_filter.advance(chunk, end=len(document))
     mention_type, entity, remaining = trace_paths(particle_filter.records)
-    weights, figures = normalise(particle_filter.log_weights), (particle_filter.log_p, particle_filter.log_q)
-    return WeightedAnalyses(mention_type, entity, remaining, weights, *figures, particle_filter.total)
+    figures = particle_filter.shares, particle_filter.log_p, particle_filter.log_q, float(log_evidence[0, -1])
+    return WeightedAnalyses(mention_type, entity, remaining, *figures)
 
 
 def decode_greedy(
@@ -136,10 +136,9 @@ def decode_greedy(
         many words are a mention with somewhat less than even odds; log Q is that of the biased Q.
     """
     check_document(document)
-    settings: dict[str, Any] = {"filter_config": FilterConfig(IMPORTANCE_WORDS), "keep": True, "greedy": True}
     seed = np.random.SeedSequence(0)  # nothing is drawn
-    particle_filter = ParticleFilter(proposal, proposal, particles=1, seed=seed, **settings)
-    for chunk in (readings or Readings(document)).read_both(proposal, proposal):
+    particle_filter = ParticleFilter(proposal, proposal, FilterConfig(greedy=True, keep=True), seed)
+    for chunk in (readings or Readings(document)).read(proposal):
         tables = add_mention_bias(chunk.model, mention_bias) if mention_bias else chunk.model
         particle_filter.advance(replace(chunk, model=tables, proposal=tables), end=len(document))
     best = Analysis(*(path[:, 0] for path in trace_paths(particle_filter.records)))
@@ -155,10 +154,11 @@ def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
 
 
 def trace_paths(records: Sequence[SegmentRecord]) -> list[np.ndarray]:
-    """(T, N) R, E and L of the paths that lead to today's particles."""
+    """Give (T, N) R, E and L of the paths that lead to the last particles."""
     lineage = np.arange(records[-1].entity.shape[1])
     segments = []
-    for *choices, parents in reversed(records):
+    for *choices, origin, parents in reversed(records):
         lineage = lineage if parents is None else parents[lineage]
         segments.append([values[:, lineage] for values in choices])
+        lineage = origin[lineage]
     return [np.concatenate(path) for path in zip(*reversed(segments), strict=True)]

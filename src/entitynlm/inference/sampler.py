@@ -31,6 +31,7 @@ from entitynlm.inference.kernels import (
 )
 from entitynlm.inference.particles import (
     COUNT,
+    FIRST_END,
     FIRST_TOKEN,
     KIND,
     LAST_MENTION,
@@ -49,7 +50,7 @@ from entitynlm.model.encoding.copying import compare_words
 @njit(nogil=True)
 def advance(  # type: ignore[no-untyped-def]
     particles: Particles, P: NetworkArrays, P_rows: Rows, Q: NetworkArrays, Q_rows: Rows, share, segment: Segment,
-    uniforms, noise, forced, greedy, new_entities, choices: Choices,
+    uniforms, noise, forced, greedy, choices: Choices,
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
 
@@ -58,8 +59,8 @@ def advance(  # type: ignore[no-untyped-def]
 
     :param share: how much of P's own choice is in what is drawn from, (1 - share) · Q + share · P.
     :param uniforms: (S, N, 3) for R, E and L.
-    :param noise: (S, islands, D) of the entities that are new at each word, which the particles of an island share; or (S,
-        islands, 0), and each new entity gets noise of its own from the generator :param new_entities:.
+    :param noise: (S, islands, D) of the entities that are new at each word, which the particles of an island share; (S,
+        islands, 0) where new entities have none.
     :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero; :param greedy: take the best instead.
     """
     starters = np.empty(
@@ -80,7 +81,7 @@ def advance(  # type: ignore[no-untyped-def]
         )
         if starting > 0:
             starting = _choose_entities(
-                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, new_entities,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy,
                 choices, starters, starting, scratch, candidates, counts, new_rows,
             )  # fmt: skip
             _choose_lengths(
@@ -137,7 +138,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, new_entities, choices, starters,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, choices, starters,
     starting, scratch, candidates, counts, new_rows,
 ):  # fmt: skip
     """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it.
@@ -153,13 +154,11 @@ def _choose_entities(  # type: ignore[no-untyped-def]
         log_new = 0.0
         if choices.entropy.size > 0 and len(rows) > 2:
             for k in range(1, len(rows)):
-                _create_once(P, P_rows, own, new_entities, k, rows)
+                _create_once(P, P_rows, own, k, rows)
             log_new = _expect_referents(
                 particles, P, P_rows, segment, s, i, mention, rows, scratch, candidates, choices
             )
-        if noise.size == 0:
-            rows[mention_type] = -1  # to each its own
-        new_row = _create_once(P, P_rows, own, new_entities, mention_type, rows)
+        new_row = _create_once(P, P_rows, own, mention_type, rows)
         count = _score_candidates(
             particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
         )  # fmt: skip
@@ -173,8 +172,6 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             for c in range(count):
                 log_p = scratch[0, c] - p_total
                 choices.entropy[s, i] -= np.exp(log_p) * log_p
-        if counts[count - 1] == 0 and P.sigma > 0 and noise.size == 0:
-            P_rows.used[0] -= 1  # the new entity was not chosen
         for chosen in range(count):
             if counts[chosen] == 0:
                 continue
@@ -205,13 +202,10 @@ def _choose_entities(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _create_once(P, P_rows, noise, new_entities, k, new_rows):  # type: ignore[no-untyped-def]
-    """The row of an entity of type k that is new at this word."""
+def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
+    """Give the row of an entity of type k that is new at this word, which the particles of an island share."""
     if new_rows[k] < 0:
-        new_rows[k] = create_entity(
-            P.sigma, P.means, P_rows.vectors, P_rows.scored_at, P_rows.copy_seen, P_rows.compared_at, P_rows.used,
-            k, noise, new_entities,
-        )  # fmt: skip
+        new_rows[k] = create_entity(P.sigma, P.means, P_rows.vectors, P_rows.copy_seen, P_rows.used, k, noise)
     return new_rows[k]
 
 
@@ -393,6 +387,9 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
                 choices.log_p[2, s, new] = log_p
                 choices.log_q[s, new] += mix(log_p, _log_prob_length(q_lengths, q, l, left), share)
                 particles.remaining[new] = l
+                n = particles.entity[new]
+                if particles.memory[new, n, COUNT] == 1:
+                    particles.memory[new, n, FIRST_END] = segment.position + s + l
 
 
 @njit(nogil=True)
@@ -447,8 +444,12 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
     previous = segment.x[s - 1] if s > 0 else segment.before
     p_gates, p_states, p_vectors, p_used = P.gates, P.states, P_rows.vectors, P_rows.used
     q_gates, q_states, q_vectors, q_used = Q.gates, Q.states, Q_rows.vectors, Q_rows.used
-    p_scored, p_updated, p_to = P_rows.scored_at, P_rows.updated_at, P_rows.updated_to
-    q_scored, q_updated, q_to = Q_rows.scored_at, Q_rows.updated_at, Q_rows.updated_to
+    p_updated, p_to, q_updated, q_to = (
+        P_rows.updated_at,
+        P_rows.updated_to,
+        Q_rows.updated_at,
+        Q_rows.updated_to,
+    )
     for i in range(particles.used[0]):
         if remaining[i] == 0:
             mention_types[s, i], entities[s, i], lengths[s, i] = 0, 0, 1
@@ -458,16 +459,16 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         row = memory[i, n, MODEL_ROW]
         remembers = copying and p_updated[row] != stamp
         memory[i, n, MODEL_ROW] = update_row_once(
-            p_gates, p_states, t, p_vectors, p_used, p_scored, p_updated, p_to, row, stamp
+            p_gates, p_states, t, p_vectors, p_used, p_updated, p_to, row, stamp
         )
         if remembers:
             remember(
-                P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, P_rows.compared_at,
-                row, memory[i, n, MODEL_ROW], segment.x[s], previous, position,
+                P_rows.copy_words, P_rows.copy_before, P_rows.copy_seen, P_rows.copy_last, row,
+                memory[i, n, MODEL_ROW], segment.x[s], previous, position,
             )  # fmt: skip
         row = memory[i, n, PROPOSAL_ROW]
         memory[i, n, PROPOSAL_ROW] = update_row_once(
-            q_gates, q_states, t, q_vectors, q_used, q_scored, q_updated, q_to, row, stamp
+            q_gates, q_states, t, q_vectors, q_used, q_updated, q_to, row, stamp
         )
         memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, sentence
         current[i] = memory[i, n, MODEL_ROW]

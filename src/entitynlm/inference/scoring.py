@@ -1,4 +1,4 @@
-"""log P(R, E, L, X) of given analyses: of an annotated document, or of many analyses of the same words together."""
+"""Score given analyses: log P(R, E, L, X) of an annotated document, or of many analyses of the same words together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from entitynlm.inference.particle_filter import IMPORTANCE_WORDS, FilterConfig, ParticleFilter
+from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
 from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -47,7 +47,7 @@ class AnalysisScore:
 
     @property
     def parts(self) -> dict[str, float]:
-        """The same by variable."""
+        """log P(R), log P(E), log P(L) and log P(X) by the names of the variables; they sum to ``log_prob``."""
         return {name: float(getattr(self, name).sum()) for name in ("r", "e", "l", "x")}
 
 
@@ -79,9 +79,9 @@ def score_document(
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:
-    """(V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
+    """Give (V, 4) log-probabilities of R, E, L and X of V analyses (3, V, T) of the same words, without noise.
 
-    Each analysis is a particle that is forced to take it, so whatever analyses share is computed once.
+    Each analysis is a particle that is forced to take it, so what analyses share is computed once.
     """
     return follow_analyses(network, network, document, analyses, share=1.0).parts.T
 
@@ -95,11 +95,10 @@ def follow_analyses(
     share: float = 0.0,
     seed: int = 0,
 ) -> ParticleFilter:
-    """The particle filter after a document through which its particles were led along given analyses (3, V, T)."""
-    count, drawn = analyses.shape[1], np.random.SeedSequence(seed)
-    config = FilterConfig(IMPORTANCE_WORDS, share)
-    particle_filter = ParticleFilter(model, proposal, particles=count, seed=drawn, filter_config=config)
-    for chunk in Readings(document).read_both(model, proposal):
+    """Lead particles through a document along given analyses (3, V, T), each on an island of its own."""
+    config = FilterConfig(islands=analyses.shape[1], share=share)
+    particle_filter = ParticleFilter(model, proposal, config, np.random.SeedSequence(seed))
+    for chunk in Readings(document).read(model, proposal):
         part = slice(chunk.start, chunk.stop)
         particle_filter.advance(chunk, end=len(document), forced=analyses[:, :, part].T)
     return particle_filter

@@ -1,4 +1,4 @@
-"""Entity states of many particles in one flat table, and the arrays that the compiled sampler reads.
+"""Keep the states of entities in one flat table that grows, and the arrays that the compiled sampler reads.
 
 A particle never owns a vector. Vectors are rows of a table that only grows; a particle's entity is a row number.
 Copying a particle therefore copies a few integers per entity, particles that descend from one another share every row
@@ -16,9 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from entitynlm.inference.entity_rows import remember, update_row
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.scan import SMALLEST_NORM
 from entitynlm.model.encoding.copying import KEPT
+
+ROOM = 64
+"""Rows that there is room for at least when one is added."""
 
 
 class NetworkArrays(NamedTuple):
@@ -66,9 +70,13 @@ class Rows(NamedTuple):
 
 
 class StateTable:
-    """The rows of one network for one population."""
+    """Every state that an entity was in, under one network: of a population's particles, or of a story.
 
-    def __init__(self, tables: WordTables, particles: int, *, copying: bool = False) -> None:
+    :param particles: for which lengths may have to be measured at one word.
+    :param copying: whether entities remember the words that mentions may copy.
+    """
+
+    def __init__(self, tables: WordTables, particles: int = 0, *, copying: bool = False) -> None:
         new_entities = tables.means.copy()
         new_entities[0] = 0
         norms = np.linalg.norm(new_entities, axis=1, keepdims=True)
@@ -98,8 +106,34 @@ class StateTable:
         self.rows = room._replace(lengths=old.lengths)
         self._copy_rows(old, self.rows)
 
+    def append(self, vector: np.ndarray) -> int:
+        """Add a new entity with this vector; returns its row."""
+        row = self._take_row()
+        self.rows.vectors[row] = vector
+        self.rows.copy_seen[row] = 0
+        return row
+
+    def update(
+        self, tables: WordTables, at: int, row: int, x: int, previous: int, position: int
+    ) -> tuple[int, float]:
+        """Add the state of an entity after a word of its mention (equation 8); returns its row and the gate δ."""
+        new = self._take_row()
+        gate = update_row(tables.gates, tables.states, at, self.rows.vectors, row, new)
+        self.remember(row, new, x, previous, position)
+        return new, float(gate)
+
+    def remember(self, row: int, new: int, x: int, previous: int, position: int) -> None:
+        """Write the copy memory of row ``new``: that of ``row``, and a word that stands at ``position``."""
+        if self.rows.copy_words.shape[1]:
+            remember(*get_copy_memory(self.rows), row, new, x, previous, position)
+
+    def _take_row(self) -> int:
+        self.reserve(ROOM)
+        self.rows.used[0] += 1
+        return self.used - 1
+
     def fork(self) -> StateTable:
-        """The same rows in memory of their own; what was remembered about them for a word is left behind."""
+        """Copy the rows; what was remembered about them for a word is left behind."""
         other = copy.copy(self)
         old, used = self.rows, self.used
         width, kept = old.vectors.shape[1], old.copy_words.shape[1]

@@ -1,8 +1,8 @@
 """The state of a story between two words: what is expected next, and what state follows an observed word.
 
-Whatever goes through a story word by word stands on :class:`StoryState`: generation, entity prediction, referent surprisal, the
-linker's proposal scores. It is immutable: successive states share one table of entity vectors that only grows, and each holds row
-numbers, so any number of continuations may branch off from it.
+All that goes through a story word by word stands on :class:`StoryState`: generation, entity prediction, referent surprisal. It
+is immutable: successive states share one table of entity vectors that only grows, and each holds row numbers, so any number of
+continuations may branch off from it.
 
 What a word contributes comes as row ``at`` of :class:`~entitynlm.inference.words.word_tables.WordTables`: of the tables of
 one reading where the text is known, of a table with a single row, made from the latest hidden state, where it is being generated.
@@ -18,7 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.inference.entity_rows import count_row_copies, remember, score_rows, update_row
+from entitynlm.inference.entity_rows import count_row_copies, score_rows
+from entitynlm.inference.readings import Chunk
 from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.words.word_tables import WordTables
@@ -29,48 +30,8 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
 
-BLOCK = 512  # words whose new entities are made together
-ROOM = 64  # rows that a table of entity states grows by, at least
-
-
-class EntityStates(StateTable):
-    """Every state that an entity of a story was ever in, shared by all states of the story."""
-
-    def __init__(self, network: EntityNetwork, tables: WordTables) -> None:
-        super().__init__(tables, 0, copying=network.config.copying)
-
-    @classmethod
-    def view(cls, table: StateTable) -> EntityStates:
-        """The rows of another's table, to be looked at and not added to."""
-        states = cls.__new__(cls)
-        states.fixed, states.rows = table.fixed, table.rows
-        return states
-
-    def append(self, vector: np.ndarray) -> int:
-        """The row of a new entity with this vector."""
-        row = self._take_row()
-        self.rows.vectors[row] = vector
-        self.rows.copy_seen[row] = 0
-        return row
-
-    def update(
-        self, tables: WordTables, at: int, row: int, x: int, previous: int, position: int
-    ) -> tuple[int, float]:
-        """The row of an entity after a word of its mention (equation 8), and the gate δ."""
-        new = self._take_row()
-        gate = update_row(tables.gates, tables.states, at, self.rows.vectors, row, new)
-        self.remember(row, new, x, previous, position)
-        return new, float(gate)
-
-    def remember(self, row: int, new: int, x: int, previous: int, position: int) -> None:
-        """The copy memory of row ``new``: that of ``row``, and a word that stands at ``position``."""
-        if self.rows.copy_words.shape[1]:
-            remember(*get_copy_memory(self.rows), self.rows.compared_at, row, new, x, previous, position)
-
-    def _take_row(self) -> int:
-        self.reserve(ROOM)
-        self.rows.used[0] += 1
-        return self.used - 1
+NOISE_WORDS = 512
+"""Words whose new entities are made together."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +48,7 @@ class StoryState:
     """
 
     network: EntityNetwork
-    states: EntityStates
+    states: StateTable
     rows: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     history: EntityHistory = field(default_factory=EntityHistory)
     current: int = 0
@@ -111,6 +72,17 @@ class StoryState:
         """(N, D) every entity's vector."""
         found: np.ndarray = self.states.rows.vectors[self.rows]
         return found
+
+    @classmethod
+    def begin(
+        cls, network: EntityNetwork, tables: WordTables, sentence: int = 0, **generated: Any
+    ) -> StoryState:
+        """Give the state before the first word; the tables may be those of any words.
+
+        :param generated: ``carry`` and ``hidden``, where words are generated.
+        """
+        states = StateTable(tables, copying=network.config.copying)
+        return cls(network, states, sentence=sentence, **generated)
 
     # -- what is expected next ---------------------------------------------------------------------------------------
 
@@ -321,14 +293,14 @@ class ReadingStep(NamedTuple):
 def read_along(
     network: EntityNetwork,
     document: EncodedDocument,
-    chunks: Iterable[tuple[int, int, WordTables]],
+    chunks: Iterable[Chunk],
     *,
     noise: Noise | None = None,
     starts_only: bool = False,
 ) -> Iterator[ReadingStep]:
     """Read a document along its own analysis, word by word.
 
-    :param chunks: the tables of the words from … to …, in their order.
+    :param chunks: of the document under the network (``Readings.read``), in their order.
     :param noise: of new entities; by default the fixed one, so that the figures are those of ``score_document``.
     :param starts_only: draw noise only where a mention starts.
     """
@@ -337,11 +309,11 @@ def read_along(
     sentences = [*document.sentence.tolist(), int(document.sentence[-1]) if len(document) else 0]
     starting = (document.r > 0) & (np.append(1, document.l[:-1]) == 1)
     state: StoryState | None = None
-    for start, stop, tables in chunks:
-        if state is None:
-            state = StoryState(network, EntityStates(network, tables), sentence=sentences[0])
-        for first in range(start, stop, BLOCK):
-            last = min(first + BLOCK, stop)
+    for chunk in chunks:
+        tables = chunk.model
+        state = state or StoryState.begin(network, tables, sentences[0])
+        for first in range(chunk.start, chunk.stop, NOISE_WORDS):
+            last = min(first + NOISE_WORDS, chunk.stop)
             some = np.arange(first, last)
             some = some[starting[first:last]] if starts_only else some
             types, size = network.config.mention_types, tables.means.shape[1]
@@ -349,7 +321,7 @@ def read_along(
             new_entities[some - first] = create_entities(network, noise.draw(some, size))
             for t, own in enumerate(new_entities, start=first):
                 word, new_entity = (x[t], r[t], e[t], l[t]), own[r[t] - 1] if r[t] else None
-                at, sentence = t - start, sentences[t + 1]
+                at, sentence = t - chunk.start, sentences[t + 1]
                 after = state.observe(word, tables, at, new_entity=new_entity, sentence=sentence)
                 yield ReadingStep(state, after, tables, at, own)
                 state = after

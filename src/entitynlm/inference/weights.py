@@ -1,7 +1,4 @@
-"""Weights of particles, always as logarithms, and resampling: which particles live on, and how often.
-
-Functions of weights work along one axis, so that a matrix of (words, particles) or (repeats, words) is one call.
-"""
+"""Weights of particles, always as logarithms, and resampling: which particles live on, and how often."""
 
 from __future__ import annotations
 
@@ -35,16 +32,9 @@ def normalise(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
     return result
 
 
-def effective_sample_size(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
-    """(Σ w)² / Σ w²: how many equally weighted particles would be worth as much, from 1 to N."""
-    weights = normalise(log_weights, axis)
-    result: FloatArray = 1.0 / np.sum(weights**2, axis=axis)
-    return result
-
-
 @njit(nogil=True)
 def measure_islands(log_weights, copies, island, islands):  # type: ignore[no-untyped-def]
-    """(islands,) the effective sample size of each island's particles, of which each stands for so many ``copies``."""
+    """Give (islands,) the effective sample size (Σ w)² / Σ w² of each island's particles, which stand for ``copies`` each."""
     highest, totals, squares = np.full(islands, -np.inf), np.zeros(islands), np.zeros(islands)
     for i in range(len(log_weights)):
         highest[island[i]] = max(highest[island[i]], log_weights[i])
@@ -82,9 +72,10 @@ def accumulate_weights(log_weights, log_factors, copies, island, islands):  # ty
 
 @njit(nogil=True)
 def draw_offspring(log_weights, copies, uniform, count):  # type: ignore[no-untyped-def]
-    """(n,) how many of ``count`` new particles descend from each that stands for so many ``copies``, and log Σ copies · w.
+    """Draw (n,) how many of ``count`` new particles descend from each that stands for so many ``copies``, and log Σ copies · w.
 
-    The same as :func:`resample`, for the many small populations of surprisal.
+    Systematic resampling: particle i has count·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known
+    schemes this one uses the fewest random numbers (one, which is uniform) and strays least from that average.
     """
     highest = log_weights.max()
     weights = copies * np.exp(log_weights - highest)
@@ -119,16 +110,3 @@ def resample_islands(log_weights, copies, island, low, points, count):  # type: 
                 after[found] = 0.0 if low[r] else log_weights[family[place]]
                 found += 1
     return parents[:found], offspring[:found], after[:found], log_means
-
-
-def resample(weights: FloatArray, uniform: float, count: int) -> npt.NDArray[np.int64]:
-    """(count,) the parent of each new particle, in ascending order, by systematic resampling of weights that sum to one.
-
-    Particle i has count·w_i offspring on average, which keeps the estimate of P(X) unbiased. Of the known schemes this one uses
-    the fewest random numbers (one, which is uniform) and strays least from that average.
-    """
-    points = (np.arange(count) + uniform) / count
-    heights = np.cumsum(weights)
-    # Dividing by the last height puts it at exactly one, so that rounding can't push a point beyond it.
-    parents = np.searchsorted(heights / heights[-1], points, side="right")
-    return np.minimum(parents, np.flatnonzero(weights)[-1]).astype(np.int64)

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.compilation import njit
-from entitynlm.inference.particle_filter import ParticleFilter
-from entitynlm.inference.particles import FIRST_TOKEN, Choices
+from entitynlm.inference.particle_filter import WeighedSegment
 from entitynlm.inference.weights import FloatArray
 
 LIKELIEST = 4  # entities that are kept of each word, with their probabilities
@@ -43,28 +42,19 @@ def make_beliefs(repeats: int, words: int) -> Beliefs:
     return Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
 
 
-class BelievingFilter(ParticleFilter):
-    """A particle filter that notes what it believes at each word."""
+class BeliefObserver:
+    """Notes what the particles of a filter believe at each word (``ParticleFilter``'s ``observer``)."""
 
-    def watch(self, words: int) -> Beliefs:
-        """Where the beliefs of the next ``words`` words will be."""
-        self.beliefs, self._noted = make_beliefs(self.islands, words), 0
-        return self.beliefs
+    def __init__(self, repeats: int, words: int) -> None:
+        self.beliefs, self._noted = make_beliefs(repeats, words), 0
 
-    def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
-        before = self.log_weights.copy()
-        log_evidence = super()._weigh(choices, log_words)
-        factors = choices.log_p.sum(0) + log_words - choices.log_q
-        assert self._population is not None
-        first = self._population.particles.memory[:, :, FIRST_TOKEN]
-        _note_beliefs(before, factors, first, choices, self.island, self.beliefs, self._noted)
-        self._noted += len(factors)
-        return log_evidence
+    def __call__(self, segment: WeighedSegment) -> None:
+        _note_beliefs(*segment, self.beliefs, self._noted)
+        self._noted += len(segment.log_factors)
 
 
 @njit(nogil=True)
-def _note_beliefs(log_weights, factors, first, choices, island, beliefs, noted):  # type: ignore[no-untyped-def]
-    """Sums of exactly the particles that there were at each word, one after the other: no rounding depends on later words."""
+def _note_beliefs(log_weights, factors, choices, island, first, beliefs, noted):  # type: ignore[no-untyped-def]
     for r in range(len(beliefs.free)):
         own = np.flatnonzero(island == r)
         _note_island(log_weights[own], factors, first, choices, own, beliefs, r, noted)
@@ -142,18 +132,10 @@ class Reader(NamedTuple):
 def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
     """:param log_no_mention: (T,) log P(R_t = 0) where it is free."""
 
-    def average(values: FloatArray) -> FloatArray:
-        total = values[0].copy()
-        for value in values[
-            1:
-        ]:  # one after the other: always in the same order, however many words there are
-            total += value
-        return total / len(values)
-
-    free, inside, starts = map(average, (beliefs.free, beliefs.inside, beliefs.starts))
+    free, inside, starts = beliefs.free.mean(0), beliefs.inside.mean(0), beliefs.starts.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):
         about = (beliefs.referent, beliefs.entropy, beliefs.length)
-        means = [np.maximum(average(values * beliefs.starts) / starts, 0) for values in about]
+        means = [np.maximum((values * beliefs.starts).mean(0) / starts, 0) for values in about]
     entity, probability = np.full(len(free), -1, dtype=np.int64), np.zeros(len(free))
     for t in np.flatnonzero(inside >= 0.5).tolist():
         masses: dict[int, float] = {}

@@ -17,7 +17,7 @@ import numpy as np
 
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.errors import ConfigError
-from entitynlm.inference.readings import CHUNK, ReadText, SteadyReadings
+from entitynlm.inference.readings import ReadText
 from entitynlm.inference.weights import FloatArray
 from entitynlm.lm.mention_forms import Form, FormReader
 from entitynlm.lm.spelling import spell_unknown_words
@@ -187,10 +187,7 @@ def measure_surprisal(
         if hindsight:
             annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
         text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
-    encoded = text.encoded
-    readings = SteadyReadings(
-        encoded, keep=CHUNK
-    )  # read once, for what no word to come may change and for the rest
+    encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     traced = given or hindsight
     trace = (

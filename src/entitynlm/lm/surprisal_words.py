@@ -9,18 +9,18 @@ mention of this type with so many words to come), whose sum over all analyses is
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 
-from entitynlm.inference.marginal import make_filters
-from entitynlm.inference.readings import Readings, SteadyReadings
+from entitynlm.inference.marginal import make_filter
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp
 from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.inference.words.word_tables import WordTables
-from entitynlm.lm.filtering import Beliefs, BelievingFilter, Reader, join_beliefs
-from entitynlm.lm.rnnlm import score_words_steadily as score_baseline
+from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
+from entitynlm.lm.rnnlm import score_words as score_baseline
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -34,7 +34,8 @@ Source = Literal["rnnlm", "language model", "entities at zero"]
 PRIOR_SHARE = 0.5  # of P in what particles are drawn from
 RESAMPLE_BELOW = 0.9  # of the particles: equal ones cost nothing, so resample whenever the weights differ
 
-CHAIN_CHUNK = 512  # words; each is asked for at every place that a mention may put it in
+REPORTED_WORDS = 512
+"""Words between two reports of progress."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def estimate_words(
     model: EntityNetwork,
     proposal: EntityNetwork,
     document: EncodedDocument,
-    readings: SteadyReadings | None = None,
+    readings: Readings | None = None,
     *,
     particles: int = 24,
     repeats: int = 4,
@@ -62,44 +63,40 @@ def estimate_words(
 ) -> WordEstimates:
     """Estimate every word's probability given the words before it; the annotation is not looked at.
 
-    A word to come changes no number before it, not even its last digit: random numbers depend on the seed and the place alone,
-    where the text ends is not known while it is read, and it is read in chunks whose borders depend on nothing.
+    A word to come changes the figures before it by less than 1e-4 bits: random numbers depend on the seed and the place alone,
+    where the text ends is not known while it is read, and only the rounding of matrix products depends on how many words the last
+    chunk has.
     """
-    options: dict[str, Any] = {
-        "particles": particles,
-        "seed": seed,
-        "prior_share": PRIOR_SHARE,
-        "resample_threshold": RESAMPLE_BELOW,
-        "by_seed_alone": True,
-    }
-    (filter_,) = make_filters(
+    length = len(document)
+    observer = BeliefObserver(repeats, length)
+    particle_filter = make_filter(
         model,
         proposal,
         document,
-        **options,
-        make=BelievingFilter,
-        islands=repeats,
-        collapse=True,
+        particles=particles,
+        repeats=repeats,
+        seed=seed,
+        prior_share=PRIOR_SHARE,
+        resample_threshold=RESAMPLE_BELOW,
+        by_seed_alone=True,
+        observer=observer,
         referents=True,
     )
-    length = len(document)
-    end = length + model.config.max_length + 1
     progress.start("words", length)
     log_evidence, log_no_mention = np.empty((repeats, length)), np.empty(length)
-    beliefs: list[Beliefs] = []
-    for chunk in (readings or SteadyReadings(document)).read_both(model, proposal):
-        part = slice(chunk.start, chunk.stop)
-        log_no_mention[part] = chunk.model.log_types[:, 0]
-        beliefs.append(filter_.watch(chunk.stop - chunk.start))
-        log_evidence[:, part] = filter_.advance(chunk, end=end)
-        progress.advance("words", chunk.stop - chunk.start)
+    for whole in (readings or Readings(document)).read(model, proposal):
+        for start in range(whole.start, whole.stop, REPORTED_WORDS):
+            chunk = whole.cut(start, min(start + REPORTED_WORDS, whole.stop))
+            part = slice(chunk.start, chunk.stop)
+            log_no_mention[part] = chunk.model.log_types[:, 0]
+            log_evidence[:, part] = particle_filter.advance(chunk, end=length + model.config.max_length + 1)
+            progress.advance("words", len(chunk))
     progress.finish("words")
-    joined = Beliefs(*(np.concatenate(values, axis=1) for values in zip(*beliefs, strict=True)))
     log_probs, errors = combine_repeats(log_evidence)
     deviations = -np.expm1(
         np.diff(log_evidence, axis=1, prepend=0.0) - log_probs
     )  # by the delta method, as errors are
-    return WordEstimates(log_probs, errors, join_beliefs(joined, log_no_mention), deviations)
+    return WordEstimates(log_probs, errors, join_beliefs(observer.beliefs, log_no_mention), deviations)
 
 
 def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -135,9 +132,9 @@ def score_by_backbone(
     """What the backbone gives the words when nothing is added to its states."""
     network.eval()
     found = [np.zeros(0)]
-    for _, _, tables in (readings or SteadyReadings(document)).read(network):
-        states = torch.from_numpy(tables.piece_states).to(network.W_r.device)
-        pieces = Pieces(tables.words, states.device)
+    for chunk in (readings or Readings(document)).read(network):
+        states = torch.from_numpy(chunk.model.piece_states).to(network.W_r.device)
+        pieces = Pieces(chunk.model.words, states.device)
         log_probs = network.backbone.log_prob(states, pieces.ids, pieces.places)
         found.append(pieces.sum_words(log_probs.double()).cpu().numpy())
     return np.concatenate(found)
@@ -147,15 +144,12 @@ def score_with_zero_entities(
     network: EntityNetwork,
     document: EncodedDocument,
     readings: Readings | None = None,
-    *,
-    chunk: int = CHAIN_CHUNK,
 ) -> FloatArray:
-    """P's words with all entity vectors at zero, summed over the chain's states."""
+    """Score words under P with all entity vectors at zero, summed over the chain's states."""
     network.eval()
     chain = Chain(network)
-    chunks = (readings or Readings(document)).read(network, size=chunk)
-    pieces = [chain.read(tables, document.x[start:stop]) for start, stop, tables in chunks]
-    return np.concatenate([np.zeros(0), *pieces])
+    chunks = (readings or Readings(document)).read(network)
+    return np.concatenate([np.zeros(0), *(chain.read(chunk.model) for chunk in chunks)])
 
 
 class Chain:
@@ -174,7 +168,9 @@ class Chain:
             network.config, mention_type + 1, remaining + 1, first.astype(bool)
         )
 
-    def read(self, tables: WordTables, x: np.ndarray) -> FloatArray:
+    def read(self, tables: WordTables) -> FloatArray:
+        """Go through the words of a chunk: (T,) log p of each given those before."""
+        x = tables.words.x
         scores = tables.length_scores.astype(np.float64)
         lengths = np.exp(scores - log_sum_exp(scores)[:, None])  # (T, longest)
         mention_types = np.exp(tables.log_types.astype(np.float64))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.readings import CHUNK, Readings
+from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import Expectation, StoryState, read_along
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_scorer import score_words
@@ -171,7 +171,6 @@ def trace_referents(
     *,
     with_words: bool = True,
     readings: Readings | None = None,
-    chunk: int = CHUNK,
 ) -> Trace:
     """Read a document along its analysis, with the fixed noise of ``score_document``; ``with_words`` takes most of the time."""
     if network.config.mode != "generative":
@@ -185,7 +184,7 @@ def trace_referents(
     after: list[np.ndarray] = []
     contexts: list[np.ndarray] = []
     every = max(1, int((document.r > 0).sum()) // CONTEXTS)  # mentions between two kept contexts
-    chunks = (readings or Readings(document)).read(network, size=chunk)
+    chunks = (readings or Readings(document)).read(network)
     for step in read_along(network, document, chunks, starts_only=not with_words):
         t = step.before.history.position
         is_mention = document.r[t] > 0

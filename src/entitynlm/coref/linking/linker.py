@@ -23,7 +23,7 @@ from entitynlm.coref.linking.speakers import find_speakers
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.story_state import EntityStates, StoryState
+from entitynlm.inference.story_state import StoryState
 from entitynlm.model.components import StoredComponent
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
@@ -46,8 +46,9 @@ class ProposalScorer:
         self._document = document
         self._spans = spans
         self._chunks = (readings or Readings(document)).read(proposal)
-        self._start, self._stop, self._tables = next(self._chunks)
-        self._state = StoryState(proposal, EntityStates(proposal, self._tables))
+        chunk = next(self._chunks)
+        self._start, self._stop, self._tables = chunk.start, chunk.stop, chunk.model
+        self._state = StoryState.begin(proposal, self._tables)
         self._numbers: dict[int, int] = {}  # the linker's entities → the state's
 
     def score_entities(self, number: int, candidates: Sequence[int]) -> np.ndarray:
@@ -84,7 +85,8 @@ class ProposalScorer:
     def _find_row(self, word: int) -> int:
         """The row of a word in the tables, which are read on if it is beyond them."""
         while word >= self._stop:
-            self._start, self._stop, self._tables = next(self._chunks)
+            chunk = next(self._chunks)
+            self._start, self._stop, self._tables = chunk.start, chunk.stop, chunk.model
         return word - self._start
 
 

@@ -1,4 +1,4 @@
-"""Equation 6 for all particles where words are pieces of one large softmax (a pretrained language model's).
+"""Score equation 6 for all particles where words are pieces of one large softmax (a pretrained language model's).
 
 A softmax over fifty thousand pieces for every particle would be too dear. But the logits of a piece split exactly,
 
@@ -27,12 +27,11 @@ from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.row_products import multiply_rows
 
-BLOCK = 4_096
+PIECES_AT_ONCE = 4_096
 """Pieces whose logits are made together: so few that these never leave the processor's cache."""
 
-AHEAD = 64
+WORDS_AHEAD = 64
 """Words whose logits without entities are computed at once."""
 
 SMALLEST_SUM = 1e-25
@@ -46,7 +45,7 @@ OPEN = 0
 
 
 class SoftmaxWordScorer(WordScorer):
-    """The same numbers as :class:`WordScorer`, with one product of vectors per pair."""
+    """Scores words as :class:`WordScorer` does, with one product of vectors per pair."""
 
     def __init__(self, network: EntityNetwork) -> None:
         super().__init__(network)
@@ -80,7 +79,7 @@ class SoftmaxWordScorer(WordScorer):
     def _score_contexts(
         self, tables: WordTables, segment: Segment, pairs: WordPairs, narrow: Tensor
     ) -> FloatArray:
-        """(C, R) log-probabilities of each context's word with each of R rows; no last digit depends on the other words."""
+        """(C, R) log-probabilities of each context's word with each of R rows."""
         words = tables.words
         index, owners = words.expand(segment.first + pairs.words.astype(np.int64))
         assert owners is not None and words.piece_places is not None
@@ -108,17 +107,15 @@ class SoftmaxWordScorer(WordScorer):
         highest = logits.amax(1, keepdim=True) if len(logits) else logits[:, :1]
         sums = torch.zeros(2, len(logits), len(narrow), dtype=torch.float64)
         openers, size = self.output.openers, logits.shape[1]
-        bits = np.empty(BLOCK, dtype=np.int32)
+        bits = np.empty(PIECES_AT_ONCE, dtype=np.int32)
         for part, low, high in ((0, 0, openers), (1, openers, size)):
-            for start in range(low, high, BLOCK):
-                stop = min(start + BLOCK, high)
-                added = multiply_rows(narrow, self._entity_weight[start:stop])  # (R, BLOCK)
+            for start in range(low, high, PIECES_AT_ONCE):
+                stop = min(start + PIECES_AT_ONCE, high)
+                added = narrow @ self._entity_weight[start:stop].t()  # (R, stop - start)
                 shifted = logits[:, start:stop] - highest
                 _add_products(shifted.numpy(), added.numpy(), bits, sums[part].numpy())
         opening, total = sums[0], sums[0] + sums[1]
-        log_opening, log_total = (
-            torch.from_numpy(_take_logs(values.numpy())) + highest.double() for values in (opening, total)
-        )
+        log_opening, log_total = (values.log() + highest.double() for values in (opening, total))
         unsafe = (opening < SMALLEST_SUM) | ~torch.isfinite(total)
         self._add_carefully(logits, narrow, unsafe, log_opening, log_total)
         return log_opening, log_total
@@ -141,7 +138,7 @@ class SoftmaxWordScorer(WordScorer):
             return
         bounds = tables.words.piece_bounds
         assert bounds is not None
-        stop = min(max(last, first + AHEAD), len(tables.words))
+        stop = min(max(last, first + WORDS_AHEAD), len(tables.words))
         low, high = int(bounds[first]), int(bounds[stop])
         own_state = np.ones(high - low, dtype=bool)
         own_state[1:] = tables.words.all_pieces[low : high - 1] != self.end
@@ -153,7 +150,7 @@ class SoftmaxWordScorer(WordScorer):
 
 @njit(nogil=True, fastmath=FAST)
 def _add_products(scores, added, bits, sums):  # type: ignore[no-untyped-def]
-    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair: no last digit depends on how many there are."""
+    """sums[i, k] += Σ_v exp(scores[i, v]) · exp(added[k, v]), pair by pair."""
     width = scores.shape[1]
     powers, others = np.empty_like(scores), np.empty_like(added)
     for i in range(len(scores)):
@@ -169,13 +166,3 @@ def _add_products(scores, added, bits, sums):  # type: ignore[no-untyped-def]
             for v in range(1, width):
                 total += powers[i, v] * others[k, v]
             sums[i, k] += total
-
-
-@njit(nogil=True)
-def _take_logs(values):  # type: ignore[no-untyped-def]
-    """One by one: where a library takes several at once, the odd ones out are rounded otherwise."""
-    found = np.empty_like(values)
-    for i in range(values.shape[0]):
-        for k in range(values.shape[1]):
-            found[i, k] = np.log(values[i, k]) if values[i, k] > 0 else -np.inf
-    return found

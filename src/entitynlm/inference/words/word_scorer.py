@@ -28,20 +28,15 @@ from entitynlm.inference.state_tables import StateTable, get_copy_memory
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import COPY_EDGES, count_mention_positions, find_mention_positions
-from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.batch.pieces import log_prob_chosen_words
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.row_products import fill_rows
 from entitynlm.model.softmax import ClassSoftmax
 
 LARGEST_BATCH = 2**20
 """Numbers gathered or scored at once: bounds the memory, and keeps it near the processor."""
 
-BLOCK = 24
+PAIRS_AT_ONCE = 24
 """Pairs whose products are made together."""
-
-PROJECTED = 32
-"""Rows of a state table that are projected together."""
 
 SMALLEST_SUM = 1e-25
 """A sum of products below this may have lost terms to underflow, and is done again with care."""
@@ -113,34 +108,6 @@ def _number_pairs(  # type: ignore[no-untyped-def]
 
 
 @torch.no_grad()
-def score_states(
-    backbone: Backbone, states: Tensor, x: np.ndarray, factors: tuple[ClassSoftmax, Tensor] | None
-) -> FloatArray:
-    """(T,) log-probabilities of words in states (T, D) without an entity; a word's last digit does not depend on the others.
-
-    :param factors: the backbone's ``class_factors``, which are put together once for all the parts of a text.
-    """
-    if factors is None or states.device.type != "cpu":
-        return backbone.log_prob(states, torch.from_numpy(x).to(states.device)).double().cpu().numpy()
-    softmax, weight = factors
-    of_words = torch.addmm(softmax.class_bias, states, softmax.class_weight.t()).numpy()
-    exponentials, scores = np.empty_like(of_words), np.empty(len(x))
-    bits = np.empty(max(of_words.shape[1], int(np.diff(softmax.offsets).max())), dtype=np.int32)
-    shift_and_exponentiate(of_words, 0, len(x), 0, exponentials, bits)
-    nothing = np.zeros((1, states.shape[1] + of_words.shape[1]), dtype=of_words.dtype)  # what an entity adds
-    ones = np.ones((1, of_words.shape[1]), dtype=of_words.dtype)
-    every, row = np.arange(len(x)), np.zeros(len(x), dtype=np.int64)
-    classes = softmax.class_of_np[x]
-    slots = softmax.slot_of.numpy()[x]
-    _score_classes(of_words, exponentials, nothing, ones, classes, every, row, scores)
-    arrays = weight.detach().numpy(), softmax.word_bias.detach().numpy()
-    _add_words(
-        states.numpy(), nothing, *arrays, softmax.offsets, slots, classes, every, every, row, scores, bits
-    )
-    return scores
-
-
-@torch.no_grad()
 def score_words(
     network: EntityNetwork,
     tables: WordTables,
@@ -161,9 +128,7 @@ def score_words(
     for start in range(0, len(words), batch):
         some = slice(start, start + batch)
         own = torch.from_numpy(np.array(vectors[some])).to(device, dtype)
-        We = network.project_entity(fill_rows(own, batch))[
-            : len(own)
-        ]  # as many rows as ever: see row_products
+        We = network.project_entity(own)
         positions = torch.from_numpy(places[some].astype(np.int64)).to(device)
         found = log_prob_chosen_words(network, piece_states, tables.words, words[some], We, positions)
         if copies is not None:
@@ -171,8 +136,7 @@ def score_words(
             assert copying is not None
             counts = torch.from_numpy(copies[some]).to(device)
             h = contexts[torch.from_numpy(words[some]).to(device)]
-            scored = copying.score(fill_rows(h, batch))[: len(h)]
-            found = copying.mix(found, scored, *counts.unbind(1))
+            found = copying.mix(found, copying.score(h), *counts.unbind(1))
         scores[some] = found.double().cpu().numpy()
     return scores
 
@@ -205,8 +169,7 @@ class WordScorer:
         scores = self._score_pairs(states, tables, segment, seen)
         if len(self._copy_weight):  # as CopyMechanism.mix does
             contexts = tables.contexts[segment.first : segment.first + len(segment.sentence)]
-            # Word by word: the last digit of a product of matrices depends on how many rows they have.
-            logits = np.array([h @ self._copy_weight for h in contexts], dtype=np.float64)  # (S, 2)
+            logits = (contexts @ self._copy_weight).astype(np.float64)  # (S, 2)
             _mix_copies(
                 *get_copy_memory(states.rows), pairs.words, pairs.places, pairs.contexts, pairs.rows,
                 segment.x, segment.before, segment.position, logits, self._copy_bias, np.array(COPY_EDGES), scores,
@@ -274,16 +237,13 @@ class ClassWordScorer(WordScorer):
         return scores
 
     def _score_places(self, tables: WordTables, segment: Segment) -> tuple[np.ndarray, np.ndarray]:
-        """(words · places, D) the states that a segment's words are predicted from, at every place that they may be in, and
-        (words · places, C) their class scores; word by word, so that no last digit depends on the words to come.
+        """Give (words · places, D) the states that a segment's words are predicted from, at every place that they may be in, and
+        (words · places, C) their class scores.
         """
-        places, size = self._place_vectors.shape
         last = segment.first + len(segment.sentence)
-        states = (tables.contexts[segment.first : last, None] + self._place_vectors).reshape(-1, size)
-        scores = torch.empty(len(states), len(self.class_weight), dtype=self.class_weight.dtype)
-        for start in range(0, len(states), places):
-            own = torch.from_numpy(states[start : start + places])
-            torch.addmm(self.class_bias, own, self.class_weight.t(), out=scores[start : start + places])
+        states = tables.contexts[segment.first : last, None] + self._place_vectors
+        states = states.reshape(-1, states.shape[-1])
+        scores = torch.addmm(self.class_bias, torch.from_numpy(states), self.class_weight.t())
         return states, scores.numpy()
 
     def keep(self, rows: np.ndarray) -> None:
@@ -302,19 +262,14 @@ class ClassWordScorer(WordScorer):
     def _project(self, states: StateTable) -> None:
         """What depends on rows alone, for those that are new."""
         known, used = self._known, states.used
-        if used + PROJECTED > len(self._rows):
-            more = max(len(self._rows), used + PROJECTED - len(self._rows))
+        if used > len(self._rows):
+            more = max(len(self._rows), used - len(self._rows))
             self._rows, self._exponentials = (
                 torch.cat([table, table.new_empty(more, table.shape[1])])
                 for table in (self._rows, self._exponentials)
             )
         vectors = torch.from_numpy(states.rows.vectors)
-        for start in range(known, used, PROJECTED):  # always of the same size, for the sake of the last digit
-            torch.mm(
-                vectors[start : start + PROJECTED],
-                self._projection,
-                out=self._rows[start : start + PROJECTED],
-            )
+        torch.mm(vectors[known:used], self._projection, out=self._rows[known:used])
         size = self.network.W_e.shape[0]
         shift_and_exponentiate(self._rows.numpy(), known, used, size, self._exponentials.numpy(), self._bits)
         self._known = used
@@ -366,15 +321,15 @@ def _add_words(  # type: ignore[no-untyped-def]
 ):
     """Add log p(word | its class). Pairs of one word are neighbours; they are done in blocks."""
     size = h.shape[1]
-    vectors = np.empty((BLOCK, size), dtype=weight.dtype)
-    logits = np.empty((BLOCK, len(bits)), dtype=weight.dtype)
+    vectors = np.empty((PAIRS_AT_ONCE, size), dtype=weight.dtype)
+    logits = np.empty((PAIRS_AT_ONCE, len(bits)), dtype=weight.dtype)
     exponentials = np.empty(len(bits), dtype=weight.dtype)
     start = 0
     while start < len(rows):
         t = contexts[start]
         low, high = offsets[classes[t]], offsets[classes[t] + 1]
         slot, word, count = slots[t] - low, words[t], 0
-        while count < BLOCK and start + count < len(rows) and words[contexts[start + count]] == word:
+        while count < PAIRS_AT_ONCE and start + count < len(rows) and words[contexts[start + count]] == word:
             row, t = rows[start + count], contexts[start + count]
             for d in range(size):
                 vectors[count, d] = h[t, d] + of_rows[row, d]

@@ -16,14 +16,13 @@ import torch
 
 from entitynlm.discourse.naming import choose_names, show_name
 from entitynlm.errors import ConfigError
-from entitynlm.inference.prefix_states import Belief, PrefixStates, TextTables
-from entitynlm.inference.story_state import EntityStates, StoryState, create_entities, log_prob_pieces
+from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixStates
+from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
 from entitynlm.interfaces.explorer.models import Busy
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
-from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
@@ -35,7 +34,6 @@ SHOWN_LENGTHS = 6
 LONGEST_NAME = 4  # tokens, of a referent whose first mention is not marked
 PATIENCE = 4.0  # seconds that a question about a far word may read on for
 AT_ONCE = 32  # words that are read between two looks at the clock
-STATES_APART = 32  # words between two states that are kept, in reading along mentions
 
 
 @dataclass
@@ -157,45 +155,10 @@ class AlongMentions(Reader):
 
     def __init__(self, pretrained: Pretrained, document: Document) -> None:
         super().__init__(pretrained, document, pretrained.encoder.encode(document))
-        self._tables = TextTables(self.encoded, self.network)
-        self._kept: dict[int, StoryState] = {}
-        starting = (self.encoded.r > 0) & (np.append(1, self.encoded.l[:-1]) == 1)
-        new = starting & (self.encoded.e > np.append(0, np.maximum.accumulate(self.encoded.e)[:-1]))
-        self._firsts = np.flatnonzero(new)  # where entity 1, 2, … was mentioned first
-        self._starting = starting
-        self._noise = FixedNoise()
+        self._states = MentionStates(self.network, self.encoded)
 
     def believe(self, t: int) -> Belief:
-        near = max((place for place in self._kept if place <= t), default=-1)
-        for place in range(max(near, 0), t + 1):
-            start, (tables,) = self._tables.find(place)
-            if place == near:
-                state = self._kept[near]
-            elif place == 0:
-                state = StoryState(
-                    self.network, EntityStates(self.network, tables), sentence=int(self.encoded.sentence[0])
-                )
-            else:
-                state = self._observe(state, place - 1)
-            if place % STATES_APART == 0 or place == t:
-                self._kept[place] = state
-        for place in [place for place in self._kept if place % STATES_APART and place not in (t, t - 1)]:
-            del self._kept[place]
-        known = self._firsts[: len(state.rows)]
-        spans = np.stack([known, known + 1], axis=1) if len(known) else np.zeros((0, 2), dtype=np.int64)
-        return Belief(np.ones(1), (state,), (spans,), tables, t - start)
-
-    def _observe(self, state: StoryState, t: int) -> StoryState:
-        start, (tables,) = self._tables.find(t)
-        x, r, e, l = (
-            int(values[t]) for values in (self.encoded.x, self.encoded.r, self.encoded.e, self.encoded.l)
-        )
-        new_entity = None
-        if self._starting[t] and e > len(state.rows):
-            noise = self._noise.draw(np.array([t]), tables.means.shape[1])
-            new_entity = create_entities(self.network, noise)[0][r - 1]
-        sentence = int(self.encoded.sentence[t + 1])
-        return state.observe((x, r, e, l), tables, t - start, new_entity=new_entity, sentence=sentence)
+        return self._states.before(t)
 
 
 class Named(NamedTuple):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 from entitynlm.coref.annotation import annotate_document
-from entitynlm.inference.readings import CHUNK, Chunk, Readings, ReadText
 from entitynlm.inference.scoring import score_document
 from entitynlm.interfaces.explorer.expectation import AlongWords
 from entitynlm.interfaces.explorer.jobs import Job
@@ -14,29 +12,11 @@ from entitynlm.interfaces.explorer.models import ModelShelf
 from entitynlm.interfaces.explorer.texts import Analysis, Measured, Text
 from entitynlm.interfaces.report.contents import make_report
 from entitynlm.lm.surprisal import measure_surprisal
-from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.entitynlm import EntityNetwork
 
-WATCHED_WORDS = 2_048
 AHEAD = 4  # words that are read ahead before others get their turn
 
 SAMPLES, REPEATS = 40, 2
 """Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
-
-
-class WatchedReadings(Readings):
-    """Readings of a text that tell how far they are, so that finding entities can be cancelled."""
-
-    def __init__(self, document: EncodedDocument, job: Job) -> None:
-        super().__init__(document, keep=CHUNK)
-        self.job = job
-
-    def read_both(
-        self, model: EntityNetwork, proposal: EntityNetwork, *, size: int = WATCHED_WORDS
-    ) -> Iterator[Chunk]:
-        for chunk in super().read_both(model, proposal, size=size):
-            self.job.check()
-            yield chunk
 
 
 def measure_analysis(models: ModelShelf, text: Text, analysis: Analysis, job: Job) -> None:
@@ -50,9 +30,7 @@ def measure_analysis(models: ModelShelf, text: Text, analysis: Analysis, job: Jo
         if not version.found and not document.mentions and version.what == "":
             job.enter("finding entities")
             if not pretrained.untrained:
-                read = ReadText(pretrained.encoder, document)
-                read.readings = WatchedReadings(read.encoded, job)
-                document = annotate_document(pretrained, document, text=read)
+                document = annotate_document(pretrained, document, progress=job)
             with analysis.lock:
                 if analysis.stamp == stamp:
                     analysis.annotated(document)

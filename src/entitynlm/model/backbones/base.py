@@ -24,7 +24,6 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.row_products import multiply_rows
 from entitynlm.model.softmax import ClassSoftmax
 from entitynlm.progress import SILENT, Progress
 
@@ -80,8 +79,8 @@ class OutputLayer:
         return OutputLayer(self.weight.to(like), bias, self.openers, self.columns.to(like.device))
 
     def logits(self, u: Tensor) -> Tensor:
-        """(N, D) → (N, V), in this layer's order; a row's last digits do not depend on the others."""
-        return multiply_rows(u, self.weight, self.bias)
+        """(N, D) → (N, V), in this layer's order."""
+        return nn.functional.linear(u, self.weight, self.bias)
 
 
 class Backbone(nn.Module):

@@ -149,12 +149,11 @@ def test_the_shortcut_for_particles_gives_the_same_word_scores(
     )
     found = []
     for scorer in (WordScorer(P), SoftmaxWordScorer(P)):
-        population = ParticleFilter(
-            P, Q, particles=40, seed=np.random.SeedSequence(1), filter_config=FilterConfig(5, 0.1, 0.5)
-        )
+        config = FilterConfig(40, words=5, share=0.1, threshold=0.5)
+        population = ParticleFilter(P, Q, config, np.random.SeedSequence(1))
         assert isinstance(population._words, SoftmaxWordScorer)
         population._words = scorer
-        for chunk in Readings(encoded).read_both(P, Q):
+        for chunk in Readings(encoded).read(P, Q):
             found.append(population.advance(chunk, end=len(encoded)))
     np.testing.assert_allclose(found[0], found[1], atol=2e-4)
 

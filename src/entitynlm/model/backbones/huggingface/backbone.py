@@ -25,15 +25,11 @@ from entitynlm.model.backbones.huggingface.tokenizer import CONTINUE, OPEN, Subw
 from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.row_products import fill_rows
 from entitynlm.model.standardisation import Standardisation
 from entitynlm.progress import SILENT, Progress
 
 ROWS = 256
 """Distributions over all pieces that are computed at once: bounds the memory."""
-
-ADAPTED = 64
-"""States that an adapter sees at once: always as many, for the sake of their last digits."""
 
 ADAPTER_UNITS = 64
 """Units of the hidden layer that fine-tuning adds to the last states."""
@@ -158,12 +154,7 @@ class HuggingFaceBackbone(Backbone):
 
     def output_states(self, h: Tensor) -> Tensor:
         states = super().output_states(h)
-        if self.adapter is None:
-            return states
-        if torch.is_grad_enabled() or states.dim() != 2:
-            return states + self.adapter(states)
-        parts = [self.adapter(part) for part in fill_rows(states, ADAPTED).split(ADAPTED)]
-        return states + torch.cat([*parts, states[:0]])[: len(states)]
+        return states if self.adapter is None else states + self.adapter(states)
 
     # -- predicting --------------------------------------------------------------------------------------------------
 
@@ -185,9 +176,8 @@ class HuggingFaceBackbone(Backbone):
         new[1:] = (u[1:] != u[:-1]).any(1)  # END and the piece after it are predicted from one state
         index = new.cumsum(0) - 1
         logits = output.logits(u[new])  # (n, V)
-        openers = sum_pieces(logits[:, : output.openers])
-        total = sum_pieces(torch.stack([openers, sum_pieces(logits[:, output.openers :])], -1))[index]
-        openers = openers[index]
+        openers = logits[:, : output.openers].logsumexp(-1)[index]
+        total = torch.logaddexp(openers, logits[:, output.openers :].logsumexp(-1)[index])
         ends = pieces == self.runtime.pieces
         chosen = logits[index, output.columns[pieces.clamp_max(self.runtime.pieces - 1)]]
         return torch.where(ends, openers - total, chosen - torch.where(places == OPEN, openers, total))
@@ -232,11 +222,6 @@ class HuggingFaceBackbone(Backbone):
     def piece_vectors(self) -> Tensor:
         vectors: Tensor = self.runtime.model.get_input_embeddings().weight
         return vectors
-
-
-def sum_pieces(logits: Tensor) -> Tensor:
-    """(N, n) → (N,) log Σ exp. Unlike ``logsumexp``, a softmax goes row by row: no last digit depends on the other rows."""
-    return logits.amax(-1) - torch.log_softmax(logits, -1).amax(-1)
 
 
 def make_adapter(size: int, dropout: float) -> nn.Sequential:

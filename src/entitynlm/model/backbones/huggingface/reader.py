@@ -9,17 +9,12 @@ past the first half-window has at least half a window behind it, and a state dep
   read twice. The start piece stands right before that chunk: without it, attention has no place to rest and the model loses its
   way (the "attention sinks" of Xiao et al., 2024).
 - Other positions (learned ones, ALiBi) begin again with each chunk: start piece and the chunk before are read once more.
-
-To the last digit, a state depends on nothing but the pieces before it: neither on those to come nor on the documents that are
-read with it (on a CPU). For that, attention goes by blocks at fixed places (``attention``) and rows of matrices are filled
-up to a multiple of 16 (``row_products``). A single step (:meth:`LanguageModelRuntime.step`) is quick instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,13 +30,14 @@ from entitynlm.model.backbones.huggingface.architecture import (
     find_start,
     has_static_rotation,
 )
-from entitynlm.model.backbones.huggingface.attention import BLOCK, attend_in_blocks, prepare_attention
 from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
 from entitynlm.model.backbones.huggingface.memo import ReadingMemo, digest_pieces
-from entitynlm.model.row_products import ROWS, products_agree
 
 BATCH_PIECES = 2048
 """How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
+TILE = 16
+"""Pieces are read in multiples of these, so that products of matrices go by whole tiles and round alike in a text and in its
+beginning."""
 PADDING = 32
 """Documents are read together if they differ by at most this part of the longest: padding costs as much as pieces do."""
 
@@ -83,7 +79,6 @@ class LanguageModelRuntime:
         self.pieces = len(self.output_weight)
         self.rereads = not has_static_rotation(model.base_model)
         self.trainable = False
-        self._attends_in_blocks = prepare_attention(model)
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], EqualReadings] = {}
@@ -111,26 +106,6 @@ class LanguageModelRuntime:
     def device(self) -> torch.device:
         return self.output_weight.device
 
-    @cached_property
-    def blockwise(self) -> bool:
-        """Whether documents are read one by one, in full blocks, because else last digits would depend on the pieces to come.
-
-        That is slower. It is needed where products of matrices do not agree (``row_products``) and for models whose attention
-        can't be changed, and not done where the language model is trained or a GPU reads.
-        """
-        if self.trainable or self.device.type != "cpu":
-            return False
-        matrices: set[tuple[int, int]] = set()
-        stack: nn.Module = self._find_stack(self.layers).stack
-        for part in stack.modules():
-            weight = getattr(part, "weight", None)
-            if isinstance(weight, Tensor) and weight.dim() == 2:
-                rows, columns = weight.shape
-                matrices.add((rows, columns) if isinstance(part, nn.Linear) else (columns, rows))
-        threads = torch.get_num_threads()
-        agree = all(products_agree(*shape, self.output_weight.dtype, threads) for shape in matrices)
-        return not (agree and self._attends_in_blocks)
-
     def _take_output(self) -> None:
         output = self.model.get_output_embeddings()
         self.output_weight: Tensor = output.weight
@@ -144,7 +119,6 @@ class LanguageModelRuntime:
             self.forget()
             self._sinks.clear()
             self.ordered_output = None
-            vars(self).pop("blockwise", None)
 
     def logits(self, states: Tensor) -> Tensor:
         """(…, V) unnormalised log-probabilities of the next piece, from states (…, D) of the last layer."""
@@ -265,7 +239,7 @@ class LanguageModelRuntime:
             lengths = {row: len(documents[members[row]]) + 1 for row in order}
             while order:
                 longest = lengths[order[0]]
-                most = 1 if self.blockwise else max(BATCH_PIECES // min(longest, self.half), 1)
+                most = max(BATCH_PIECES // min(longest, self.half), 1)
                 shortest = longest - max(min(longest, self.half) // PADDING, 8)
                 taken = [row for row in order[:most] if lengths[row] >= shortest]
                 order = order[len(taken) :]
@@ -307,12 +281,8 @@ class LanguageModelRuntime:
             if not active:
                 return states, left
             group = self._slide(group.select(range(active)), layers)
-            room, surplus = self.half - group.position % self.half, None
-            if self.blockwise:
-                room = min(room, BLOCK - group.position % self.half % BLOCK)
-                surplus = max(room - (lengths[0] - done), 0)
-            count = min(room, lengths[0] - done)
-            group, found = self._run(group, pending[:active, done : done + count], layers, surplus=surplus)
+            count = min(self.half - group.position % self.half, lengths[0] - done)
+            group, found = self._run(group, pending[:active, done : done + count], layers)
             for row, own in enumerate(states[:active]):
                 rows_left = own[done + 1 - len(first) :]
                 rows_left[:count] = found[row, : len(rows_left)]
@@ -360,14 +330,13 @@ class LanguageModelRuntime:
     ) -> tuple[EqualReadings, Tensor]:
         """Run the model over the next pieces (B, n) of documents; what is left, and the states (B, n, layers · D).
 
-        :param surplus: so many pieces more are read and forgotten; None: as many as rows of matrices need.
+        :param surplus: so many pieces more are read and forgotten; None: until their number is a multiple of :data:`TILE`.
         """
         first = group.keys[0].shape[2] if self.rereads and group.keys else group.position
-        surplus = -ids.shape[1] % ROWS if surplus is None else surplus
-        with attend_in_blocks(group.position % self.half if group.keys else 0):
-            captured, keys, values = self._find_stack(max(layers)).run(
-                ids, first, group.keys, group.values, set(layers), surplus=surplus
-            )
+        surplus = -ids.shape[1] % TILE if surplus is None else surplus
+        captured, keys, values = self._find_stack(max(layers)).run(
+            ids, first, group.keys, group.values, set(layers), surplus=surplus
+        )
         states = torch.cat([captured[layer] for layer in layers], dim=-1)
         pieces = torch.cat([group.pieces, ids], dim=1)[:, -self.half :]
         left = EqualReadings(group.position + ids.shape[1], keys, values, states[:, -1], pieces)

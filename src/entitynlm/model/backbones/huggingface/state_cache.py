@@ -17,7 +17,7 @@ from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageM
 from entitynlm.progress import SILENT, Progress
 
 TASK = "reading with the language model"
-READER = "b"  # of attention by blocks; before, last digits depended on the length of a text
+READER = "c"  # changes with the last digits of states
 PAUSE = 0.2  # seconds, while other processes compute what is left
 
 
