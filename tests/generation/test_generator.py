@@ -99,7 +99,7 @@ def test_constraints_on_entities_are_kept() -> None:
 def test_a_name_is_spelled_at_the_first_mention() -> None:
     generator = make_generator(mention_positions=2)
     state = generator.add_entity(generator.start(), [3, 4, 5])
-    constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, force_mention=True)
+    constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, mention=True)
     generated = generate(generator, state, 80, constraints)
     assert generated.x[:3] == [3, 4, 5] and generated.e[:3] == [1, 1, 1] and generated.l[:3] == [3, 2, 1]
     later = [at for at in range(3, 80) if generated.e[at] == 1]

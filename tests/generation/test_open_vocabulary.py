@@ -121,7 +121,7 @@ def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Any) -> Non
 def test_one_word_has_the_probability_of_its_pieces(generator: Any) -> None:
     """The share of draws that begin with a piece, outside of mentions, against equation 6."""
     state, draws = generator.start(), 400
-    constraints = Constraints(no_mention=True)
+    constraints = Constraints(mention=False)
     first = [generator.step(state, constraints)[1].pieces[0] for _ in range(draws)]
     network = generator.network
     log_probs = state.log_prob_pieces(network.backbone.state(state.carry), 1)
@@ -138,7 +138,7 @@ def test_an_expression_is_chosen_where_it_is_probable(generator: Any) -> None:
     choices = [(words.learn("Anna"),), (words.learn("key"), words.learn("garden"))]
     score, chosen = generator.choose_words(state, 1, choices, Constraints())
     assert chosen in choices and score < 0
-    named = Constraints(next_entity=1, force_mention=True, names={1: chosen})
+    named = Constraints(next_entity=1, mention=True, names={1: chosen})
     after, word = generator.step(state, named)
     assert (word.e, word.x, word.l) == (1, chosen[0], len(chosen))
     assert replace(after, carry=None).previous == chosen[0]

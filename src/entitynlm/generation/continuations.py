@@ -1,15 +1,12 @@
-"""Continuations of a text as readable text with mentions: with a cast, and with constraints on who is mentioned next.
+"""Continuations of a text with a cast, and with constraints on who is mentioned next.
 
-Words are sampled by ``generator``; here names become entities and back, and words become text. What nobody should read (the
-unknown word, a number's stand-in) is kept out: where a name is not in the vocabulary, the unknown word inside a mention of the
-entity is spelled as its name.
+Words are sampled by ``generator`` and become text by ``rendering``; here names become entities, and requests constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -17,34 +14,21 @@ from entitynlm.coref.annotation import annotate_document
 from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.agreement import Agreement, list_spellings
-from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
-from entitynlm.generation.partial_text import PartialText
+from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, Words
+from entitynlm.generation.rendering import Renderer, list_mentions
 from entitynlm.generation.request import Continuation, Request
 from entitynlm.generation.verification import append_text, is_next_mention
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
-from entitynlm.model.encoding.preprocessing import normalise, unescape
-from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.detokenization import (
-    PAIRS,
-    capitalise_start,
-    ends_sentence,
-    join_tokens,
-    learn_capitals,
-    list_unopened,
-    restore_capitals,
-)
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.detokenization import PAIRS, capitalise_start, ends_sentence, list_unopened
+from entitynlm.text.document import Document, Span
 from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
-from entitynlm.text.segmentation import align_span, segment_text
 
 PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
 MOST_PATHS, MOST_PLACES = 5, 3
 """How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
-AHEAD = (
-    4  # words after the mention that was asked for, before a model that looks ahead says whether it is one
-)
+WORDS_AHEAD = 4  # words that a look-ahead proposal needs after a mention before it can find it
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}  # they have a capital only where a sentence starts
 LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
 
@@ -57,7 +41,7 @@ def generate_continuations(
     count: int = 1,
     seed: int = 0,
 ) -> list[Continuation]:
-    """``count`` continuations of a text (None: from nothing); its mentions are found where it has none."""
+    """Generate continuations of a text (None: from nothing); its mentions are found where it has none."""
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
     writer = prepare_writer(pretrained, prompt, request or Request(), seed)
@@ -67,7 +51,7 @@ def generate_continuations(
 def prepare_writer(
     pretrained: Pretrained, prompt: Document | None, request: Request, seed: int
 ) -> ContinuationWriter:
-    """A writer that has read the prompt."""
+    """Read the prompt, and make a writer that goes on from it."""
     text = None
     if prompt is not None and prompt.tokens:
         text = ReadText(pretrained.encoder, prompt)
@@ -80,34 +64,65 @@ def prepare_writer(
     return ContinuationWriter(pretrained, generator, text, request)
 
 
+@dataclass
+class PartialText:
+    """A continuation while it is generated, which can be copied and gone back to.
+
+    :param tokens: all words, those of the prompt included.  :param fresh: whether a sentence has just ended, or none has begun.
+    :param length: words of the sentence so far.
+    """
+
+    state: StoryState
+    constraints: Constraints
+    tokens: list[str]
+    fresh: bool
+    words: list[GeneratedWord] = field(default_factory=list)
+    sentences: int = 0
+    length: int = 0
+
+    def copy(self) -> PartialText:
+        return replace(self, tokens=[*self.tokens], words=[*self.words])
+
+    def add(self, state: StoryState, word: GeneratedWord, token: str, *, fresh: bool) -> None:
+        self.state, self.fresh = state, fresh
+        self.words.append(word)
+        self.tokens.append(token)
+        self.constraints = self.constraints.settle(word.e, word.l)
+        self.sentences += word.ends_sentence
+        self.length = 0 if fresh else self.length + 1
+
+    def is_enough(self, request: Request) -> bool:
+        """Tell whether there are the sentences that were asked for, or else the words, in whole sentences."""
+        if request.sentences is not None:
+            return self.sentences >= request.sentences
+        return len(self.words) >= request.words and self.fresh
+
+
 class ContinuationWriter:
-    """A prompt that was read, with the cast added to its entities: all continuations start from this state."""
+    """Write continuations from one state: a prompt that was read, with the cast added to its entities."""
 
     def __init__(
         self, pretrained: Pretrained, generator: Generator, text: ReadText | None, request: Request
     ) -> None:
         self.pretrained, self.encoder = pretrained, pretrained.encoder
         self.generator, self.request = generator, request
-        self.tokenizer = pretrained.encoder.tokenizer
-        self.vocabulary = self.tokenizer if isinstance(self.tokenizer, Vocabulary) else None
-        open_words = generator.words
-        self.spaced = open_words is not None and not open_words.reads_sentence_ends
-        self.sentence_end = (
-            open_words.learn(".") if open_words and self.spaced else self.tokenizer.sentence_end
-        )
         self.text, self.prompt = text, None if text is None else text.document
-        self.verified = self.spaced and bool({"causal", "lookahead"} & {*pretrained.networks})
         self.names: dict[int, tuple[str, ...]] = {}  # of entities, by their numbers
         self.spans: dict[int, list[Span]] = {}  # their mentions in the prompt
-        self.look_ahead = AHEAD if "lookahead" in pretrained.networks else 1
+        self.renderer = Renderer(self.encoder, generator.words, self.names)
+        spaced = self.renderer.spaced
+        (self.sentence_end,) = (
+            self.renderer.encode((".",)) if spaced else (self.encoder.tokenizer.sentence_end,)
+        )
+        self.verified = spaced and bool({"causal", "lookahead"} & {*pretrained.networks})
         self.marks = self._list_marks()
         self.state = self._read_prompt()
         self.mention_pieces = self._list_mention_pieces() if self.verified and request.next_entity else ()
-        added: dict[int, tuple[str, ...]] = {}
-        for member in request.cast:
-            words = tuple(member.split())
-            if self.find_entity(member) is None:
-                added[self._add_entity(words)] = words
+        added = [
+            self._add_entity(tuple(member.split()))
+            for member in request.cast
+            if self.find_entity(member) is None
+        ]
         self.constraints = self._constrain(added)
 
     def _read_prompt(self) -> StoryState:
@@ -125,83 +140,72 @@ class ContinuationWriter:
         return self.generator.read_prompt(encoded)
 
     def _add_entity(self, words: tuple[str, ...]) -> int:
-        ids = self._encode(words)
-        if len(ids) > self.encoder.max_length:
-            longest = self.encoder.max_length
+        ids, longest = self.renderer.encode(words), self.encoder.max_length
+        if len(ids) > longest:
             raise ConfigError(f"the name {' '.join(words)!r} has more than the {longest} words of a mention")
-        self.state = self.generator.add_entity(self.state, ids, self._choose_type(ids))
+        self.state = self.generator.add_entity(self.state, ids, self.generator.guess_type(self.state, ids[0]))
         number = self.state.history.entities
         self.names[number] = words
         return number
 
-    @torch.no_grad()
-    def _choose_type(self, ids: Sequence[int]) -> int:
-        """The type of mention that makes a name likeliest, in a model with types."""
-        network = self.generator.network
-        mention_types = torch.arange(1, network.config.mention_types + 1)
-        if len(mention_types) == 1:
-            return 1
-        assert self.state.hidden is not None
-        h = torch.from_numpy(self.state.hidden.contexts[0]).to(network.W_r.device)
-        new_entities = network.create_entity(mention_types, None)
-        places = 1 + (2 * mention_types - 1) * network.config.mention_positions
-        contexts = h.expand(len(mention_types), -1)
-        last = self.state.pieces[-1] if self.state.pieces else None
-        place = self.tokenizer.place((), last)
-        words = network.log_prob_words(contexts, network.project_entity(new_entities), places, place)
-        types = torch.from_numpy(self.state.hidden.log_types[0, 1:]).to(words)
-        open_words = self.generator.words
-        first = ids[0] if open_words is None else open_words.spell(ids[0], self.state.pieces)[0]
-        return 1 + int((types + words[:, first]).argmax())
-
-    def _encode(self, words: Sequence[str]) -> list[int]:
-        recipe = self.encoder.recipe
-        normal = [normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words]
-        if self.vocabulary is None:
-            assert self.generator.words is not None
-            return [self.generator.words.learn(word) for word in normal]
-        return [self.vocabulary[word] for word in normal]
-
-    def _constrain(self, added: Mapping[int, tuple[str, ...]]) -> Constraints:
-        vocabulary, request = self.vocabulary, self.request
+    def _constrain(self, added: Iterable[int]) -> Constraints:
+        vocabulary, request, encode = self.renderer.vocabulary, self.request, self.renderer.encode
         specials = (vocabulary.start, vocabulary.unknown, vocabulary.number) if vocabulary else ()
-        next_entity = None if request.next_entity is None else self.require_entity(request.next_entity)
         unknown = vocabulary.unknown if vocabulary else None
-        unnamed = [n for n, words in self.names.items() if unknown in self._encode(words)]
         return Constraints(
             temperature=request.temperature,
             top_p=request.top_p,
-            next_entity=next_entity,
+            next_entity=None if request.next_entity is None else self.require_entity(request.next_entity),
             new_entities=request.new_entities,
             banned=tuple(word for word in specials if word is not None),
             unknown=unknown,
-            unknown_for=frozenset(unnamed),
-            names={number: tuple(self._encode(words)) for number, words in added.items()},
+            unknown_for=frozenset(n for n, words in self.names.items() if unknown in encode(words)),
+            names={number: encode(self.names[number]) for number in added},
             agreement=self._describe_entities(),
             spellings=list_spellings(vocabulary.words) if vocabulary else {},
         )
 
     def _describe_entities(self) -> Agreement:
-        """What the entities of the prompt and the cast are called, and their types."""
+        """Collect the expressions and types of the entities of the prompt and the cast."""
         found = Agreement()
         for number, words in self.names.items():
             type = self._name_type(self.state.history.mention_types[number - 1])
-            for form in (words, *(self._get_tokens(span) for span in self.spans.get(number, ()))):
+            for form in (words, *map(self._get_tokens, self.spans.get(number, ()))):
                 found = found.hear(number, tuple(form), type)
         return found
 
     def _name_type(self, mention_type: int) -> str | None:
         return self.encoder.types[int(mention_type) - 1] if self.encoder.types and mention_type else None
 
+    def _get_tokens(self, span: Span) -> tuple[str, ...]:
+        assert self.prompt is not None
+        return self.prompt.tokens[span[0] : span[1]][: self.encoder.max_length]
+
+    def _list_marks(self) -> dict[str, int]:
+        """List the closing quotes and brackets that the model can tell from the opening ones, with their ids."""
+        marks = [mark for mark in PAIRS if not self.encoder.tokenizer.is_unknown(mark)]
+        closing, opening = (self.renderer.encode(own) for own in (marks, [PAIRS[mark] for mark in marks]))
+        return {mark: own for mark, own, other in zip(marks, closing, opening, strict=True) if own != other}
+
+    def _list_mention_pieces(self) -> tuple[int, ...]:
+        """List the pieces that are words of mentions: pronouns, and words by which the text's entities are called."""
+        assert self.generator.words is not None
+        spans = (span for of_entity in self.spans.values() for span in of_entity)
+        said = {word for span in spans for word in self._get_tokens(span)}
+        said = {word for word in said if word.isalpha() and word.lower() not in {*DETERMINERS, *PREPOSITIONS}}
+        return self.generator.words.list_first_pieces({*said, *PRONOUNS} - {*DETERMINERS})
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
     def require_entity(self, name: str) -> int:
-        """The entity that is called so."""
+        """Find the entity of a name, or refuse the request."""
         if (found := self.find_entity(name)) is not None:
             return found
         called = ", ".join(" ".join(words) for words in self.names.values()) or "nobody"
         raise ConfigError(f"nobody is called {name!r}; in the text are: {called}")
 
     def find_entity(self, name: str) -> int | None:
-        """The entity that is called so: in full, else by one of its words."""
+        """Find the entity of a name: in full, else by one of its words."""
         wanted = name.lower().split()
         for number, words in self.names.items():
             if [word.lower() for word in words] == wanted:
@@ -211,45 +215,63 @@ class ContinuationWriter:
                 return number
         return None
 
+    def _list_forms(self, partial: PartialText, entity: int, *, pronouns: bool = True) -> list[Words]:
+        """List the expressions for a known entity that fit the place, in ids: as before or, if wanted, by a pronoun."""
+        constraints = partial.constraints
+        assert constraints.agreement is not None
+        own = constraints.agreement.list_forms(entity) if pronouns else constraints.agreement.called[entity]
+        known = [form[: self.encoder.max_length] for form in own]
+        if partial.fresh:
+            forms = [tuple(capitalise_start(form)) for form in known]
+        else:
+            proper = [form for form in known if form[0].lower() not in COMMON_OPENERS]
+            common = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
+            forms = [*proper, *common]
+        spelled = dict.fromkeys(map(self.renderer.encode, forms))
+        named = entity in constraints.unknown_for  # then the unknown word can be shown as its name
+        return [form for form in spelled if named or constraints.unknown not in form]
+
+    # -- words ---------------------------------------------------------------------------------------------------------
+
     def begin(self) -> PartialText:
-        """Nothing written yet."""
+        """Make a continuation without a word."""
         tokens = list(self.prompt.tokens) if self.prompt is not None else []
         at_start = self.state.history.position == 0 or ends_sentence(tokens)
         return PartialText(self.state, self.constraints, tokens, fresh=at_start)
 
-    def write(self, name: str) -> Continuation:
-        """One continuation."""
+    def write(self, id: str) -> Continuation:
+        """Write a continuation as long as was asked for."""
         partial = self.begin()
         if self.verified and self.constraints.next_entity is not None:
             partial = self._reach_entity(partial)
-        while not partial.is_enough(self.request.words, self.request.sentences):
+        while not partial.is_enough(self.request):
             self.extend(partial)
-        return self.finish(partial, name)
+        return self.finish(partial, id)
 
-    def finish(self, partial: PartialText, name: str) -> Continuation:
-        """The text of what was written."""
-        if not self.spaced:
-            return self._make_text(partial.words, name, self.begin().fresh)
+    def finish(self, partial: PartialText, id: str) -> Continuation:
+        """Close the last sentence, and make text of the words."""
+        if not self.renderer.spaced:
+            return self.renderer.render(partial.words, id, self.prompt, at_start=self.begin().fresh)
         while self.extend(partial, closing=True):
             pass
-        return self._make_spaced_text(partial.words, name)[0]
+        return self.renderer.render_spaced(partial.words, id)[0]
 
     def extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
-        """One word more; with ``closing`` only if it closes the sentence that has just ended.
+        """Add one word; with ``closing`` only if it closes the sentence that has just ended.
 
         :param mention: whether a mention starts with it; None: that is drawn.
         """
         constraints = partial.constraints
         banned = [self.marks[mark] for mark in list_unopened(partial.tokens[-200:]) if mark in self.marks]
-        banned += [self.tokenizer.sentence_end] if partial.fresh else []
-        late = len(partial.words) >= PATIENCE
+        banned += [self.encoder.tokenizer.sentence_end] if partial.fresh else []
         too_long = {0: (self.sentence_end,)} if partial.length >= LONGEST_SENTENCE else {}
+        if constraints.next_entity is not None and len(partial.words) >= PATIENCE:
+            mention = True if mention is None else mention
         step = replace(
             constraints,
             banned=(*constraints.banned, *banned),
             banned_pieces=self.mention_pieces if mention is False else (),
-            force_mention=mention or (constraints.next_entity is not None and late),
-            no_mention=mention is False,
+            mention=mention,
             names={**constraints.names, **too_long},
             list_forms=lambda entity: self._list_forms(partial, entity),
         )
@@ -257,35 +279,25 @@ class ContinuationWriter:
         closes = partial.fresh and bool(partial.words) and word.closes_sentence
         if closing and not closes:
             return False
-        partial.add(state, word, self._get_word(word.x), fresh=word.ends_sentence or closes)
+        partial.add(state, word, self.renderer.get_word(word.x), fresh=word.ends_sentence or closes)
         self._hear_mention(partial, word)
         return True
 
     def _hear_mention(self, partial: PartialText, word: GeneratedWord) -> None:
-        """Keep to the words that were chosen for a mention until it ends; then they are known."""
+        """Keep to the words that were chosen for a mention until it ends, and to the expression from then on."""
         constraints = partial.constraints
         if word.form and word.l > 1:
             partial.constraints = replace(constraints, names={**constraints.names, word.e: word.form})
         elif word.e and word.l == 1 and constraints.agreement is not None:
-            first, end, _ = list(self.list_mentions(partial.words))[-1]
-            form = tuple(self._get_word(own.x) for own in partial.words[first:end])
+            first, end, _ = list(list_mentions(partial.words))[-1]
+            form = tuple(self.renderer.get_word(own.x) for own in partial.words[first:end])
             heard = constraints.agreement.hear(word.e, form, self._name_type(word.r))
             partial.constraints = replace(constraints, agreement=heard)
 
-    def _list_forms(self, partial: PartialText, entity: int) -> list[tuple[int, ...]]:
-        """What an entity may be called by here, in words of the vocabulary."""
-        assert partial.constraints.agreement is not None
-        known = [form[: self.encoder.max_length] for form in partial.constraints.agreement.list_forms(entity)]
-        capitals = [tuple(capitalise_start(form)) for form in known]
-        inside = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
-        proper = (form for form in known if form[0].lower() not in COMMON_OPENERS)
-        forms = capitals if partial.fresh else [*proper, *inside]
-        spelled = dict.fromkeys(tuple(self._encode(form)) for form in forms)
-        named = entity in partial.constraints.unknown_for  # then the unknown word can be shown as its name
-        return [form for form in spelled if named or partial.constraints.unknown not in form]
+    # -- the entity that was asked for -----------------------------------------------------------------------------------
 
     def _reach_entity(self, start: PartialText) -> PartialText:
-        """The text up to the mention that was asked for and a few words more, as a reader would find it there.
+        """Write up to the mention that was asked for and a few words more, so that a reader finds it there.
 
         Some words outside of mentions are drawn; the mention is put where equations 3, 4 and 6 like it best, or next best, until
         the model, when it annotates the text, finds it as the next one; then other words are tried.
@@ -300,7 +312,7 @@ class ContinuationWriter:
             for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
                 while partial.constraints.next_entity is not None or partial.state.history.remaining:
                     self.extend(partial, mention=True)
-                for _ in range(self.look_ahead):
+                for _ in range(WORDS_AHEAD if "lookahead" in self.pretrained.networks else 1):
                     self.extend(partial)
                 if self._is_found(partial.words):
                     return partial
@@ -309,144 +321,24 @@ class ContinuationWriter:
         return first
 
     def _prepare_mention(self, partial: PartialText, entity: int) -> tuple[float, PartialText]:
-        """How probable a mention of an entity is at the next word, and the text with its words, which are to come.
+        """Choose an expression for an entity at the next word; returns how probable a mention of it is there, and the text.
 
-        They are one of the expressions that the text has for it (the cast's names, for others): that is what a reader knows the
-        entity by. Which one it is, the language model decides.
+        The expression is one that the text has for it (or the name of a member of the cast), by which a reader knows the entity.
         """
         names = partial.constraints.names
-        if entity in names:
-            choices = [names[entity]]
-        else:
-            known = [self.names[entity], *(self._get_tokens(span) for span in self.spans.get(entity, ()))]
-            capitals = [tuple(capitalise_start(form)) for form in known]
-            inside = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
-            forms = dict.fromkeys(capitals if partial.fresh else [*known, *inside])
-            choices = [tuple(self._encode(form)) for form in forms]
+        choices = [names[entity]] if entity in names else self._list_forms(partial, entity, pronouns=False)
         score, words = self.generator.choose_words(partial.state, entity, choices, partial.constraints)
         partial.constraints = replace(partial.constraints, names={**names, entity: words})
         return score, partial
 
-    def _list_mention_pieces(self) -> tuple[int, ...]:
-        """Pieces that are words of mentions: pronouns, and what the text's entities are called."""
-        assert self.generator.words is not None
-        spans = (span for of_entity in self.spans.values() for span in of_entity)
-        said = {word for span in spans for word in self._get_tokens(span)}
-        said = {word for word in said if word.isalpha() and word.lower() not in {*DETERMINERS, *PREPOSITIONS}}
-        return self.generator.words.list_first_pieces({*said, *PRONOUNS} - {*DETERMINERS})
-
-    def _get_tokens(self, span: Span) -> tuple[str, ...]:
-        assert self.prompt is not None
-        return self.prompt.tokens[span[0] : span[1]][: self.encoder.max_length]
-
     def _is_found(self, words: Sequence[GeneratedWord]) -> bool:
-        """Whether the mention asked for is the first one that the model finds in the text."""
-        continuation, text = self._make_spaced_text(words, "draft")
-        entity = str(self.constraints.next_entity)
-        asked = [mention.span for mention in continuation.document.mentions if mention.entity == entity]
+        """Tell whether the mention asked for is the first one that the model finds in the text."""
+        continuation, text = self.renderer.render_spaced(words, "draft")
+        entity = self.constraints.next_entity or 0
+        asked = [m.span for m in continuation.document.mentions if m.entity == str(entity)]
         if not asked:
             return False
         count = 0 if self.prompt is None else len(self.prompt.tokens)
         whole = append_text(self.prompt, text, continuation.document)
-        earlier = self.spans.get(self.constraints.next_entity or 0, ())
         span = (asked[0][0] + count, asked[0][1] + count)
-        return is_next_mention(self.pretrained, whole, count, span, earlier)
-
-    def _list_marks(self) -> dict[str, int]:
-        """Closing quotes and brackets that the model can tell from the opening ones, with their words."""
-        marks = [mark for mark in PAIRS if not self.tokenizer.is_unknown(mark)]
-        closing, opening = self._encode(marks), self._encode([PAIRS[mark] for mark in marks])
-        return {mark: own for mark, own, other in zip(marks, closing, opening, strict=True) if own != other}
-
-    def show_words(self, words: Sequence[GeneratedWord], entity: int) -> str:
-        """Words of a mention of an entity, as text."""
-        spelled: dict[int, int] = {}
-        known = entity in self.names
-        return join_tokens([self._spell(entity if known else 0, word.x, spelled) for word in words])[0]
-
-    def _get_word(self, x: int) -> str:
-        return self.tokenizer.join((x,)) if self.generator.words is None else self.generator.words[x]
-
-    def _make_spaced_text(self, generated: Sequence[GeneratedWord], name: str) -> tuple[Continuation, str]:
-        """The text of a language model whose pieces say where white space is, cut into words as any other text; and the same
-        with the white space around it.
-        """
-        written = [self.tokenizer.write(word.pieces) or "" for word in generated]
-        bounds = [0, *accumulate(map(len, written))]
-        whole = "".join(written)
-        starts = [end - len(own.lstrip()) for own, end in zip(written, bounds[1:], strict=True)]
-        lead, text = len(whole) - len(whole.lstrip()), whole.strip()
-        cut = segment_text(text)
-        mentions: dict[tuple[int, int], Mention] = {}
-        for first, end, entity in self.list_mentions(generated):
-            span, _ = align_span(cut.offsets, starts[first] - lead, bounds[end] - lead)
-            if span is not None:
-                mentions.setdefault(span, Mention(*span, str(entity)))
-        document = Document(
-            name, cut.tokens, cut.sentences, tuple(mentions.values()), text=text, offsets=cut.offsets
-        )
-        return self._finish_continuation(document, generated), whole
-
-    def list_mentions(self, generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
-        """Words from … to …, and the entity; a mention that was cut off at the end is as long as what there is."""
-        for at, word in enumerate(generated):
-            if word.r and (at == 0 or generated[at - 1].l == 1):
-                yield at, at + min(word.l, len(generated) - at), word.e
-
-    def _finish_continuation(self, document: Document, generated: Sequence[GeneratedWord]) -> Continuation:
-        """With the types and the names of the entities that are in it."""
-        names = self.encoder.types
-        types = {str(word.e): names[word.r - 1] for word in generated if word.e} if names else {}
-        present = {mention.entity for mention in document.mentions}
-        called = {str(n): join_tokens(words)[0] for n, words in self.names.items() if str(n) in present}
-        assert document.text is not None
-        return Continuation(document.text, replace(document, entity_types=types), called)
-
-    def _make_text(self, generated: Sequence[GeneratedWord], name: str, at_start: bool) -> Continuation:
-        """Words as text, with mentions."""
-        tokens: list[str] = []
-        places: list[int] = []  # token of each word
-        bounds: list[int] = [0]
-        sentence: list[str] = []
-        known = [self.prompt.tokens[a:b] for a, b in self.prompt.sentences] if self.prompt else []
-        capitals = learn_capitals(known, self.names.values())
-        spelled: dict[int, int] = {}
-
-        def end_sentence() -> None:
-            tokens.extend(self._finish(sentence, capitals, capital=at_start or len(bounds) > 1))
-            bounds.append(len(tokens))
-            sentence.clear()
-
-        for word in generated:
-            places.append(len(tokens) + len(sentence))
-            if word.x == self.tokenizer.sentence_end:
-                end_sentence()
-            else:
-                sentence.append(self._spell(word.e, word.x, spelled))
-        end_sentence()
-        text, offsets = join_tokens(tokens)
-        mentions = [
-            Mention(places[first], places[first] + end - first, str(entity))
-            for first, end, entity in self.list_mentions(generated)
-        ]
-        ranges = tuple((a, b) for a, b in pairwise(bounds) if a < b)
-        shown = tuple(text[a:b] for a, b in offsets)
-        document = Document(name, shown, ranges, tuple(mentions), text=text, offsets=offsets)
-        return self._finish_continuation(document, generated)
-
-    def _spell(self, entity: int, x: int, spelled: dict[int, int]) -> str:
-        if self.vocabulary is None or x != self.vocabulary.unknown:
-            return unescape(self._get_word(x))
-        ids = self._encode(self.names[entity])
-        strange = [w for w, i in zip(self.names[entity], ids, strict=True) if i == self.vocabulary.unknown]
-        spelled[entity] = spelled.get(entity, -1) + 1
-        return strange[spelled[entity] % len(strange)]
-
-    def _finish(self, sentence: list[str], capitals: Mapping[str, str], *, capital: bool) -> list[str]:
-        if not sentence:
-            return []
-        recipe = self.encoder.recipe
-        words = restore_capitals(sentence, capitals) if recipe.lowercase else sentence
-        if capital:
-            words = capitalise_start(words)
-        return [*words, "."] if recipe.punctuation == "drop" else words
+        return is_next_mention(self.pretrained, whole, count, span, self.spans.get(entity, ()))

@@ -27,7 +27,7 @@ BROKEN = "\ufffd"  # bytes that are no character
 
 
 class OpenVocabulary:
-    """The words that may be generated with a tokenizer of several pieces per word, by their keys."""
+    """Words that may be generated with a tokenizer of several pieces per word, by their keys."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -37,7 +37,7 @@ class OpenVocabulary:
         self.learn(SENTENCE_END)
 
     def _list_excluded(self) -> tuple[Tensor, Tensor]:
-        """Pieces that are never drawn, and those with which a mention's word does not begin: it would end the sentence."""
+        """List the pieces that are never drawn, and those that begin no word of a mention because they would end the sentence."""
         never = torch.from_numpy(np.asarray(self.tokenizer.never_generated, dtype=np.int64))
         whole = [piece for piece in range(len(self.tokenizer)) if self.tokenizer.ends_word(piece)]
         texts = [self.tokenizer.write([piece]) or "" for piece in whole]
@@ -46,13 +46,13 @@ class OpenVocabulary:
         return never, torch.tensor([*never.tolist(), *ending], dtype=torch.int64)
 
     def learn(self, word: str) -> int:
-        """The key of a word that may be generated: spelled, named or copied."""
+        """Learn a word that may be generated (spelled, named or copied); returns its key."""
         key = int(self.tokenizer.encode([word])[0])
         self._words[key] = word
         return key
 
     def learn_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> None:
-        """Words that were read; their entities' mentions may repeat them."""
+        """Learn the words of a prompt, which mentions of its entities may repeat."""
         for key, own in zip(keys, pieces, strict=True):
             if key not in self._words and len(own):
                 self._words[key] = self.tokenizer.join(own)
@@ -61,14 +61,14 @@ class OpenVocabulary:
         return self._words[key]
 
     def exclude(self, log_probs: Tensor, *, opens_mention_word: bool) -> Tensor:
-        """The distribution without the pieces that may not come next."""
+        """Take the pieces that may not come next out of a distribution."""
         log_probs[self._no_mention if opens_mention_word else self._never] = -torch.inf
         return log_probs
 
     # -- words that are put in -----------------------------------------------------------------------------------------
 
     def spell(self, key: int, before: Sequence[int] | None) -> tuple[int, ...]:
-        """The pieces of a word after the pieces ``before`` it (None: at the start of a text)."""
+        """Spell a word after the pieces ``before`` it (None: at the start of a text)."""
         word, pieces = self._words[key], self.tokenizer.pieces(self._words[key])
         if self.tokenizer.write(pieces) is None or is_attached(word):
             return pieces
@@ -80,12 +80,12 @@ class OpenVocabulary:
 
     @staticmethod
     def _opens(text: str) -> bool:
-        """Whether the next word follows without a space: after "(", or a quotation mark that itself follows a space."""
+        """Tell whether the next word follows without a space: after "(", or a quotation mark that itself follows a space."""
         mark, rest = text[-1:], text[:-1]
         return mark in OPENING or (mark in STRAIGHT and (rest.isspace() or rest[-1:] in OPENING))
 
     def list_first_pieces(self, words: Iterable[str]) -> tuple[int, ...]:
-        """The pieces that are one of these words alone, after a space or not, with a capital or not."""
+        """List the pieces that are one of these words alone, after a space or not, with a capital or not."""
         found: set[int] = set()
         for form in {form for word in words for form in (word, word.lower(), word.capitalize())}:
             for spaces in (None, np.ones(1, dtype=np.bool_)):
@@ -98,7 +98,7 @@ class OpenVocabulary:
     # -- words that were drawn -------------------------------------------------------------------------------------------
 
     def is_whole(self, pieces: Sequence[int], *, in_mention: bool) -> bool:
-        """Whether a word was drawn to its end, and is one that can be shown; no line ends inside of a mention."""
+        """Tell whether a word was drawn to its end and can be shown; no line ends inside of a mention."""
         if not self.tokenizer.ends_word(pieces[-1]):
             return False
         text = self.tokenizer.write(pieces)
@@ -109,7 +109,7 @@ class OpenVocabulary:
         return good and not (in_mention and "\n" in text)
 
     def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:
-        """Whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""
+        """Tell whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""
         if self.reads_sentence_ends:
             return x == self.tokenizer.sentence_end
         if not _strip(self.tokenizer.write(pieces) or "").endswith(FINAL_MARKS):
@@ -118,18 +118,18 @@ class OpenVocabulary:
         return not (f"{last.lower()}." in TITLES or (len(last) == 1 and last.isupper() and last != "I"))
 
     def ends_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> bool:
-        """Whether a text ends with the end of a sentence."""
+        """Tell whether a text ends with the end of a sentence."""
         last = len(keys) - 1
         while last > 0 and not self.reads_sentence_ends and self.closes_sentence(pieces[last]):
             last -= 1
         return self.ends_sentence(keys[last], pieces[last], keys[last - 1] if last else 0)
 
     def closes_sentence(self, pieces: Sequence[int]) -> bool:
-        """Whether a word is no more than marks that belong to the sentence before it."""
+        """Tell whether a word consists of marks that belong to the sentence before it."""
         text = self.tokenizer.write(pieces) or ""
         return bool(text) and not _strip(text)
 
 
 def _strip(text: str) -> str:
-    """A text without the quotation marks and brackets that close at its end."""
+    """Strip the quotation marks and brackets that close at the end of a text."""
     return text.rstrip(CLOSING_MARKS)

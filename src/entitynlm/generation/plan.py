@@ -1,19 +1,17 @@
 """A plan of a story: who acts next, with probabilities, sentence by sentence.
 
-Which entity comes next is what the model is good at (Table 3 of the paper); its prose is weak. So the plan is made of the
-distribution over entities by equation 4 at the start of each sentence, given that a mention comes there, and the sentences are
-only what the model went on reading.
+The model predicts the next entity well (Table 3 of the paper), and its prose is weak. So a plan consists of the distribution over
+entities by equation 4 at the start of each sentence, given that a mention comes there; its sentences are what the model read on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from entitynlm.generation.continuations import ContinuationWriter, prepare_writer
-from entitynlm.generation.generator import GeneratedWord
+from entitynlm.generation.continuations import prepare_writer
+from entitynlm.generation.rendering import list_mentions
 from entitynlm.generation.request import Request
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
@@ -25,7 +23,7 @@ NEW = ""  # the name of an entity that has none yet, as in entity prediction
 class PlanStep:
     """The first mention of a sentence.
 
-    :param actor: what the entity is called, and :param is_new: whether it comes up here.
+    :param actor: the name of the entity, and :param is_new: whether it comes up here.
     :param probability: of this choice (of any new entity, where it is one).
     :param candidates: (name, probability) of all that could have come, the likeliest first; NEW stands for all new entities.
     :param sentence: a sentence about it, drawn from the model.
@@ -46,7 +44,7 @@ def plan_story(
     steps: int = 5,
     seed: int = 0,
 ) -> list[PlanStep]:
-    """So many sentences, each with the entity that it starts from; names are those of the text, the cast, or first mentions."""
+    """Plan ``steps`` sentences, each with the entity that it starts from, named as in the text, the cast or its first mention."""
     request = request or Request()
     writer = prepare_writer(pretrained, prompt, replace(request, next_entity=None), seed)
     first = writer.require_entity(request.next_entity) if request.next_entity is not None else None
@@ -69,7 +67,9 @@ def plan_story(
         while not partial.fresh or partial.state.history.remaining:
             writer.extend(partial)
         words = partial.words[before:]
-        name_new_entities(writer, partial.words, names)
+        for start, end, entity in list_mentions(partial.words):
+            if entity not in names:  # it is called by its first mention
+                names[entity] = writer.renderer.show_mention(partial.words[start:end], entity)
         ranked = [
             (NEW, float(probs[0])),
             *((names.get(n, f"#{n}"), float(probs[n])) for n in range(1, known + 1)),
@@ -80,11 +80,3 @@ def plan_story(
         sentence = writer.finish(replace(partial, words=[*words]), "step").text
         plan.append(PlanStep(names.get(actor, f"#{actor}"), is_new, probability, tuple(ranked), sentence))
     return plan
-
-
-def name_new_entities(
-    writer: ContinuationWriter, words: Sequence[GeneratedWord], names: dict[int, str]
-) -> None:
-    """Call entities that came up by the words of their first mention."""
-    for first, end, entity in writer.list_mentions(words):
-        names.setdefault(entity, writer.show_words(words[first:end], entity))

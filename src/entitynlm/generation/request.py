@@ -1,4 +1,4 @@
-"""What a continuation is asked for, and what comes of it."""
+"""The request for a continuation, and its result."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from entitynlm.text.document import Document
 
 @dataclass(frozen=True)
 class Request:
-    """What a continuation is asked for.
+    """A request for a continuation.
 
-    :param words: so many words at least, then on to the sentence's end; or :param sentences: so many sentences.
+    :param words: the least number of words, which go on to a sentence's end; or :param sentences: the number of sentences.
     :param cast: names of entities that the story starts with, besides those of the text.
     :param next_entity: the name of the entity that the next mention must be of.
     :param new_entities: whether other entities may come up.
@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Continuation:
-    """A generated text, the same as a document with mentions, and the names of its entities."""
+    """A generated text, its document with mentions, and the names of its entities."""
 
     text: str
     document: Document

@@ -1,7 +1,7 @@
-"""Whether a reader would say that the next mention is of the entity asked for: the model annotates what it has generated.
+"""Verification of the next mention: the model annotates what it has generated, as a reader would.
 
-A language model is free to say "the house" where R says that no mention starts, or "he" of Anna. What a constraint on entities
-promises is about the text that people read; so a continuation that does not keep it when it is read again is drawn again.
+A language model is free to say "the house" where R says that no mention starts, or "he" of Anna. A constraint on entities is
+about the text that people read; so a continuation that breaks it when it is read again is drawn again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from entitynlm.text.document import Document, Span
 
 
 def append_text(prompt: Document | None, text: str, continuation: Document) -> Document:
-    """One document without mentions of a prompt and its continuation, whose ``text`` still has the white space before it."""
+    """Join a prompt and its continuation, whose ``text`` has the white space before it, as one document without mentions."""
     if prompt is None or not prompt.tokens:
         return continuation.with_mentions(())
     before, offsets = prompt.text, prompt.offsets
@@ -35,7 +35,7 @@ def append_text(prompt: Document | None, text: str, continuation: Document) -> D
 
 
 def find_next_mention(annotated: Document, start: int) -> tuple[Span | None, set[Span]]:
-    """The first mention from a token on, the outermost one, and the earlier mentions of its entity."""
+    """Find the first mention from a token on, the outermost one, and the earlier mentions of its entity."""
     later = [mention for mention in annotated.mentions if mention.start >= start]
     if not later:
         return None, set()
@@ -47,7 +47,7 @@ def find_next_mention(annotated: Document, start: int) -> tuple[Span | None, set
 def is_next_mention(
     pretrained: Pretrained, document: Document, start: int, asked: Span, earlier: Collection[Span]
 ) -> bool:
-    """Whether the model, when it annotates a document, finds the mention ``asked`` as the first one from a token on.
+    """Tell whether the model, when it annotates a document, finds the mention ``asked`` as the first one from a token on.
 
     :param earlier: the entity's mentions before; the first mention must be linked to one of them, where there are any.
     """
@@ -58,5 +58,5 @@ def is_next_mention(
 
 
 def overlaps(first: Span, second: Span) -> bool:
-    """Whether two spans end together or one of them is inside of the other and opens it: "Anna" and "Anna Smith"."""
+    """Tell whether two spans begin or end together: "Anna" and "Anna Smith"."""
     return first[1] == second[1] or first[0] == second[0]
