@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from entitynlm.experiments.runner import Runner
-from entitynlm.experiments.table3_entity_prediction import choose_rows, describe, reproduce
+from entitynlm.experiments.table3_entity_prediction import EntityPrediction, choose_rows, describe
 from entitynlm.prediction.slots import find_similar_slots
 from entitynlm.training.settings import load_settings
 from support.small_stories import make_stories
@@ -15,7 +15,9 @@ def test_rows_that_do_not_change_with_the_seed_are_made_once(tmp_path: Path) -> 
     documents = {"train": make_stories(10), "dev": make_stories(3, first=50)}
     stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
     runner, settings = Runner(tmp_path), load_settings(None)
-    found = reproduce(documents, stories, ["always-new", "shallow"], runner, settings, seeds=(1, 2))
+    found = EntityPrediction(documents, stories, runner).reproduce(
+        ["always-new", "shallow"], settings, (1, 2)
+    )
     assert list(found) == [1, 2]
     assert found[1][1] is found[2][1]
     result = describe(found, corpus="stories", split="test", facts={"out": "here"})

@@ -91,7 +91,7 @@ def test_quotations_are_measured_on_litbank_s_files(tmp_path: Path) -> None:
         (tmp_path / "litbank/brat" / f"{name}.ann").write_text(marks)
         said = "QUOTE\tQ1\t0\t0\t0\t3\t“ Stay , ”\nATTRIB\tQ1\tNora-0\n"
         (tmp_path / "quotes" / f"{name}.ann").write_text(said)
-    folders = ["--corpus", str(tmp_path / "litbank"), "--quotations", str(tmp_path / "quotes")]
+    folders = [str(tmp_path / "litbank"), "--quotations", str(tmp_path / "quotes")]
     found = CliRunner().invoke(
         app, ["evaluate", "quotations", *folders, "--json", str(tmp_path / "f.json")], catch_exceptions=False
     )

@@ -1,4 +1,4 @@
-"""``reproduce coref``, ``evaluate coref`` and ``rerank`` as people run them."""
+"""``evaluate coref`` and ``rerank`` as people run them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     out = tmp_path_factory.mktemp("runs")
     figures = out / "figures.json"
     run(
-        "reproduce", "coref", "--corpus", corpus, "--out", out, "--trials", 50, "--samples", 4, "--k", 10, *TINY,
+        "evaluate", "coref", corpus, "--out", out, "--trials", 50, "--samples", 4, "--k", 10, *TINY,
         "--json", figures,
     )  # fmt: skip
     for split in ("dev", "test"):
@@ -77,7 +77,7 @@ def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     return out, json.loads(figures.read_text())
 
 
-def test_reproduce_makes_the_table(reproduced: tuple[Path, dict[str, Any]]) -> None:
+def test_training_makes_the_table(reproduced: tuple[Path, dict[str, Any]]) -> None:
     out, figures = reproduced
     [block] = figures["blocks"]
     assert block["title"] == "our ranker"
@@ -96,7 +96,7 @@ def test_evaluate_says_the_same_from_stored_scores(
 ) -> None:
     out, figures = reproduced
     result = run(
-        "evaluate", "coref", "--corpus", corpus, "--scores", out / "scores", "--model", out / "model",
+        "evaluate", "coref", corpus, "--scores", out / "scores", "--model", out / "model",
         "--samples", 4, "--trials", 50, "--k", 10, "--weights-out", tmp_path / "weights", "--json", "-",
     )  # fmt: skip
     [block] = json.loads(result.stdout)["blocks"]
@@ -109,7 +109,7 @@ def test_evaluate_says_the_same_from_stored_scores(
 
 def test_evaluate_prints_a_table(corpus: Path, reproduced: tuple[Path, dict[str, Any]]) -> None:
     out, _ = reproduced
-    result = run("evaluate", "coref", "--corpus", corpus, "--ranker", out / "ranker")
+    result = run("evaluate", "coref", corpus, "--ranker", out / "ranker")
     assert "one best" in result.stdout
     assert "swaps: oracle" in result.stdout
 
@@ -180,16 +180,16 @@ def test_wrong_input_is_named(
     assert "choose one of" in message
     message = fail(monkeypatch, capsys, "rerank", "--kbest", scores, *common, "--dev-key", corpus)
     assert "belong together" in message
-    message = fail(monkeypatch, capsys, "evaluate", "coref", "--corpus", corpus)
+    message = fail(monkeypatch, capsys, "evaluate", "coref", corpus)
     assert "nothing to evaluate" in message
-    message = fail(monkeypatch, capsys, "evaluate", "coref", "--corpus", corpus, "--scores", tmp_path)
+    message = fail(monkeypatch, capsys, "evaluate", "coref", corpus, "--scores", tmp_path)
     assert "there are no files dev*.jsonl" in message
 
 
 def test_training_on_lists_has_rows_of_its_own(corpus: Path, tmp_path: Path) -> None:
     figures = tmp_path / "lists.json"
     command = (
-        "reproduce", "coref", "--corpus", corpus, "--out", tmp_path, "--lists", "--trials", 20, "--k", 5, "--samples", 2,
+        "evaluate", "coref", corpus, "--out", tmp_path, "--lists", "--trials", 20, "--k", 5, "--samples", 2,
         *TINY, "--json", figures,
     )  # fmt: skip
     run(*command)
@@ -212,7 +212,7 @@ def test_training_on_lists_has_rows_of_its_own(corpus: Path, tmp_path: Path) -> 
 def test_folds(corpus: Path, tmp_path: Path) -> None:
     figures = tmp_path / "folds.json"
     command = (
-        "reproduce", "coref", "--corpus", corpus, "--out", tmp_path, "--folds", 3, "--trials", 20, "--k", 5,
+        "evaluate", "coref", corpus, "--out", tmp_path, "--folds", 3, "--trials", 20, "--k", 5,
         "--no-causal", *TINY, "--json", figures,
     )  # fmt: skip
     run(*command)

@@ -1,4 +1,4 @@
-"""``evaluate entity``, ``reproduce entity`` and ``predict-entity`` as people run them."""
+"""``evaluate entity`` and ``predict-entity`` as people run them."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     (out / "ours.toml").write_text(OURS)
     figures = out / "figures.json"
     run(
-        "reproduce", "entity", "--corpus", corpus, "--out", out, "--seeds", "1,2", "--threads", 1, *TINY,
+        "evaluate", "entity", corpus, "--out", out, "--seeds", "1,2", "--threads", 1, *TINY,
         "--ours-config", out / "ours.toml", "--json", figures,
     )  # fmt: skip
     return out, json.loads(figures.read_text())
 
 
-def test_reproduce_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dict[str, object]]) -> None:
+def test_training_makes_all_rows_but_that_of_people(reproduced: tuple[Path, dict[str, object]]) -> None:
     out, figures = reproduced
     rows = figures["rows"]
     assert isinstance(rows, dict)
@@ -67,7 +67,7 @@ def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_
     out, figures = reproduced
     again = out / "again.json"
     run(
-        "reproduce", "entity", "--corpus", corpus, "--out", out, "--threads", 1, *TINY, "--quiet",
+        "evaluate", "entity", corpus, "--out", out, "--threads", 1, *TINY, "--quiet",
         "--ours-config", out / "ours.toml", "--rows", "always-new,entitynlm,ours", "--json", again,
     )  # fmt: skip
     assert isinstance(figures["rows"], dict)
@@ -81,7 +81,7 @@ def test_evaluate_finds_the_stored_models_and_gets_the_same(
 ) -> None:
     out, figures = reproduced
     result = run(
-        "evaluate", "entity", "--corpus", corpus, "--model", out / "seed-1", "--rows", ",".join(names),
+        "evaluate", "entity", corpus, "--model", out / "seed-1", "--rows", ",".join(names),
         "--quiet", "--threads", 1, "--json", "-",
     )  # fmt: skip
     found = json.loads(result.stdout)
@@ -90,6 +90,20 @@ def test_evaluate_finds_the_stored_models_and_gets_the_same(
     assert list(found["rows"]) == names
     for name in names:
         assert found["rows"][name] == figures["rows"][name]
+
+
+def test_calibration_of_a_given_model_is_drawn(
+    corpus: Path, reproduced: tuple[Path, dict[str, object]], tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    model, picture = reproduced[0] / "seed-1", tmp_path / "calibration.png"
+    result = run(
+        "evaluate", "entity", corpus / "test.jsonl", "--model", model, "--rows", "entitynlm", "--plot", picture,
+        "--json", tmp_path / "figures.json",
+    )  # fmt: skip
+    found = json.loads((tmp_path / "figures.json").read_text())["calibration"]
+    assert found["documents"] == 3 and found["mentions"] > 20
+    assert picture.read_bytes().startswith(b"\x89PNG") and "% of referents right" in result.stdout
 
 
 @pytest.mark.parametrize("options", [[], ["--predictor"]])
@@ -128,7 +142,6 @@ def test_a_row_that_can_not_be_made_is_one_readable_message(
             "entitynlm",
             "evaluate",
             "entity",
-            "--corpus",
             str(corpus),
             "--rows",
             rows,

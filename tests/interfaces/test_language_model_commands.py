@@ -178,8 +178,8 @@ def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_pat
         "rnnlm.learning_rate=0.02",
     )
     sampled = ("--seeds", 1, "--no-lookahead", "--samples", 5, "--likelihoods", "marginal")
-    given = ("--corpus", corpus, "--backbone", language_model, "--out", tmp_path / "lm")
-    result = run("reproduce", "lm", *given, *small, *learned, *sampled, "--json", tmp_path / "lm.json")
+    given = (corpus, "--backbone", language_model, "--out", tmp_path / "lm")
+    result = run("evaluate", "lm", *given, *small, *learned, *sampled, "--json", tmp_path / "lm.json")
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "lm.json").read_text(encoding="utf-8"))["splits"]["test"]
     bare, tuned, entities = found["rows"]

@@ -128,7 +128,7 @@ def test_predict_entity_rerank_report_and_plot(
 
 def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, "--split", "test", "--json", figures)
+    run("evaluate", "lm", corpus, "--model", model, *QUICK, "--split", "test", "--json", figures)
     rows = json.loads(figures.read_text())["splits"]["test"]["rows"]
     assert {row["likelihood"] for row in rows} == {
         "marginal",
@@ -140,7 +140,6 @@ def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
     run(
         "evaluate",
         "coref",
-        "--corpus",
         corpus,
         "--model",
         model,
@@ -152,7 +151,7 @@ def test_evaluate(model: Path, corpus: Path, tmp_path: Path) -> None:
         figures,
     )
     assert json.loads(figures.read_text())["end_to_end"]["test"]
-    run("evaluate", "entity", "--corpus", corpus, "--model", model, "--rows", "entitynlm", "--json", figures)
+    run("evaluate", "entity", corpus, "--model", model, "--rows", "entitynlm", "--json", figures)
     assert 0 <= json.loads(figures.read_text())["rows"]["entitynlm"]["accuracy"] <= 100
 
 

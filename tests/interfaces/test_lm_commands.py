@@ -1,4 +1,4 @@
-"""``train --rnnlm``, ``evaluate lm``, ``reproduce lm`` and ``plot marginal`` as people run them."""
+"""``train --rnnlm`` and ``evaluate lm`` as people run them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.errors import ConfigError, DataError, ModelError
+from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app, main
 from entitynlm.interfaces.commands.train import PartOptions
 from entitynlm.model.pretrained import load_pretrained
@@ -89,7 +89,7 @@ def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Pa
 
 
 def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> None:
-    result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, "--json", "-", "-q")
+    result = run("evaluate", "lm", corpus, "--model", model, *QUICK, "--json", "-", "-q")
     figures = json.loads(result.stdout)
     assert list(figures["splits"]) == ["dev", "test"]
     for table in figures["splits"].values():
@@ -108,13 +108,13 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
             ("RNNLM", "EntityNLM marginal"),
         }
     assert figures["paper"]["perplexity"] == {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
-    again = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, "--json", "-", "-q")
+    again = run("evaluate", "lm", corpus, "--model", model, *QUICK, "--json", "-", "-q")
     assert json.loads(again.stdout) == figures
 
 
 def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> None:
     options = "--split test --likelihoods marginal,words-only --method importance --proposal causal --prior-share 0".split()
-    result = run("evaluate", "lm", "--corpus", corpus, "--model", model, *QUICK, *options)
+    result = run("evaluate", "lm", corpus, "--model", model, *QUICK, *options)
     text = " ".join(result.stdout.split())
     tokens = sum(map(len, map(load_pretrained(model).encoder.encode, open_corpus(corpus).documents("test"))))
     assert f"test: {tokens} words (sentence ends included) in 3 documents in every row" in text
@@ -133,15 +133,13 @@ def test_evaluate_says_which_rows_are_missing(corpus: Path, model: Path, tmp_pat
     some = tmp_path / "held-out"
     some.mkdir()
     (some / "test.jsonl").write_bytes((corpus / "test.jsonl").read_bytes())
-    result = run(
-        "evaluate", "lm", "--corpus", some, "--model", alone, *QUICK, "--likelihoods", "joint", "--json", "-"
-    )
+    result = run("evaluate", "lm", some, "--model", alone, *QUICK, "--likelihoods", "joint", "--json", "-")
     assert [row["likelihood"] for row in json.loads(result.stdout)["splits"]["test"]["rows"]] == ["joint"]
     remarks = " ".join(result.stderr.split())
     assert "no RNNLM row" in remarks
     assert "no 5-gram row" in remarks
     elsewhere = run(
-        "evaluate", "lm", "--corpus", some, "--model", alone, "--rnnlm", model, *QUICK, "--likelihoods", "joint", "--json", "-"
+        "evaluate", "lm", some, "--model", alone, "--rnnlm", model, *QUICK, "--likelihoods", "joint", "--json", "-"
     )  # fmt: skip
     assert [row["model"] for row in json.loads(elsewhere.stdout)["splits"]["test"]["rows"]] == [
         "RNNLM",
@@ -153,7 +151,7 @@ def test_a_baseline_over_other_words_is_refused(corpus: Path, model: Path, tmp_p
     other = [option.replace("=300", "=100") for option in TINY]
     run("train", corpus, "--out", tmp_path, "--rnnlm-only", *other, "-q")
     with pytest.raises(ModelError, match="another preprocessing"):
-        run("evaluate", "lm", "--corpus", corpus, "--model", model, "--rnnlm", tmp_path, *QUICK)
+        run("evaluate", "lm", corpus, "--model", model, "--rnnlm", tmp_path, *QUICK)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +163,12 @@ def test_a_baseline_over_other_words_is_refused(corpus: Path, model: Path, tmp_p
 )
 def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        run("evaluate", "lm", "--corpus", corpus, "--model", model, "--no-ngram", *QUICK, *options)
+        run("evaluate", "lm", corpus, "--model", model, "--no-ngram", *QUICK, *options)
 
 
 @pytest.mark.parametrize("options", [["--method", "guess"], ["--proposal", "best"]])
 def test_values_that_an_option_does_not_have_are_named(corpus: Path, model: Path, options: list[str]) -> None:
-    arguments = ["evaluate", "lm", "--corpus", str(corpus), "--model", str(model), *options]
+    arguments = ["evaluate", "lm", str(corpus), "--model", str(model), *options]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert options[0] in result.output and options[1] in result.output
@@ -179,7 +177,7 @@ def test_values_that_an_option_does_not_have_are_named(corpus: Path, model: Path
 def test_errors_end_with_exit_code_two(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["evaluate", "lm", "--corpus", str(corpus), "--model", str(tmp_path / "nothing")]
+    arguments = ["evaluate", "lm", str(corpus), "--model", str(tmp_path / "nothing")]
     monkeypatch.setattr(sys, "argv", ["entitynlm", *arguments])
     with pytest.raises(SystemExit) as end:
         main()
@@ -187,9 +185,9 @@ def test_errors_end_with_exit_code_two(
     assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_reproduce_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path: Path) -> None:
+def test_training_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["reproduce", "lm", "--corpus", corpus, "--out", out, "--seeds", "1,2", *TINY, *QUICK]
+    command = ["evaluate", "lm", corpus, "--out", out, "--seeds", "1,2", *TINY, *QUICK]
     figures = json.loads(run(*command, "--json", "-", "-q").stdout)
     assert list(figures["splits"]) == ["dev", "test"]
     for split in figures["splits"].values():
@@ -202,7 +200,7 @@ def test_reproduce_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path
     written = (out / "tables.md").read_text()
     assert "| 5-gram | exact |" in written
     assert "mean ± standard deviation over seeds 1, 2" in written
-    log = (out / "reproduce.log").read_text()
+    log = (out / "evaluate.log").read_text()
     assert log.count("\n") == len(log.splitlines())
     assert log.rstrip().endswith("done")
     weights = {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")}
@@ -212,55 +210,37 @@ def test_reproduce_makes_the_table_and_keeps_what_it_made(corpus: Path, tmp_path
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.safetensors")} == weights
 
 
-def test_reproduce_needs_its_splits(corpus: Path, tmp_path: Path) -> None:
+def test_training_needs_its_splits(corpus: Path, tmp_path: Path) -> None:
     folder = tmp_path / "half"
     folder.mkdir()
-    for name in ("train", "dev"):
+    for name in ("train", "test"):
         (folder / f"{name}.jsonl").write_bytes((corpus / f"{name}.jsonl").read_bytes())
-    with pytest.raises(ConfigError, match="no split 'test'"):
-        run("reproduce", "lm", "--corpus", folder, "--out", tmp_path / "out", *TINY, *QUICK)
+    with pytest.raises(ConfigError, match="no split 'dev'"):
+        run("evaluate", "lm", folder, "--out", tmp_path / "out", *TINY, *QUICK)
     with pytest.raises(ConfigError, match="--seeds"):
-        run("reproduce", "lm", "--corpus", corpus, "--out", tmp_path / "out", "--seeds", "one", *TINY)
+        run("evaluate", "lm", corpus, "--out", tmp_path / "out", "--seeds", "one", *TINY)
 
 
-def test_curves_are_measured_stored_and_drawn(corpus: Path, model: Path, tmp_path: Path) -> None:
+def test_curves_are_measured_and_drawn(corpus: Path, model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     stored, picture = tmp_path / "curve.json", tmp_path / "curve.svg"
-    options = ["--samples", "1,4", "--repeats", 2, "--json", stored, "--out", picture]
-    result = run("plot", "marginal", model, "--corpus", corpus, *options)
-    assert "N = 4" in result.stdout
-    figures = json.loads(stored.read_text())
-    keys = [(point["method"], point["proposal"], point["particles"]) for point in figures["points"]]
-    assert keys == [
+    options = ["--samples", 2, "--repeats", 2, "--split", "test", "--likelihoods", "joint", "--json", stored]
+    run("evaluate", "lm", corpus, "--model", model, *options, "--plot", picture)
+    points = json.loads(stored.read_text())["curve"]
+    assert [(point["method"], point["proposal"], point["particles"]) for point in points] == [
         (method, proposal, count)
-        for method in ("particle-filter", "importance")
+        for method in ("importance", "particle-filter")
         for proposal in ("causal", "lookahead")
-        for count in (1, 4)
+        for count in (1, 2)
     ]
-    assert all(len(point["perplexities"]) == 2 and point["mean"] > 1 for point in figures["points"])
-    assert list(figures["references"]) == ["RNNLM"]
-    text = picture.read_text()
-    assert text.startswith("<?xml")
-    again = tmp_path / "again.png"
-    run("plot", "marginal", stored, "--out", again)
-    assert again.read_bytes().startswith(b"\x89PNG")
-
-
-def test_curves_from_wrong_figures_are_refused(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--corpus is needed"):
-        run("plot", "marginal", model)
-    damaged = tmp_path / "curve.json"
-    for text in ("{}", "[1]", '{"points": [{"method": "importance"}]}', '{"points": []}'):
-        damaged.write_text(text)
-        with pytest.raises(DataError):
-            run("plot", "marginal", damaged, "--out", tmp_path / "x.png")
-    with pytest.raises(DataError, match="no such file"):
-        run("plot", "marginal", tmp_path / "nothing.json")
+    assert all(len(point["perplexities"]) == 2 and point["mean"] > 1 for point in points)
+    assert picture.read_text().startswith("<?xml")
 
 
 @pytest.mark.corpora
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ontogum", "litbank"])
-def test_reproduce_on_real_documents_in_the_layout_of_conll_2012(
+def test_training_on_real_documents_in_the_layout_of_conll_2012(
     corpora_path: Path, tmp_path: Path, name: str
 ) -> None:
     whole = open_corpus(corpora_path / name)
@@ -271,7 +251,7 @@ def test_reproduce_on_real_documents_in_the_layout_of_conll_2012(
     converted = open_corpus(tmp_path / "conll")
     assert converted.name == "conll2012"
     conll = [option.replace("punctuation=keep", "punctuation=drop") for option in TINY]
-    command = ["reproduce", "lm", "--corpus", tmp_path / "conll", "--out", tmp_path / "out", "--seeds", 1]
+    command = ["evaluate", "lm", tmp_path / "conll", "--out", tmp_path / "out", "--seeds", 1]
     figures = json.loads(run(*command, *conll, *QUICK, "--json", "-", "-q").stdout)
     encoder = load_pretrained(tmp_path / "out" / "default" / "seed-1").encoder
     for split in ("dev", "test"):

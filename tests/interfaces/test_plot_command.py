@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,8 +13,6 @@ from typer.testing import CliRunner
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.interfaces.cli import app
 from entitynlm.interfaces.figures import average, draw_sweep
-from entitynlm.text.formats.registry import write_documents
-from support.small_bundles import make_documents
 from support.small_model import STORY, store_model
 
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -43,16 +40,6 @@ def test_a_long_text_is_averaged(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "long.svg"
     assert run("surprisal", model, "--samples", 2, "--out", out, text=STORY * 12).exit_code == 0
     assert average(np.array([1.0, 2.0, 3.0, 8.0]), 3).tolist() == [1.5, 2.0, 13 / 3, 5.5]
-
-
-def test_calibration_of_a_corpus(model: Path, tmp_path: Path) -> None:
-    write_documents(make_documents(), tmp_path / "gold.jsonl", "jsonl")
-    out, figures = tmp_path / "calibration.png", tmp_path / "calibration.json"
-    result = run("calibration", model, tmp_path / "gold.jsonl", "--out", out, "--json", figures)
-    assert result.exit_code == 0, result.output
-    found = json.loads(figures.read_text())
-    assert found["documents"] == 7 and found["mentions"] == 21
-    assert out.exists() and "% of referents right" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,6 @@ CASES = {
     "data show": "corpus --split dev --sentences 3",
     "train": f"corpus --out new/trained {TINY} --generative-only --seed 5 --json new/train.json",
     "models": "model --json new/models.json",
-    "plot calibration": "gold.jsonl --model model --out new/c.svg --json new/c.json",
     "plot surprisal": "story.txt --model model --samples 2 --seed 5 --out new/s.png",
     "plot timeline": "story.txt --model model --samples 2 --seed 5 --out new/t.pdf",
     "plot training": "trained --out new/training.svg",
@@ -56,17 +55,12 @@ SLOW = {
     "demo": "--model model --documents 12 --seed 5 --out new/report.html --json new/demo.json",
     "sweep": f"corpus --space space.toml --trials 2 {TINY} --seed 5 --out new/sweep --json new/sweep.json",
     "train-components": "corpus --model model --out new/whole --seed 5",
-    "evaluate coref": "--corpus corpus --ranker ranker --model model --trials 20 --k 5 --samples 2 --json new/e.json",
-    "evaluate entity": "--corpus corpus --model model --rows always-new,entitynlm --threads 1 --json new/e.json",
-    "evaluate lm": "--corpus corpus --model model --samples 2 --repeats 2 --json new/e.json",
-    "reproduce": f"--documents 50 --out new/all {TINY} --samples 2 --k 3 --rows always-new,entitynlm --json new/e.json",
-    "reproduce coref": f"--corpus corpus --out new/c {TINY} --trials 20 --samples 2 --k 3 --threads 1 --json new/e.json",
-    "reproduce entity": f"--corpus corpus --out new/e {TINY} --rows always-new,entitynlm --threads 1 --json new/e.json",
-    "reproduce lm": f"--corpus corpus --out new/l {TINY} --samples 2 --repeats 2 --threads 1 --json new/e.json",
-    "plot marginal": "model --corpus corpus --samples 1,2 --repeats 2 --out new/m.svg --json new/m.json",
+    "evaluate coref": f"corpus --out new/c {TINY} --trials 20 --samples 2 --k 3 --threads 1 --json new/e.json",
+    "evaluate entity": f"corpus --out new/e {TINY} --rows always-new,entitynlm,ours --threads 1 --json new/e.json",
+    "evaluate lm": "corpus --model model --samples 2 --repeats 2 --plot new/m.svg --json new/e.json",
 }
 CORPORA = {
-    "evaluate quotations": "--corpus {0}/litbank --quotations {0}/litbank-quotations --split dev --json new/q.json"
+    "evaluate quotations": "{0}/litbank --quotations {0}/litbank-quotations --split dev --json new/q.json"
 }
 NOTHING_TO_COMPARE = {"explore": "it answers a browser until it is stopped, and writes nothing"}
 TIMES = re.compile(rb'"(seconds|tokens_per_second|words_per_second)": [\d.]+')

@@ -81,7 +81,6 @@ def read_small_file(data: bytes) -> None:
     from entitynlm.config import load_toml
     from entitynlm.coref.reranking.combination import load_combination
     from entitynlm.interfaces.commands.plot import read_log
-    from entitynlm.interfaces.commands.plot_marginal import read_curve
     from entitynlm.lm.items import read_items
     from entitynlm.model.encoding.embeddings import load_embeddings
     from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -95,7 +94,6 @@ def read_small_file(data: bytes) -> None:
         b"t": ("any.toml", load_toml),
         b"c": ("weights.json", load_combination),
         b"l": ("log.jsonl", read_log),
-        b"m": ("curve.json", read_curve),
         b"i": ("items.tsv", read_items),
         b"I": ("items.csv", read_items),
         b"j": ("items.txt", read_items),
@@ -115,8 +113,6 @@ SMALL_FILES = (
     b't[a]\nb = 1979-05-27\nc = [1, "x"]\n',
     b'c{"weights": {"baseline": 1.0, "P": 0.1}}',
     b'l{"part": "generative", "epoch": 1, "train_loss": 2.5, "dev_loss": 2.25, "dev": {"r": 1}}\n',
-    b'm{"points": [{"method": "m", "proposal": "causal", "particles": 2, "tokens": 9,'
-    b' "perplexities": [9.5], "ess": 1.5}], "references": {"RNNLM": 8}}',
     b"iitem\tcondition\tcontext\ttarget\n1\ta\tAnn left.\tShe | ran.\n",
     b'Iitem,condition,region1,region2\n1,a,"Ann, she",ran\n',
     b"jAnn | saw her .\n",

@@ -146,38 +146,54 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
     return [name for name in PREDICTION_SYSTEMS if name not in missing]
 
 
-def reproduce(
-    documents: Documents,
-    stories: Sequence[SlottedStory],
-    names: Sequence[str],
-    runner: Runner,
-    settings: Settings,
-    config: PredictorConfig | None = None,
-    seeds: Sequence[int] = (1,),
-) -> dict[int, list[PredictionRow]]:
-    """Measure the rows by seed, with EntityNLM and our predictor trained where they are not stored.
+@dataclass(frozen=True)
+class EntityPrediction:
+    """Which slots are asked about, and which documents (train, dev) rows are learned from."""
 
-    With several seeds there are rows of their networks together, too.
-    """
-    training = TrainingStories(documents["train"], documents["dev"], runner.progress)
-    tables: dict[int, list[PredictionRow]] = {}
-    for seed in seeds:
-        first = tables[seeds[0]] if tables else []
-        found = {row.name: row for row in first if row.name not in NEEDS_MODEL}
-        name = f"seed-{seed}"
-        predictors = Predictors(training, stories, None, runner.locate(name), config, seed)
-        if any(wanted in NEEDS_MODEL for wanted in names):
-            predictors.pretrained = runner.train(name, documents, settings, parts=("generative",), seed=seed)
-        tables[seed] = [found.get(wanted) or predictors.measure(wanted) for wanted in names]
-        trained = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in NEEDS_MODEL]
-        if trained:
-            runner.progress.message(f"seed {seed}: {', '.join(trained)}")
-    for name in TOGETHER if len(tables) > 1 else ():
-        found_rows = [row for rows in tables.values() for row in rows if row.name == name]
-        if found_rows:
-            place = tables[seeds[0]].index(found_rows[0]) + 1
-            tables[seeds[0]].insert(place, evaluation.join_rows(f"{name}-together", found_rows))
-    return tables
+    documents: Documents
+    stories: Sequence[SlottedStory]
+    runner: Runner = field(default_factory=Runner)
+    config: PredictorConfig | None = None
+
+    @cached_property
+    def training(self) -> TrainingStories:
+        train, development = (self.documents.get(name, ()) for name in ("train", "dev"))
+        return TrainingStories(train, development, self.runner.progress)
+
+    def evaluate(
+        self, names: Sequence[str], pretrained: Pretrained | None, folder: Path | None = None, seed: int = 1
+    ) -> dict[int, list[PredictionRow]]:
+        """Measure rows for a given model, in whose ``folder`` our predictor is stored, or will be."""
+        predictors = Predictors(self.training, self.stories, pretrained, folder, self.config, seed)
+        return {seed: [predictors.measure(name) for name in names]}
+
+    def reproduce(
+        self, names: Sequence[str], settings: Settings, seeds: Sequence[int] = (1,)
+    ) -> dict[int, list[PredictionRow]]:
+        """Measure rows by seed, with EntityNLM and our predictor trained where they are not stored.
+
+        With several seeds there are rows of their networks together, too.
+        """
+        tables: dict[int, list[PredictionRow]] = {}
+        for seed in seeds:
+            first = tables[seeds[0]] if tables else []
+            found = {row.name: row for row in first if row.name not in NEEDS_MODEL}
+            name, trained = f"seed-{seed}", None
+            if any(wanted in NEEDS_MODEL for wanted in names):
+                trained = self.runner.train(name, self.documents, settings, parts=("generative",), seed=seed)
+            missing = [wanted for wanted in names if wanted not in found]
+            for row in self.evaluate(missing, trained, self.runner.locate(name), seed)[seed]:
+                found[row.name] = row
+            tables[seed] = [found[wanted] for wanted in names]
+            told = [f"{row.name} {row.accuracy:.2f} %" for row in tables[seed] if row.name in NEEDS_MODEL]
+            if told:
+                self.runner.progress.message(f"seed {seed}: {', '.join(told)}")
+        for name in TOGETHER if len(tables) > 1 else ():
+            found_rows = [row for rows in tables.values() for row in rows if row.name == name]
+            if found_rows:
+                place = tables[seeds[0]].index(found_rows[0]) + 1
+                tables[seeds[0]].insert(place, evaluation.join_rows(f"{name}-together", found_rows))
+        return tables
 
 
 def describe(

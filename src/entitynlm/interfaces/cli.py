@@ -55,12 +55,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
     "evaluate quotations": "evaluate_quotations:evaluate_quotations",
-    "reproduce": "reproduce:reproduce_all",
-    "reproduce coref": "reproduce:reproduce_coref",
-    "reproduce entity": "reproduce:reproduce_entity",
-    "reproduce lm": "reproduce:reproduce_lm",
-    "plot calibration": "plot:calibration",
-    "plot marginal": "plot_marginal:marginal",
     "plot surprisal": "plot:surprisal",
     "plot timeline": "plot:timeline",
     "plot training": "plot:training",
@@ -71,7 +65,7 @@ PANELS = {  # of the help
     ),
     "Coreference systems": ("score", "rerank", "ranker"),
     "Corpora, training, experiments": (
-        "data", "train", "sweep", "models", "train-components", "evaluate", "reproduce", "plot",
+        "data", "train", "sweep", "models", "train-components", "evaluate", "plot",
     ),
 }  # fmt: skip
 

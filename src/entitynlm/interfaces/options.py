@@ -120,6 +120,11 @@ def check_figure(path: Path) -> Path:
     return Path(check_writable(path))
 
 
+def check_optional_figure(path: Path | None) -> Path | None:
+    """Check a figure's file where one is named."""
+    return None if path is None else check_figure(path)
+
+
 def _count(help: str | None = None, most: int = 10_000_000) -> Any:
     return typer.Option(min=1, max=most, help=help)
 
@@ -318,7 +323,7 @@ def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any])
     files = CommandFiles(folders, force=bool(values.get("force")))
     for path in list_paths(check_exists, expand_files):
         files.note_input(path)
-    outputs = list_paths(check_writable, check_figure)
+    outputs = list_paths(check_writable, check_figure, check_optional_figure)
     for path in outputs:
         files.check_output(path)
     if len({path.resolve() for path in outputs}) < len(outputs):

@@ -1,16 +1,14 @@
-"""Result tables for people: in the terminal, and as one HTML page."""
+"""Print result tables in the terminal, and write them as Markdown and JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from entitynlm.experiments.table import NOTICE, ExperimentResult, ResultTable, write_markdown
+from entitynlm.experiments.table import ExperimentResult, ResultTable, write_markdown
 from entitynlm.files import write_text
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.templates import render_page
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,14 +17,18 @@ WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the li
 
 
 def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> ExperimentResult:
-    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``."""
+    """Print the tables and write the figures: as JSON where asked for, and as tables.md and tables.json into ``out``.
+
+    The JSON has a summary: one figure of each system beside the paper's.
+    """
+    figures = {**result.figures, "summary": result.summary.to_dict()}
     for table in result.tables:
         print_table(table, terminal)
     if out is not None:
         write_text(out / "tables.md", write_markdown(result.tables, title=result.summary.title))
-        write_text(out / "tables.json", json.dumps(result.figures, ensure_ascii=False, indent=1))
+        write_text(out / "tables.json", json.dumps(figures, ensure_ascii=False, indent=1))
         terminal.print(f"models, tables and log are in {print_path(out)}", markup=False)
-    terminal.write_json(result.figures)
+    terminal.write_json(figures)
     return result
 
 
@@ -54,8 +56,3 @@ def draw_table(table: ResultTable) -> Table:
     for row, cells in zip(table.rows, table.list_cells(), strict=True):
         drawn.add_row(*map(Text, cells), style=None if row.comparable else "dim")
     return drawn
-
-
-def write_html(tables: Sequence[ResultTable], *, title: str, remarks: Sequence[str] = ()) -> str:
-    """One self-contained page with all tables, in the look of the other reports."""
-    return render_page("tables.html", tables=tables, title=title, notice=NOTICE, remarks=remarks)

@@ -50,15 +50,6 @@ class CurvePoint:
         values = {**asdict(self), "perplexities": list(self.perplexities)}
         return {**values, "mean": self.mean, "standard_deviation": deviation}
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> CurvePoint:
-        try:
-            numbers = int(values["particles"]), int(values["tokens"])
-            perplexities = tuple(map(float, values["perplexities"]))
-            return cls(values["method"], values["proposal"], *numbers, perplexities, float(values["ess"]))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"this is not a point of a curve ({error!r})", found=str(values)) from error
-
 
 def trace_curve(
     pretrained: Pretrained,

@@ -108,8 +108,8 @@ def collect_slots(stories: Sequence[Document], guesses: Guesses | None) -> list[
     return [slotted for slotted in found if slotted.slots]
 
 
-def read_slots(corpus: Corpus, split: str) -> list[SlottedStory]:
-    """The slots of a split, those that people were asked at where the corpus has their guesses."""
+def read_slots(corpus: Corpus, split: str | None) -> list[SlottedStory]:
+    """Read the slots of a split (None: of all), those that people were asked at where the corpus has their guesses."""
     path = corpus.path / GUESSES
     return collect_slots(list(corpus.documents(split)), read_guesses(path) if path.is_file() else None)
 

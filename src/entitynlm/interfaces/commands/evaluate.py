@@ -1,58 +1,119 @@
-"""Measure a trained model: the tables of the paper."""
+"""Measure models: the tables of the paper, for a model that is given or from training."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entitynlm.errors import ConfigError
-from entitynlm.experiments.paper import PREDICTION_SYSTEMS
+from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands import experiment_options as shared
-from entitynlm.interfaces.console import Terminal
+from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.result_tables import present
+
+if TYPE_CHECKING:
+    from entitynlm.config import Mode
+    from entitynlm.experiments.table1_language_modelling import LanguageModelling, Perplexities
+    from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.corpora.corpus import Corpus
+
+CURVE = (1, 3, 10, 30, 100, 300, 1_000)  # numbers of samples of a curve, up to --samples
 
 
 def evaluate_lm(
     *,
     source: shared.CorpusOptions,
-    model: options.DefaultModel = "",
+    model: shared.ModelFolder = None,
     rnnlm: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     split: shared.Splits = None,
+    training: shared.TrainingOptions,
+    seeds: options.Seeds = "1,2,3",
+    lookahead: bool = True,
+    ablation: bool = False,
     perplexity: shared.PerplexityOptions,
+    plot: shared.Plot = None,
     terminal: Terminal,
 ) -> None:
     """Table 1: perplexity of a 5-gram, an LSTM and EntityNLM.
 
-    Perplexity of a 5-gram, the LSTM baseline and EntityNLM on the same words, with a test over documents (Table 1).
+    All rows are measured on the same words, with a test over documents. EntityNLM's figure to compare is "marginal":
+    P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents, by KenLM
+    where its lmplz is installed (scripts/build_kenlm.sh), else by VariKN. Tables by kind of word follow.
 
-    EntityNLM's figure to compare is "marginal": P(X) with mentions and entities summed over. The 5-gram is estimated
-    from the corpus's training documents, by KenLM where its lmplz is installed (scripts/build_kenlm.sh), else by
-    VariKN.
+    With --model (or without --out: for the default model) that model is measured. With --out P, its proposals and the LSTM are
+    trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. Each
+    configuration is trained for both models, the LSTM with the changes in its section [rnnlm]; of several (-c A -c B …) each
+    model takes the one that is best for it on development documents. (--seed is that of the sampling.) With --backbone the rows
+    are the language model as it came, fine-tuned on the words of the training documents (a small layer before its
+    output), and EntityNLM on that.
 
     Examples:
 
-      entitynlm evaluate lm --corpus corpora/ontogum --model runs/ontogum
-      entitynlm evaluate lm --corpus stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
+      entitynlm evaluate lm corpora/ontogum --model runs/ontogum --plot curve.svg
+      entitynlm evaluate lm stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
+      entitynlm evaluate lm corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
+      entitynlm evaluate lm corpora/ontogum -c configs/lm.toml --ablation --entities given,zero --out runs/lm-ontogum
+      entitynlm evaluate lm corpora/litbank --backbone smollm2 --seeds 1 --no-lookahead --out runs/lm-smollm2
 
-    :param rnnlm: The folder of the LSTM baseline; default: the one stored in --model.
+    :param rnnlm: The folder of the LSTM baseline. Default: the one stored in --model.
+    :param lookahead: With --out: train and use the proposal that looks ahead, or do without.
+    :param ablation: With --out: also measure the paper's equations alone, and with each addition of ours by itself.
+    :param plot: Draw perplexity against the number of samples (up to --samples), by estimator and proposal of --model.
     """
-    corpus = source.open()
-    splits = shared.choose_splits(corpus, split)
+    training.check(model, plot)
+    numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
+    configurations = training.load_configurations()
+    if ablation and not all(s.model.copying and s.model.mention_positions for s in configurations.values()):
+        told = "--ablation takes mention_positions and copying away: the configuration must have both, as configs/lm.toml"
+        raise ConfigError(told)
+    corpus = source.open("train", "dev") if training.out else source.open()
+    splits = shared.choose_splits(corpus, split)
+    chosen = "" if training.out else options.check_model_or_default(model)
     source.prepare()
     from entitynlm.experiments import table1_language_modelling as table1
 
-    pretrained = terminal.load_model(model, source.device)
-    if pretrained.encoder.recipe.warning:
-        terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
-    other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
-    with shared.start_runner(terminal, source.device) as runner:
-        found = perplexity.make_experiment(corpus, splits, runner).evaluate(pretrained, other)
-    facts = {"model": str(model), "vocabulary": len(pretrained.encoder.tokenizer)}
-    present(table1.describe(found, corpus=corpus.name, facts=facts), terminal)
+    facts: dict[str, Any] = {"out": str(training.out)}
+    with shared.start_runner(terminal, source.device, training.out) as runner:
+        experiment = perplexity.make_experiment(corpus, splits, runner)
+        if training.out:
+            proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
+            for remark in dict.fromkeys(r for s in configurations.values() for r in s.remarks):
+                runner.progress.message(f"remark: {remark}")
+            plan = table1.LanguageModelPlan(configurations, numbers, proposals, ablation)
+            found = experiment.reproduce(plan)
+        else:
+            pretrained = terminal.load_model(chosen, source.device)
+            if pretrained.encoder.recipe.warning:
+                terminal.remark(f"remark: {pretrained.encoder.recipe.warning}")
+            other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
+            found = experiment.evaluate(pretrained, other)
+            facts = {"model": str(chosen), "vocabulary": len(pretrained.encoder.tokenizer)}
+            if plot is not None:
+                facts["curve"] = draw_curve(pretrained, experiment, found, plot, terminal)
+    present(table1.describe(found, corpus=corpus.name, facts=facts), terminal, training.out)
+
+
+def draw_curve(
+    pretrained: Pretrained, experiment: LanguageModelling, found: Perplexities, plot: Path, terminal: Terminal
+) -> list[dict[str, Any]]:
+    """Draw the perplexity of the last split against the number of samples, with that of the models without entities."""
+    from entitynlm.interfaces.figures import draw_marginal_curve, save_figure
+    from entitynlm.lm.marginal_curve import trace_curve
+
+    split = experiment.splits[-1]
+    documents = [pretrained.encoder.encode(document) for document in experiment.documents[split]]
+    counts = [count for count in CURVE if count < experiment.sampling.particles]
+    counts.append(experiment.sampling.particles)
+    sampling = experiment.sampling
+    points = trace_curve(pretrained, documents, particles=counts, sampling=sampling, progress=terminal)
+    exact = [row for row in found.by_split[split][0].rows if row.likelihood == "exact"]
+    save_figure(draw_marginal_curve(points, {row.name: row.perplexity for row in exact}), plot)
+    terminal.print(f"wrote {print_path(plot)}", markup=False)
+    return [point.to_dict() for point in points]
 
 
 def evaluate_coref(
@@ -61,58 +122,88 @@ def evaluate_coref(
     model: shared.ModelFolder = None,
     ranker: options.OptionalPath = None,
     split: shared.Splits = None,
+    training: shared.TrainingOptions,
+    lookahead: bool = False,
+    causal: bool = True,
+    lists: bool = False,
+    folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
-    seed: options.Seed = 0,
+    seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
     """Table 2: rerank a coreference system's candidates.
 
-    Rerank a baseline's candidates by log P(R, E, L, X), alone and combined with its score (Table 2).
+    Candidates are reranked by log P(R, E, L, X), alone and combined with the baseline's score. Weights are searched on dev.
+    Gains are over the baseline's one best, p-values by approximate randomisation over documents. A model with a proposal also
+    has end-to-end rows, without any baseline.
 
-    The baseline is what --scores or --ranker names (both: two blocks); without a --model there are its one best and the
-    oracle. Weights are searched on dev. Gains are over the one best, p-values by approximate randomisation over
-    documents. A model with a proposal also has end-to-end rows, without any baseline.
+    Without --out the baseline is the one that --scores or --ranker names (both: two blocks); without a --model there are its
+    one best and the oracle. With --out our ranker and EntityNLM are trained on the corpus, kept in that folder and used
+    again; the first block is that of --scores, or of a folder cort-NAME beside the corpus. With --folds every document is
+    tested once; a fold that is done is stored, and the same command continues with the next one. --lists trains P and its
+    proposals a second time, to tell better from worse candidates of the training documents; the lists come from five
+    rankers, each of which has not seen the documents that it ranks.
 
     Examples:
 
-      entitynlm evaluate coref --corpus corpora/ontogum --scores corpora/cort-ontogum --model runs/ontogum
-      entitynlm evaluate coref --corpus corpora/litbank --ranker runs/ranker --model runs/litbank --json -
-      entitynlm evaluate coref --corpus conll-2012/v4/data --model runs/conll --split dev,test
+      entitynlm evaluate coref corpora/ontogum --scores corpora/cort-ontogum --model runs/ontogum
+      entitynlm evaluate coref corpora/litbank --ranker runs/ranker --model runs/litbank --json -
+      entitynlm evaluate coref corpora/ontogum -c configs/lm.toml --out runs/coref
+      entitynlm evaluate coref corpora/ontogum --backbone smollm2 --set data.singletons=drop --lists --out runs/coref-smollm2
+      entitynlm evaluate coref conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
+      entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
 
     :param ranker: A folder that entitynlm ranker train has written.
+    :param lookahead: With --out: also train the proposal that sees the whole document.
+    :param causal: With --out: train the causal proposal (for end-to-end rows, and for those with log Q), or do without.
+    :param lists: With --out: also train on k-best lists of the training documents, by which candidates are better.
+    :param folds: With --out: this number of folds over all documents instead of the splits.
     :param weights_out: Write each combination's weights into this folder, for rerank.
     """
-    if model is None and reranking.scores is None and ranker is None:
-        told = "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or both"
+    training.check(model)
+    if training.out is None and model is None and reranking.scores is None and ranker is None:
+        told = "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or a folder to train in (--out)"
         raise ConfigError(told)
-    corpus = source.open()
-    names = shared.choose_splits(corpus, split)
-    read_baselines = reranking.find_baselines(names)
+    settings = training.load_settings()
+    corpus = source.open("train", "dev") if training.out and not folds else source.open()
+    names = [] if folds else shared.choose_splits(corpus, split)
+    place = source.corpus.resolve()
+    beside = place.with_name(f"cort-{place.name}") if training.out else None
+    read_baselines = reranking.find_baselines(names, beside)
     source.prepare()
     from entitynlm.coref.ranker.model import load_ranker
     from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import make_splits
 
-    pretrained = terminal.load_model(model, source.device) if model is not None else None
-    ours = load_ranker(ranker) if ranker is not None else None
-    documents = {name: list(corpus.documents(name)) for name in names}
-    splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
-    with shared.start_runner(terminal, source.device) as runner:
-        experiment = reranking.make_experiment(runner, seed)
-        baselines = read_baselines(splits)
-        if ours is not None:
-            baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
-        found = experiment.evaluate(splits, baselines, pretrained)
+    proposals: list[Mode] = [*(["causal"] if causal else []), *(["lookahead"] if lookahead else [])]  # type: ignore[list-item]
+    facts: dict[str, Any] = {"out": str(training.out)}
+    with shared.start_runner(terminal, source.device, training.out) as runner:
+        experiment = reranking.make_experiment(runner, seed, lists=lists)
+        if training.out and folds:
+            found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
+        elif training.out:
+            documents = {name: list(corpus.documents(name)) for name in ("train", "dev", *names)}
+            found = experiment.reproduce(documents, settings, proposals, read_baselines)
+        else:
+            pretrained = terminal.load_model(model, source.device) if model is not None else None
+            ours = load_ranker(ranker) if ranker is not None else None
+            documents = {name: list(corpus.documents(name)) for name in names}
+            splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
+            baselines = read_baselines(splits)
+            if ours is not None:
+                baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
+            found = experiment.evaluate(splits, baselines, pretrained)
+            facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
     if weights_out is not None:
-        for block in found.blocks:
-            for name, item in block.weights.items():
-                file = f"{block.title} {name}.json".replace(": ", "-")
-                file = file.replace(" + ", "+").replace(", ", "+").replace(" ", "-")
-                save_combination(item.combination, weights_out / file)
-    facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
-    present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal)
+        for title, item in (
+            (f"{b.title} {name}", item) for b in found.blocks for name, item in b.weights.items()
+        ):
+            file = title.replace(": ", "-").replace(" + ", "+").replace(", ", "+").replace(" ", "-")
+            save_combination(item.combination, weights_out / f"{file}.json")
+    result = table2.describe(found, experiment, corpus=corpus.name, facts=facts)
+    present(result, terminal, training.out)
 
 
 def evaluate_entity(
@@ -121,44 +212,84 @@ def evaluate_entity(
     model: shared.ModelFolder = None,
     rows: options.Rows = None,
     ours_config: options.OursConfig = None,
-    split: str = "test",
-    seed: options.Seed = 1,
+    split: str | None = None,
+    training: shared.TrainingOptions,
+    seeds: options.Seeds = "1",
+    plot: shared.Plot = None,
     terminal: Terminal,
 ) -> None:
     """Table 3: predict which entity is mentioned next.
 
-    How often each model predicts which entity is mentioned next, from what stands before (Table 3).
+    Accuracy of each row with an interval over stories, and tests between rows (those of the first seed). The rows shallow and
+    modi are fitted to the corpus's training stories; human needs InScript's humanPredictions.json beside the stories.
 
-    The rows shallow and modi are fitted on the corpus's training stories; ours is loaded from the model's folder, or
-    trained and stored there. The row human needs InScript's humanPredictions.json beside the stories.
+    With --model EntityNLM is that model, and the row ours is loaded from its folder, or trained and stored there. With
+    --out both are trained for each seed, kept in --out/seed-N and used again by the same command, so it continues after Ctrl-C,
+    or with more seeds; with several seeds their networks together are rows of their own (ours-together, ensemble-together).
+    Without --config and --backbone the settings are the best that are known for InScript.
 
     Examples:
 
-      entitynlm evaluate entity --corpus corpora/inscript --rows always-new,shallow,modi,human
-      entitynlm evaluate entity --corpus corpora/inscript --model runs/inscript --json -
+      entitynlm evaluate entity corpora/inscript --rows always-new,shallow,modi,human
+      entitynlm evaluate entity corpora/inscript --model runs/inscript --json -
+      entitynlm evaluate entity corpora/inscript --out runs/entity
+      entitynlm evaluate entity corpora/inscript --backbone smollm2 --rows ours,human --seeds 1,2,3,4,5 --out runs/entity-smollm2
+      entitynlm evaluate entity annotated.conllu --model entitynlm-en --rows entitynlm --plot calibration.svg
 
-    :param split: Which stories to ask about: test, dev or train.
+    :param split: Which stories to ask about. Default: test, where the corpus has it, else all of them.
+    :param plot: Draw predicted probabilities of referents against the shares that came true, for --model.
     """
+    training.check(model, plot)
+    numbers = shared.parse_numbers(seeds, "--seeds")
     wanted = shared.choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
-    corpus = source.open()
+    settings = training.load_settings(load_packaged_settings("inscript"))
+    corpus = source.open("train", "dev") if training.out else source.open()
+    split = split or ("test" if "test" in corpus.splits else None)
     corpus.files(split)
-    source.prepare()
+    source.prepare(
+        threads=1 if training.out else None
+    )  # small networks: a second thread only gets in the way
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.prediction.predictor import load_config
+    from entitynlm.prediction.predictor import PredictorConfig, load_config
     from entitynlm.prediction.slots import has_guesses, read_slots
 
     stories = read_slots(corpus, split)
-    names = table3.choose_rows(wanted, model=model is not None, human=has_guesses(stories))
-    learns = any(name in table3.NEEDS_TRAINING for name in names)
+    trains = training.out is not None
+    names = table3.choose_rows(wanted, model=trains or model is not None, human=has_guesses(stories))
+    learns = trains or any(name in table3.NEEDS_TRAINING for name in names)
     present_splits = [name for name in ("train", "dev") if learns and name in corpus.splits]
     documents = {name: list(corpus.documents(name)) for name in present_splits}
-    asked = model if any(name in table3.NEEDS_MODEL for name in names) else None
-    pretrained = terminal.load_model(asked, source.device) if asked is not None else None
-    config = load_config(ours_config) if ours_config else None
-    with shared.start_runner(terminal, source.device) as runner:
-        train, development = (documents.get(name, ()) for name in ("train", "dev"))
-        training = table3.TrainingStories(train, development, runner.progress)
-        predictors = table3.Predictors(training, stories, pretrained, model, config, seed)
-        found = {seed: [predictors.measure(name) for name in names]}
-    facts = {"model": None if model is None else str(model), "seed": seed}
-    present(table3.describe(found, corpus=corpus.name, split=split, facts=facts), terminal)
+    config = load_config(ours_config) if ours_config else PredictorConfig() if trains else None
+    facts: dict[str, Any] = {"out": str(training.out)}
+    with shared.start_runner(terminal, source.device, training.out) as runner:
+        experiment = table3.EntityPrediction(documents, stories, runner, config)
+        if trains:
+            found = experiment.reproduce(names, settings, numbers)
+        else:
+            asked = plot is not None or any(name in table3.NEEDS_MODEL for name in names)
+            pretrained = terminal.load_model(model, source.device) if asked and model is not None else None
+            found = experiment.evaluate(names, pretrained, model, numbers[0])
+            facts = {"model": None if model is None else str(model), "seed": numbers[0]}
+            if plot is not None and pretrained is not None:
+                facts["calibration"] = draw_referents(pretrained, corpus, split, plot, terminal)
+    result = table3.describe(found, corpus=corpus.name, split=split or "all", facts=facts)
+    present(result, terminal, training.out)
+
+
+def draw_referents(
+    pretrained: Pretrained, corpus: Corpus, split: str | None, plot: Path, terminal: Terminal
+) -> dict[str, Any]:
+    """Draw the calibration of the model's probabilities of referents at all mentions of a split."""
+    from entitynlm.interfaces.figures import draw_calibration, save_figure
+    from entitynlm.prediction.calibration import measure_calibration
+    from entitynlm.progress import track
+
+    found = measure_calibration(pretrained, track(terminal, "calibration", corpus.documents(split)))
+    save_figure(draw_calibration(found, f"{corpus.name} {split}" if split else corpus.name), plot)
+    terminal.print(
+        f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
+        f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
+        markup=False,
+    )
+    terminal.print(f"wrote {print_path(plot)}", markup=False)
+    return found.to_dict()

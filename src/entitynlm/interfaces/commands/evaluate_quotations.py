@@ -16,7 +16,7 @@ from entitynlm.text.corpora.quotations import read_quoted_documents
 
 def evaluate_quotations(
     *,
-    corpus: Annotated[Path, typer.Option(callback=options.check_exists)],
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", callback=options.check_exists)],
     quotations: Annotated[Path, typer.Option(callback=options.check_exists)],
     model: Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model)] = None,
     split: str = "test",
@@ -32,7 +32,7 @@ def evaluate_quotations(
 
     Examples:
 
-      entitynlm evaluate quotations --corpus corpora/litbank --quotations corpora/litbank-quotations --split dev
+      entitynlm evaluate quotations corpora/litbank --quotations corpora/litbank-quotations --split dev
 
     :param corpus: LitBank's folder, with conll and brat in it.
     :param quotations: The folder of LitBank's quotation files.

@@ -1,12 +1,12 @@
-"""What ``evaluate`` and ``reproduce`` share: groups of options, and the runner that shows its progress in the terminal."""
+"""Options of the verbs ``evaluate lm``, ``coref`` and ``entity``, and the runner that shows its progress in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,39 +26,92 @@ if TYPE_CHECKING:
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
 
-LOG = "reproduce.log"
+LOG = "evaluate.log"
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
 ENTITIES: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
-_MODEL = "A folder that entitynlm train has written."
+_CORPUS = "A corpus folder (entitynlm data list) or an annotated file."
+_MODEL = "Measure this model: a folder that entitynlm train has written, or a packaged model."
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
 _SPLITS = "Splits to measure; default: dev and test, where they are."
 Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
-_OUT = "The folder for models, tables and log."
-Out = Annotated[Path, typer.Option("--out", "-o", callback=options.check_folder, help=_OUT)]
+Plot = Annotated[Path | None, typer.Option("--plot", callback=options.check_optional_figure)]
 
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """The corpus of an experiment, and what it is computed on.
+    """The corpus of an experiment, and what it is computed on."""
 
-    :param corpus: A corpus folder (see: entitynlm data list).
-    """
-
-    corpus: Annotated[Path, typer.Option(callback=options.check_exists)]
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", callback=options.check_exists, help=_CORPUS)]
     format: options.Format = None
     device: options.Device = "cpu"
     threads: options.Threads = None
 
-    def open(self) -> Corpus:
+    def open(self, *needed: str) -> Corpus:
+        """Open the corpus, which must have the splits ``needed``."""
         from entitynlm.text.corpora import open_corpus
 
-        return open_corpus(self.corpus, format=self.format)
+        corpus = open_corpus(self.corpus, format=self.format)
+        for split in needed:
+            corpus.files(split)
+        return corpus
 
     def prepare(self, threads: int | None = None) -> None:
-        """Import torch; nothing may be wrong with the command line after this."""
+        """Import torch, which takes seconds, after all checks of the command line."""
         prepare_torch(self.device, self.threads or threads)
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Models that are trained on the corpus instead of a given one.
+
+    :param out: Train what is needed and not there yet in this folder, which also gets tables.md, tables.json and a log.
+    :param config: A TOML file of settings (the folder configs/ has examples); evaluate lm takes several.
+    """
+
+    out: options.OptionalFolder = None
+    config: Annotated[list[Path] | None, typer.Option("--config", "-c", callback=options.check_exists)] = None
+    set_: options.Set = None
+    backbone: options.Backbone = None
+
+    def check(self, model: Path | None, plot: Path | None = None) -> None:
+        """Refuse options of a training where a model is given, and the other way round."""
+        given = {"--config": self.config, "--set": self.set_, "--backbone": self.backbone}
+        extra = [name for name, value in given.items() if value]
+        if self.out is None and extra:
+            raise ConfigError(f"{extra[0]} is for a training: name the folder for its models with --out")
+        if self.out is not None and (model is not None or plot is not None):
+            told = "--model measures a given model" if model is not None else "--plot draws a given model"
+            raise ConfigError(f"{told}, --out trains models: choose one of them")
+
+    def load_configurations(self) -> dict[str, Settings]:
+        """Load settings by the names of their files; the defaults where none is given."""
+        from entitynlm.training.settings import load_settings
+
+        paths = self.config or []
+        tuned = {"model.tuned_output": True} if self.backbone else {}
+        changed = {**tuned, **parse_changes(self.set_ or [])}
+        if len({path.stem for path in paths}) < len(paths):
+            told = "two configuration files have the same name, which is to be their folder's name"
+            raise ConfigError(told)
+        named: dict[str, Path | None] = {path.stem: path for path in paths}
+        return {
+            name: load_settings(path, changed, language_model=self.backbone)
+            for name, path in (named or {"default": None}).items()
+        }
+
+    def load_settings(self, defaults: Mapping[str, Any] | None = None) -> Settings:
+        """Load the settings of one configuration; ``defaults`` are for a training without --config and --backbone."""
+        from entitynlm.training.settings import load_settings
+
+        paths = self.config or []
+        if len(paths) > 1:
+            raise ConfigError("one configuration is wanted here, not several (-c)")
+        changes = parse_changes(self.set_ or [])
+        if not self.config and not self.backbone:
+            changes = {**(defaults or {}), **changes}
+        return load_settings(paths[0] if paths else None, changes, language_model=self.backbone)
 
 
 @dataclass(frozen=True)
@@ -189,23 +242,6 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     for split in splits:
         corpus.files(split)
     return splits
-
-
-def load_configurations(
-    paths: Sequence[Path], changes: Sequence[str], language_model: str | None = None
-) -> dict[str, Settings]:
-    """Settings by the names of their files; the defaults where none is given."""
-    from entitynlm.training.settings import load_settings
-
-    tuned = {"model.tuned_output": True} if language_model else {}
-    changed = {**tuned, **parse_changes(list(changes))}
-    if len({path.stem for path in paths}) < len(paths):
-        raise ConfigError("two configuration files have the same name, which is to be their folder's name")
-    named: dict[str, Path | None] = {path.stem: path for path in paths}
-    return {
-        name: load_settings(path, changed, language_model=language_model)
-        for name, path in (named or {"default": None}).items()
-    }
 
 
 def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:

@@ -14,8 +14,6 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, summarise
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import TextOptions
-from entitynlm.progress import track
-from entitynlm.text.corpora import open_corpus
 
 
 def training(
@@ -119,43 +117,6 @@ def timeline(
     drawn = draw_entities(report, most=entities)
     heading = {"task": "plot timeline", "model": model.model}
     finish(terminal, out, drawn, {**heading, **summarise(text.file, report.tables)})
-
-
-def calibration(
-    *,
-    corpus: options.Corpus,
-    out: options.Figure = Path("calibration.png"),
-    model: options.ModelOptions,
-    split: options.Split = None,
-    bins: Annotated[int, typer.Option(min=2)] = 10,
-    format: options.Format = None,
-    terminal: Terminal,
-) -> None:
-    """Predicted against observed shares of referents.
-
-    Calibration: predicted probabilities of referents against the shares that came true.
-
-    Examples:
-
-      entitynlm plot calibration corpora/litbank --split dev --out calibration.svg
-
-    :param bins: Number of bins of probability.
-    """
-    opened = open_corpus(corpus, format=format)
-    opened.files(split)  # an error here if there is no such split
-    pretrained = model.load(terminal)
-    from entitynlm.interfaces.figures import draw_calibration
-    from entitynlm.prediction.calibration import measure_calibration
-
-    found = measure_calibration(pretrained, track(terminal, opened.name, opened.documents(split)), bins=bins)
-    drawn = draw_calibration(found, f"{opened.name} {split}" if split else opened.name)
-    terminal.print(
-        f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
-        f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",
-        markup=False,
-    )
-    heading = {"task": "plot calibration", "model": model.model, "corpus": str(corpus)}
-    finish(terminal, out, drawn, {**heading, **found.to_dict()})
 
 
 def finish(terminal: Terminal, out: Path, drawn: Any, figures: dict[str, Any]) -> None:
