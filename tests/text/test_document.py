@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -64,3 +65,14 @@ def test_a_speaker_whom_nobody_mentions_is_left_out() -> None:
     document = Document("x", WORDS, mentions=(Mention(0, 1, "a"),), quotations=(Quotation(1, 3, "b", "a"),))
     assert document.quotations == (Quotation(1, 3, None, "a"),)
     assert document.with_mentions(()).quotations == (Quotation(1, 3),)
+
+
+def test_a_document_survives_pickle_and_other_mentions_are_checked() -> None:
+    document = Document("d", WORDS, mentions=(Mention(0, 1, "a"),), entity_types={"a": "x"}, meta={"k": "v"})
+    assert document.entities
+    assert pickle.loads(pickle.dumps(document)) == document
+    other = document.with_mentions([Mention(2, 3, "b"), Mention(0, 1, "c")])
+    assert [mention.entity for mention in other.mentions] == ["c", "b"]
+    assert [entity.id for entity in other.entities] == ["c", "b"] and not other.entity_types
+    with pytest.raises(DataError, match="not within"):
+        document.with_mentions([Mention(3, 9, "a")])

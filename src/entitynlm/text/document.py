@@ -7,7 +7,7 @@ Spans are half-open token ranges, everywhere and always; formats that count othe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -53,7 +53,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A span of tokens that somebody says, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
+    """A span of tokens that is said, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
 
     start: int
     end: int
@@ -105,22 +105,36 @@ class Document:
         put(self, "tokens", tuple(self.tokens))
         sentences = tuple(self.sentences) or (((0, len(self.tokens)),) if self.tokens else ())
         put(self, "sentences", sentences)
-        put(self, "mentions", sort_mentions(self.mentions))
-        named = {mention.entity for mention in self.mentions}
-        types = {entity: kind for entity, kind in self.entity_types.items() if entity in named}
-        put(self, "entity_types", MappingProxyType(types))
         put(self, "columns", MappingProxyType({k: tuple(v) for k, v in self.columns.items()}))
         put(self, "meta", MappingProxyType(dict(self.meta)))
-        put(
-            self,
-            "quotations",
-            tuple(sorted((self._keep_named(q, named) for q in self.quotations), key=_place)),
-        )
         self._check_tokens()
         self._check_sentences()
-        self._check_mentions()
+        self._settle_mentions(self.mentions, self.entity_types, self.quotations)
         self._check_offsets()
         self._check_columns()
+
+    def _settle_mentions(
+        self, mentions: Iterable[Mention], types: Mapping[str, str], quotations: Iterable[Quotation]
+    ) -> None:
+        """Put mentions, types and quotations into order and check them; the text is not looked at again."""
+        put = object.__setattr__
+        put(self, "mentions", sort_mentions(mentions))
+        named = {mention.entity for mention in self.mentions}
+        put(self, "entity_types", MappingProxyType({e: kind for e, kind in types.items() if e in named}))
+        kept = (self._keep_named(quotation, named) for quotation in quotations)
+        put(self, "quotations", tuple(sorted(kept, key=_place)))
+        self._check_mentions()
+
+    def __getstate__(self) -> dict[str, object]:
+        """Give pickle the fields, with plain dictionaries for the views that it can't store."""
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in self._fields()}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, MappingProxyType(value) if isinstance(value, dict) else value)
+
+    def _fields(self) -> Iterator[tuple[str, object]]:
+        return ((each.name, getattr(self, each.name)) for each in dataclasses.fields(self))
 
     def _fail(self, message: str) -> DataError:
         return DataError(f"document {self.id!r}: {message}")
@@ -144,7 +158,7 @@ class Document:
 
     @staticmethod
     def _keep_named(quotation: Quotation, named: set[str]) -> Quotation:
-        """A quotation without participants that nobody mentions."""
+        """Leave out participants of a quotation that no mention refers to."""
         speaker, addressee = (
             who if who in named else None for who in (quotation.speaker, quotation.addressee)
         )
@@ -228,18 +242,28 @@ class Document:
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None
     ) -> Document:
-        """The same text with other mentions (an analysis of a system in place of the annotation, say)."""
+        """Copy the text with other mentions (the analysis of a system in place of the annotation, say)."""
         types = self.entity_types if entity_types is None else entity_types
-        return dataclasses.replace(self, mentions=tuple(mentions), entity_types=types)
+        return self._change(mentions, types, self.quotations)
 
     def with_clusters(self, clusters: Sequence[Sequence[Span]]) -> Document:
-        """The same text with entities 1, 2, … given as bare spans."""
+        """Copy the text with entities 1, 2, … given as bare spans."""
         numbered = enumerate(clusters, start=1)
         return self.with_mentions((Mention(*span, str(n)) for n, spans in numbered for span in spans), {})
 
     def with_quotations(self, quotations: Iterable[Quotation]) -> Document:
-        """The same text with other quotations."""
-        return dataclasses.replace(self, quotations=tuple(quotations))
+        """Copy the text with other quotations."""
+        return self._change(self.mentions, self.entity_types, quotations)
+
+    def _change(
+        self, mentions: Iterable[Mention], types: Mapping[str, str], quotations: Iterable[Quotation]
+    ) -> Document:
+        """Copy the document with another annotation; its text was checked when it was made."""
+        made = object.__new__(Document)
+        for name, value in self._fields():
+            object.__setattr__(made, name, value)
+        made._settle_mentions(mentions, types, quotations)
+        return made
 
 
 def _place(quotation: Quotation) -> tuple[int, int, str, str]:

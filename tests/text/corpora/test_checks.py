@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from entitynlm.text.corpora import checks
 from entitynlm.text.corpora.checks import check_files, find_crossings, find_oddities
-from entitynlm.text.document import Document, Mention, sort_mentions
+from entitynlm.text.document import Document, Mention
 
 GOOD = "# newdoc id = {name}\n1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
 
@@ -35,13 +35,21 @@ def test_what_only_the_whole_document_shows() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6)), max_size=12))
 def test_crossings_are_those_that_the_definition_finds(spans: list[tuple[int, int]]) -> None:
-    mentions = sort_mentions(
-        Mention(start, start + length, str(n)) for n, (start, length) in enumerate(spans)
+    distinct = sorted(
+        {(start, start + length) for start, length in spans}, key=lambda span: (span[0], -span[1])
     )
-    found = {(a.entity, b.entity) for a, b in find_crossings(mentions)}
-    assert found == {
-        (a.entity, b.entity) for a in mentions for b in mentions if a.start < b.start < a.end < b.end
-    }
+    found = list(find_crossings(distinct))
+    assert len(found) == len(set(found))
+    assert set(found) == {(a, b) for a in distinct for b in distinct if a[0] < b[0] < a[1] < b[1]}
+
+
+def test_spans_that_are_repeated_or_nested_without_end_take_linear_time() -> None:
+    """Quadratic time would take minutes."""
+    words = ("a",) * 20_000
+    repeated = [Mention(0, 2, str(number)) for number in range(20_000)]
+    nested = [Mention(start, 20_000 - start, "n") for start in range(9_999)]
+    document = Document("d", words, mentions=(*repeated, *nested))
+    assert len(list(find_oddities(document))) == 2
 
 
 def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -79,12 +79,12 @@ def test_values_of_the_right_type_are_taken(value: object, kind: Any, taken: obj
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
-        (True, int, "'it' should be a whole number"),
-        ([["a"], "b"], list[list[str]], "'it' should be a list"),
-        ([[1, "b"]], list[Span], "'it' should be a whole number"),
-        ([[1, 2, 3]], list[Span], "'it' should hold pairs"),
-        ({"a": 1}, dict[str, str], "'it' should be a string"),
-        (None, dict, "'it' should be an object"),
+        (True, int, "'it' can't be read .Expected `int`, got `bool`"),
+        ([["a"], "b"], list[list[str]], "Expected `array`, got `str` - at `..1.`"),
+        ([[1, "b"]], list[Span], "Expected `int`, got `str`"),
+        ([[1, 2, 3]], list[Span], "Expected `array` of length 2"),
+        ({"a": 1}, dict[str, str], "Expected `str`, got `int`"),
+        (None, dict, "Expected `object`, got `null`"),
     ],
 )
 def test_values_of_another_type_are_refused_by_name(value: object, kind: Any, message: str) -> None:

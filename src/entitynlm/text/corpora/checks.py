@@ -4,16 +4,18 @@ A reader reports what it had to repair; :func:`find_oddities` adds what only the
 mentions that cross each other or a sentence end, documents without words.
 """
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from entitynlm.errors import DataError, EntityNLMError
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Span
 from entitynlm.text.formats.base import Oddity
 from entitynlm.text.formats.registry import read_documents
 
+LISTED = 10  # entities of one span
 KEPT_PER_FILE = 1000  # a damaged file of a gigabyte has millions of oddities; the rest is only counted
 
 
@@ -80,23 +82,27 @@ def find_oddities(document: Document) -> Iterator[str]:
         entities_of.setdefault(mention.span, []).append(mention.entity)
     for (start, end), entities in entities_of.items():
         if len(entities) > 1:
-            yield f"{_quote(document, start, end)} is annotated more than once, as {' and '.join(entities)}"
-    for first, second in find_crossings(document.mentions):
-        yield f"{_quote(document, *first.span)} and {_quote(document, *second.span)} cross each other"
-    for mention in document.mentions:
-        if document.sentence_of[mention.start] != document.sentence_of[mention.end - 1]:
-            yield f"{_quote(document, *mention.span)} crosses a sentence end"
+            shown = " and ".join(entities[:LISTED]) + (" …" if len(entities) > LISTED else "")
+            yield f"{_quote(document, start, end)} is annotated more than once, as {shown}"
+    for first, second in find_crossings(entities_of):
+        yield f"{_quote(document, *first)} and {_quote(document, *second)} cross each other"
+    for start, end in entities_of:
+        if document.sentence_of[start] != document.sentence_of[end - 1]:
+            yield f"{_quote(document, start, end)} crosses a sentence end"
 
 
-def find_crossings(mentions: Iterable[Mention]) -> Iterator[tuple[Mention, Mention]]:
-    """Pairs of mentions that overlap without one lying in the other; ``mentions`` come in text order."""
-    still_open: list[Mention] = []
-    for mention in mentions:
-        still_open = [other for other in still_open if other.end > mention.start]
-        for other in still_open:
-            if other.start < mention.start and other.end < mention.end:
-                yield other, mention
-        still_open.append(mention)
+def find_crossings(spans: Iterable[Span]) -> Iterator[tuple[Span, Span]]:
+    """List pairs of spans that overlap without one lying in the other; ``spans`` are distinct and come in text order.
+
+    Only spans that cross are looked at, so that the time grows with what is reported and not with how deep spans nest.
+    """
+    open_spans: list[tuple[int, int]] = []  # end and start, by end
+    for start, end in spans:
+        del open_spans[: bisect_right(open_spans, (start, end))]
+        for other_end, other_start in open_spans[: bisect_left(open_spans, (end, 0))]:
+            if other_start < start:
+                yield (other_start, other_end), (start, end)
+        insort(open_spans, (end, start))
 
 
 def _quote(document: Document, start: int, end: int) -> str:

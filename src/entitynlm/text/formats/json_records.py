@@ -1,11 +1,12 @@
-"""A document as one JSON object and back, without loss.
+"""A document as one JSON object and back, without loss; msgspec checks the types of what is read.
 
 The object is what e2e-coref reads and writes; what that lacks stands under the key ``entitynlm``, which other programs ignore.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, get_args, get_origin
+from typing import Any
+
+import msgspec
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Quotation, Span
@@ -13,78 +14,88 @@ from entitynlm.text.segmentation import find_spans
 
 OURS = "entitynlm"
 VERSION = 1
-JSON_TYPES = {list: "a list", dict: "an object", str: "a string", int: "a whole number"}
-TEXT_FIELDS = {
-    "text": str,
-    "offsets": list[Span],
-    "columns": dict[str, list[str | None]],
-    "heads": list[int],
-    "meta": dict[str, str],
-}
 
 JsonObject = dict[str, Any]
 
 
+class MentionRecord(msgspec.Struct, omit_defaults=True, frozen=True):
+    """The fields of a mention other than its span and entity."""
+
+    parts: tuple[Span, ...] | None = None
+    head: int | None = None
+    attributes: tuple[tuple[str, str], ...] | None = None
+
+
+class EntityRecord(msgspec.Struct, omit_defaults=True):
+    """An entity; ``mentions`` has the details of its mentions in the order of its cluster."""
+
+    id: str
+    type: str | None = None
+    mentions: list[MentionRecord] | None = None
+
+
+class QuotationRecord(msgspec.Struct, omit_defaults=True):
+    """A quotation, with its speaker and addressee where they are known."""
+
+    start: int
+    end: int
+    speaker: str | None = None
+    addressee: str | None = None
+
+
+class TextRecord(msgspec.Struct, omit_defaults=True):
+    """The fields of a document other than words, sentences, mentions and quotations."""
+
+    text: str | None = None
+    offsets: tuple[Span, ...] | None = None
+    columns: dict[str, list[str | None]] | None = None
+    heads: tuple[int, ...] | None = None
+    meta: dict[str, str] | None = None
+
+    def as_arguments(self) -> dict[str, Any]:
+        """Arguments of ``Document``."""
+        found = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return {name: value for name, value in found if value is not None}
+
+
 def make_record(document: Document) -> JsonObject:
+    """Describe a document as an object that :func:`restore_document` reads."""
     speakers = [speaker or "" for speaker in document.column("speaker")]
-    entities: list[JsonObject] = []
+    entities = []
     for entity in document.entities:
-        details = [describe_mention(mention) for mention in entity.mentions]
-        described = {"id": entity.id, "type": entity.type, "mentions": details if any(details) else None}
-        entities.append(_drop_empty(described))
+        details = [record_mention(mention) for mention in entity.mentions]
+        known = details if any(detail != MentionRecord() for detail in details) else None
+        entities.append(EntityRecord(entity.id, entity.type, known))
+    quotations = [QuotationRecord(q.start, q.end, q.speaker, q.addressee) for q in document.quotations]
+    ours = {"version": VERSION, "entities": entities, **({"quotations": quotations} if quotations else {})}
     return {
         "doc_key": document.id,
         "sentences": [document.tokens[start:end] for start, end in document.sentences],
         "speakers": [speakers[start:end] for start, end in document.sentences],
         "clusters": [[[m.start, m.end - 1] for m in entity.mentions] for entity in document.entities],
-        OURS: {
-            "version": VERSION,
-            "entities": entities,
-            **describe_quotations(document),
-            **describe_text(document),
-        },
+        OURS: {**msgspec.to_builtins(ours), **describe_text(document)},
     }
 
 
-def describe_quotations(document: Document) -> JsonObject:
-    """What is said, with speakers and addressees where they are known."""
-    if not document.quotations:
-        return {}
-    return {"quotations": [_drop_empty(dataclasses.asdict(quotation)) for quotation in document.quotations]}
-
-
-def restore_quotations(extras: JsonObject) -> tuple[Quotation, ...]:
-    """The quotations that :func:`describe_quotations` described."""
-    return tuple(
-        Quotation(
-            take(each.get("start"), int, "start"),
-            take(each.get("end"), int, "end"),
-            take(each.get("speaker"), str | None, "speaker"),
-            take(each.get("addressee"), str | None, "addressee"),
-        )
-        for each in take(extras.get("quotations") or [], list[JsonObject], "quotations")
-    )
-
-
 def describe_text(document: Document) -> JsonObject:
-    """The fields of a document other than words, sentences and mentions."""
-    columns, meta = dict(document.columns) or None, dict(document.meta) or None
-    values = (document.text, document.offsets, columns, document.heads, meta)
-    return _drop_empty(dict(zip(TEXT_FIELDS, values, strict=True)))
+    """Describe the text of a document: the fields of :class:`TextRecord` that it has."""
+    columns = {name: list(values) for name, values in document.columns.items()} or None
+    meta = dict(document.meta) or None
+    record = TextRecord(document.text, document.offsets, columns, document.heads, meta)
+    return dict(msgspec.to_builtins(record))
 
 
 def describe_mention(mention: Mention) -> JsonObject:
-    """The fields of a mention other than its span and entity."""
-    parts, attributes = mention.parts or None, mention.attributes or None
-    return _drop_empty({"parts": parts, "head": mention.head, "attributes": attributes})
+    """Describe the fields of a mention other than its span and entity."""
+    return dict(msgspec.to_builtins(record_mention(mention)))
 
 
-def _drop_empty(fields: JsonObject) -> JsonObject:
-    return {name: value for name, value in fields.items() if value is not None}
+def record_mention(mention: Mention) -> MentionRecord:
+    return MentionRecord(mention.parts or None, mention.head, mention.attributes or None)
 
 
 def restore_document(record: JsonObject, report: Callable[[str], None]) -> Document:
-    """The document of an object that :func:`make_record` made; anything else is a ``DataError``."""
+    """Make the document of an object that :func:`make_record` made; anything else is a ``DataError``."""
     extras = record.get(OURS)
     if not isinstance(extras, dict) or extras.get("version") != VERSION:
         message = f"the part {OURS!r} of the record is not of version {VERSION}"
@@ -94,70 +105,57 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
     clusters = take(record.get("clusters"), list[list[Span]], "clusters")
     spans = [[(first, last + 1) for first, last in cluster] for cluster in clusters]
     mentions, types = restore_mentions(spans, extras.get("entities"), report)
+    quotations = take(extras.get("quotations") or [], list[QuotationRecord], "quotations")
     return Document(
         id=take(record.get("doc_key"), str, "doc_key"),
         tokens=tuple(token for sentence in sentences for token in sentence),
         sentences=find_spans(sentences),
         mentions=mentions,
         entity_types=types,
-        quotations=restore_quotations(extras),
+        quotations=tuple(Quotation(q.start, q.end, q.speaker, q.addressee) for q in quotations),
         **restore_text(extras),
     )
 
 
 def restore_text(extras: JsonObject) -> dict[str, Any]:
-    """The arguments of ``Document`` that :func:`describe_text` described."""
-    given = {name: kind for name, kind in TEXT_FIELDS.items() if extras.get(name) is not None}
-    return {name: take(extras[name], kind, name) for name, kind in given.items()}
+    """Make the arguments of ``Document`` that :func:`describe_text` described."""
+    record: TextRecord = take(extras, TextRecord, OURS)
+    return record.as_arguments()
 
 
 def restore_mentions(
     clusters: Sequence[Sequence[Span]], entities: object, report: Callable[[str], None]
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
-    """Mentions and entity types; where the clusters were edited, their entities are numbered 1, 2, …"""
-    described = take(entities or [], list[JsonObject], "entities")
+    """Make mentions and entity types; where the clusters were edited, their entities are numbered 1, 2, …"""
+    described: list[EntityRecord] = take(entities or [], list[EntityRecord], "entities")
     if len(described) != len(clusters):
         if described:
             report("the names of the entities no longer fit the clusters; they are numbered anew")
-        described = [{"id": str(number)} for number in range(1, len(clusters) + 1)]
+        described = [EntityRecord(str(number)) for number in range(1, len(clusters) + 1)]
     mentions: list[Mention] = []
-    types: dict[str, str] = {}
     for spans, entity in zip(clusters, described, strict=True):
-        name = take(entity.get("id"), str, "id")
-        if entity.get("type") is not None:
-            types[name] = take(entity["type"], str, "type")
-        details = take(entity.get("mentions") or [], list[JsonObject], "mentions")
+        details = entity.mentions or []
         if details and len(details) != len(spans):
-            report(f"the details of the mentions of entity {name!r} no longer fit them and are left out")
-            details = []
-        for index, span in enumerate(spans):
-            mentions.append(restore_mention(span, name, details[index] if details else {}))
-    return tuple(mentions), types
+            report(f"the details of the mentions of entity {entity.id!r} no longer fit them and are left out")
+        if len(details) != len(spans):
+            details = [MentionRecord()] * len(spans)
+        pairs = zip(spans, details, strict=True)
+        mentions += [_make_mention(span, entity.id, detail) for span, detail in pairs]
+    return tuple(mentions), {entity.id: entity.type for entity in described if entity.type is not None}
 
 
 def restore_mention(span: Span, entity: str, details: JsonObject) -> Mention:
-    """A mention with the details that :func:`describe_mention` described."""
-    parts = take(details.get("parts") or [], list[Span], "parts")
-    head = take(details.get("head"), int | None, "head")
-    attributes = take(details.get("attributes") or [], list[tuple[str, str]], "attributes")
-    return Mention(*span, entity, tuple(parts), head, tuple(attributes))
+    """Make a mention with the details that :func:`describe_mention` described."""
+    return _make_mention(span, entity, take(details, MentionRecord, "mention"))
+
+
+def _make_mention(span: Span, entity: str, details: MentionRecord) -> Mention:
+    return Mention(*span, entity, details.parts or (), details.head, details.attributes or ())
 
 
 def take(value: object, kind: Any, what: str) -> Any:
-    """``value`` out of JSON if it is of this type, such as ``list[Span]``; ``what`` names it in the error."""
-    if kind in JSON_TYPES:
-        if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
-            return value
-        shown = str(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
-        raise DataError(f"{what!r} should be {JSON_TYPES[kind]}", found=shown[:80])
-    outer, inner = get_origin(kind), get_args(kind)
-    if outer is list:
-        return [take(each, inner[0], what) for each in take(value, list, what)]
-    if outer is dict:
-        return {key: take(each, inner[1], what) for key, each in take(value, dict, what).items()}
-    if outer is tuple:
-        pair = take(value, list, what)
-        if len(pair) != len(inner):
-            raise DataError(f"{what!r} should hold pairs", found=str(value)[:80])
-        return tuple(take(each, one, what) for each, one in zip(pair, inner, strict=True))
-    return value if value is None or kind is Any else take(value, inner[0], what)  # of T | None
+    """Check that a value out of JSON is of this type, such as ``list[Span]``; ``what`` names it in the error."""
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise DataError(f"{what!r} can't be read ({error})", found=str(value)[:80]) from error

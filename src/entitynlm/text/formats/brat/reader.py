@@ -189,7 +189,7 @@ def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
             return None
         if extras.get("text_is_file"):
             extras["text"] = text
-        document = restore_document(record, source.report)
+        document = restore_document({**record, OURS: extras}, source.report)
         places = take(extras.get("places"), list[Span], "places")
         if len(places) != len(document):
             raise DataError(f"{len(places)} places for {len(document)} words")
