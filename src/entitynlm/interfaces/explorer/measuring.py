@@ -6,12 +6,12 @@ import time
 
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.inference.scoring import score_document
-from entitynlm.interfaces.explorer.expectation import AlongWords
 from entitynlm.interfaces.explorer.jobs import Job
 from entitynlm.interfaces.explorer.models import ModelShelf
 from entitynlm.interfaces.explorer.texts import Analysis, Measured, Text
 from entitynlm.interfaces.report.contents import make_report
 from entitynlm.lm.surprisal import measure_surprisal
+from entitynlm.prediction.expectation import Walk
 
 AHEAD = 4  # words that are read ahead before others get their turn
 
@@ -68,11 +68,13 @@ def read_ahead(models: ModelShelf, text: Text, analysis: Analysis, job: Job) -> 
         return
     job.enter("reading word by word", len(text.document))
     with analysis.lock:
-        reader = analysis.along_words = analysis.along_words or AlongWords(pretrained, text.document)
-    for t in range(AHEAD, len(reader.encoded) + AHEAD, AHEAD):
+        if analysis.along_words is None:
+            analysis.along_words = Walk(pretrained, text.document, along_mentions=False)
+        walk = analysis.along_words
+    for t in range(AHEAD, len(walk) + AHEAD, AHEAD):
         job.check()
         with models.use(analysis.model, wait=3600.0), analysis.lock:
-            if analysis.along_words is not reader:  # it had to make room
+            if analysis.along_words is not walk:  # it had to make room
                 return
-            reader.prepare(t)
+            walk.prepare(t)
         time.sleep(0.002)  # whoever waits for the lock gets it

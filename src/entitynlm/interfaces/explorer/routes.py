@@ -284,7 +284,8 @@ class Routes:
         self, id: TextId, number: Number, at: Token, by: Literal["words", "mentions"] = "words"
     ) -> dict[str, Any]:
         """What the model expects at a token, from the words before it alone or also from the marked mentions before it."""
-        from entitynlm.interfaces.explorer.expectation import AlongMentions, AlongWords, Answers, Reader
+        from entitynlm.interfaces.explorer.expectation import describe_expected
+        from entitynlm.prediction.expectation import Walk
 
         text = self.shelf.get(id)
         analysis = text.get(number)
@@ -296,16 +297,15 @@ class Routes:
         self.shelf.keep_readers(text)
         with self.models.use(analysis.model, wait=ANSWER_WITHIN), Locked(analysis, ANSWER_WITHIN):
             document, stamp = analysis.document, analysis.stamp
-            reader: Reader
             if by == "words":
                 if analysis.along_words is None:
-                    analysis.along_words = AlongWords(pretrained, text.document)
-                reader = analysis.along_words
+                    analysis.along_words = Walk(pretrained, text.document, along_mentions=False)
+                walk = analysis.along_words
             else:
                 if analysis.along_mentions is None or analysis.along_mentions[0] != stamp:
-                    analysis.along_mentions = stamp, AlongMentions(pretrained, document)
-                reader = analysis.along_mentions[1]
-            return analysis.remember((stamp, by, at), Answers(reader, document).answer(at, by=by))
+                    analysis.along_mentions = stamp, Walk(pretrained, document, along_mentions=True)
+                walk = analysis.along_mentions[1]
+            return analysis.remember((stamp, by, at), describe_expected(walk, document, at, by))
 
     def _get_model(self, name: str) -> Any:
         if not self.models.is_loaded(name):

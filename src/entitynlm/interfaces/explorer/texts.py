@@ -20,8 +20,8 @@ from entitynlm.text.document import Document, Quotation
 
 if TYPE_CHECKING:
     from entitynlm.inference.scoring import AnalysisScore
-    from entitynlm.interfaces.explorer.expectation import AlongMentions, AlongWords
     from entitynlm.interfaces.report.contents import Report
+    from entitynlm.prediction.expectation import Walk
 
 MOST_TEXTS = 64
 MOST_WORDS = 400_000  # in all texts together
@@ -76,8 +76,8 @@ class Analysis:
         self.job: Job | None = None
         self.ahead: Job | None = None  # reading ahead
         self.lock = threading.RLock()
-        self.along_words: AlongWords | None = None
-        self.along_mentions: tuple[int, AlongMentions] | None = None
+        self.along_words: Walk | None = None
+        self.along_mentions: tuple[int, Walk] | None = None
         self.quoted: tuple[int, tuple[Quotation, ...]] | None = (
             None  # quotations that were found in a version, by its stamp
         )

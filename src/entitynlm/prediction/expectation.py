@@ -1,0 +1,222 @@
+"""Ask a model what it expects at any word of a text: whether a mention starts, whom it is of, how long it is, which word comes.
+
+A :class:`Walk` knows the words before the place and nothing else (a particle filter, whose particles are weighed), or also the
+mentions before it as they are marked. Questions and answers are in tokens of the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from entitynlm.errors import ConfigError
+from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixStates
+from entitynlm.inference.story_state import StoryState, log_prob_pieces
+from entitynlm.inference.weights import FloatArray
+from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.vocabulary import Vocabulary
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.text.document import Document
+
+REFERENTS = 7
+TOP_WORDS = 8
+LENGTHS = 6
+NEGLIGIBLE = 1e-12
+
+WordProbs = tuple[tuple[str, float], ...]
+"""The likeliest words (first pieces, where words have several) with their probabilities, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class ExpectedReferent:
+    """A referent that may be mentioned next.
+
+    :param first: the token at which it was first mentioned, and :param end: the one after that mention; None for a new one.
+    :param probability: that it is the next word's referent, given that a mention starts there.
+    :param length: the expected length of the mention, in words.
+    :param words: what would be said of it first; empty for those that are too improbable.
+    """
+
+    first: int | None
+    end: int | None
+    probability: float
+    length: float
+    words: WordProbs
+
+
+@dataclass(frozen=True)
+class ExpectedNext:
+    """What is expected at a word.
+
+    :param starts: the probability that a mention starts there, and :param inside: that one is open.
+    :param referents: the likeliest ones, if a mention starts; a new one is among them.
+    :param open: the open mention's referents, as (first token, end of that first mention, probability).
+    :param lengths: (LENGTHS,) the probability of each length of a mention that starts; the last one is "or longer".
+    :param words: the likeliest words, and :param words_without: those without any entity.
+    """
+
+    starts: float
+    inside: float
+    referents: tuple[ExpectedReferent, ...]
+    open: tuple[tuple[int, int, float], ...]
+    lengths: tuple[float, ...]
+    words: WordProbs
+    words_without: WordProbs
+
+
+@dataclass
+class _Way:
+    """One way to go on: a mention of a referent starts. ``state`` is the likeliest state in which that is chosen."""
+
+    probability: float = 0.0
+    length: float = 0.0  # expected, times the probability
+    best: float = 0.0
+    state: StoryState | None = None
+
+
+class Walk:
+    """Answers what is expected at each token of a text.
+
+    :param along_mentions: given the mentions before the token as the document has them; otherwise given the words alone.
+    """
+
+    def __init__(self, pretrained: Pretrained, document: Document, *, along_mentions: bool) -> None:
+        self._tokenizer, self._network = pretrained.encoder.tokenizer, pretrained.get("generative")
+        known = document if along_mentions else document.with_mentions(())
+        encoded = self._encoded = pretrained.encoder.encode(known)
+        self._word_of = {token: word for word, token in enumerate(encoded.origin.tolist()) if token >= 0}
+        self._states: PrefixStates | MentionStates
+        if along_mentions:
+            self._states = MentionStates(self._network, encoded)
+        elif "causal" not in pretrained.networks or pretrained.untrained:
+            raise ConfigError(
+                "this model can't tell from words alone who was mentioned: it has no trained causal proposal"
+            )
+        else:
+            self._states = PrefixStates(self._network, pretrained.get("causal"), encoded)
+
+    def __len__(self) -> int:
+        """The number of the model's words."""
+        return len(self._encoded)
+
+    @property
+    def on_pieces(self) -> bool:
+        """Whether the words of answers are first pieces of words."""
+        return not isinstance(self._tokenizer, Vocabulary)
+
+    def count_missing(self, token: int) -> int:
+        """Count the words that would have to be read one by one for a question about a token."""
+        word = self._word_of.get(token)
+        if word is None or not isinstance(self._states, PrefixStates):
+            return 0
+        return self._states.count_missing(word)
+
+    def read_towards(self, token: int, words: int) -> None:
+        """Read some words towards a token, for a question about it that must not wait for all of them."""
+        if (missing := self.count_missing(token)) and isinstance(self._states, PrefixStates):
+            self._states.advance(self._word_of[token] - max(missing - words, 0))
+
+    def prepare(self, words: int) -> None:
+        """Read the first words of the text ahead of any question."""
+        if isinstance(self._states, PrefixStates):
+            self._states.prepare(min(words, len(self)))
+
+    def expect(self, token: int) -> ExpectedNext | None:
+        """Give what is expected at a token; None where the model does not read it."""
+        word = self._word_of.get(token)
+        if word is None:
+            return None
+        belief = self._states.before(word)
+        inside, lengths = 0.0, np.zeros(LENGTHS)
+        ways: dict[int | None, _Way] = {}
+        open_: dict[int, float] = {}
+        ends: dict[int, int] = {}
+        for weight, state, spans in zip(belief.weights, belief.states, belief.first_spans, strict=True):
+            firsts = [int(self._encoded.origin[start]) for start in spans[:, 0]]
+            last = self._encoded.origin[np.minimum(spans[:, 1], len(self)) - 1]
+            ends.update(zip(firsts, (last + 1).tolist(), strict=True))
+            if state.history.remaining:
+                inside += weight
+                first = firsts[state.history.current - 1]
+                open_[first] = open_.get(first, 0.0) + float(weight)
+            else:
+                lengths += self._add_ways(ways, belief, weight, state, firsts)
+        starts = sum(way.probability for way in ways.values())
+        ranked = sorted(ways, key=lambda first: -ways[first].probability)[:REFERENTS]
+        without, words, of_ways = self._list_words(belief, [ways[first] for first in ranked], starts)
+        referents = [
+            ExpectedReferent(
+                first,
+                None if first is None else ends[first],
+                ways[first].probability / max(starts, NEGLIGIBLE),
+                ways[first].length / max(ways[first].probability, NEGLIGIBLE),
+                said,
+            )
+            for first, said in zip(ranked, of_ways, strict=True)
+        ]
+        found = sorted(((first, ends[first], p) for first, p in open_.items()), key=lambda one: -one[2])
+        shares = lengths / max(float(lengths.sum()), NEGLIGIBLE)
+        figures = min(1.0, starts), min(1.0, float(inside))
+        return ExpectedNext(*figures, tuple(referents), tuple(found), tuple(shares.tolist()), words, without)
+
+    @staticmethod
+    def _add_ways(
+        ways: dict[int | None, _Way], belief: Belief, weight: float, state: StoryState, firsts: Sequence[int]
+    ) -> FloatArray:
+        """Add the ways to go on from one state; returns (LENGTHS,) the probabilities of the lengths."""
+        expectation = state.expect(belief.tables, belief.at)
+        probs = weight * np.exp(expectation.log_probs)
+        names = [*firsts, *[None] * (len(probs) - expectation.known)]
+        for name, prob in zip(names, probs.tolist(), strict=True):
+            ways.setdefault(name, _Way()).probability += prob
+        likely = np.argsort(-probs, kind="stable")[:REFERENTS]
+        by_length = np.exp(expectation.log_lengths(likely))  # (n, longest)
+        means = by_length @ np.arange(1, by_length.shape[1] + 1)
+        for number, mean, own in zip(likely.tolist(), means.tolist(), by_length, strict=True):
+            way, prob = ways[names[number]], float(probs[number])
+            way.length += prob * mean
+            if prob > way.best:
+                r, e = int(expectation.types[number]), min(number, expectation.known) + 1
+                way.best, way.state = prob, state.choose(r, e, 1 + int(own.argmax()))
+        every = probs[likely] @ by_length
+        binned = np.zeros(LENGTHS)
+        binned[: len(every[:LENGTHS])] = every[:LENGTHS]
+        binned[-1] += every[LENGTHS:].sum()
+        return binned
+
+    def _list_words(
+        self, belief: Belief, ways: Sequence[_Way], starts: float
+    ) -> tuple[WordProbs, WordProbs, list[WordProbs]]:
+        """List the likeliest words without any entity, over all ways to go on, and at the start of each way."""
+        heaviest = belief.states[int(np.argmax(belief.weights))]
+        chosen = [(way.probability, way.state) for way in ways if way.state is not None]
+        states = [
+            StoryState(heaviest.network, heaviest.states),
+            heaviest,
+            *(state for _, state in chosen),
+        ]
+        h = torch.from_numpy(belief.tables.contexts[belief.at : belief.at + 1]).to(self._network.W_r.device)
+        log_probs = log_prob_pieces(states, h)
+        if not self.on_pieces:  # with pieces, a copied word is not one of them
+            log_probs = torch.stack(
+                [state.mix_copies(row, h) for state, row in zip(states, log_probs, strict=True)]
+            )
+        without, *probs = log_probs.double().exp().cpu().numpy()
+        weights = np.array([max(0.0, 1.0 - starts), *(probability for probability, _ in chosen)])
+        mixed = weights @ np.array(probs) / max(float(weights.sum()), NEGLIGIBLE)
+        tops = map(self._list_top, probs[1:])
+        return (
+            self._list_top(without),
+            self._list_top(mixed),
+            [() if way.state is None else next(tops) for way in ways],
+        )
+
+    def _list_top(self, probs: np.ndarray) -> WordProbs:
+        some = np.arange(len(probs))
+        if len(probs) > TOP_WORDS:
+            some = np.argpartition(-probs, TOP_WORDS)[:TOP_WORDS]
+        top = some[np.lexsort((some, -probs[some]))].tolist()
+        return tuple((unescape(self._tokenizer.join((number,))), float(probs[number])) for number in top)
