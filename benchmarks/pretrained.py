@@ -20,12 +20,12 @@ from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.language_models import SMOLLM2, SMOLLM2_MODULE
+from entitynlm.model.loading import make_untrained
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
 from entitynlm.training.recipe import train_pretrained
 from entitynlm.training.settings import load_settings
-from entitynlm.training.untrained import make_untrained
 
 NAME = "pretrained"
 START = f"""

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.model.language_models import list_installs
-from entitynlm.training import untrained
 from support.documented_inputs import list_help_examples, make_inputs
 from support.tiny_language_models import save_model
 
@@ -84,7 +83,7 @@ def work(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("ENTITYNLM_MODEL", "entitynlm-en")
-    monkeypatch.setattr(untrained, "load_model", load_once(untrained.load_model))
+    monkeypatch.setattr(loading, "load_model", load_once(loading.load_model))
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: [one.close() for one in sockets])
     return Path.cwd()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.experiments.runner import Runner
@@ -148,7 +149,7 @@ def test_an_ablation_has_a_row_for_each_addition(documents: Documents, tmp_path:
     """Each P has its own settings, all have the proposal and the baseline of the whole, and nothing is trained twice."""
     settings = make_settings()
     whole = replace(
-        settings, model=replace(settings.model, features="rich", mention_positions=2, copying=True)
+        settings, model=structs.replace(settings.model, features="rich", mention_positions=2, copying=True)
     )
     plan = {"configurations": {"a": whole}, "ablation": True, "likelihoods": ("marginal", "joint")}
     sampling = Sampling(

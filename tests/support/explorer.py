@@ -15,7 +15,7 @@ from entitynlm.interfaces.explorer.measuring import measure_analysis, read_ahead
 from entitynlm.interfaces.explorer.models import ModelShelf
 from entitynlm.interfaces.explorer.security import list_hosts
 from entitynlm.interfaces.explorer.texts import TextShelf
-from entitynlm.training.untrained import load_model
+from entitynlm.model.loading import load_model
 
 SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"

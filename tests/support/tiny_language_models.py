@@ -39,9 +39,9 @@ def make_tokenizer() -> Any:
 
 
 def import_or_skip() -> Any:
-    """The package ``transformers``, quickly; a test without it is skipped."""
+    """The package ``transformers``; a test without it is skipped."""
     pytest.importorskip("transformers", reason="needs the extra [pretrained]")
-    from entitynlm.model.backbones.huggingface.imports import import_transformers
+    from entitynlm.model.backbones.huggingface.dequantisation import import_transformers
 
     return import_transformers("a test")
 

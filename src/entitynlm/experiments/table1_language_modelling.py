@@ -15,6 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from entitynlm.config import Mode, to_dict
 from entitynlm.errors import ConfigError
@@ -92,7 +93,7 @@ class LanguageModelPlan:
         """The settings of a configuration with fewer additions, by what is left."""
         settings = self.configurations[name]
         found = {
-            left: replace(settings, model=replace(settings.model, **changes))
+            left: replace(settings, model=structs.replace(settings.model, **changes))
             for left, (_, changes) in ADDITIONS.items()
         }
         return {left: changed for left, changed in found.items() if self.ablation and changed != settings}

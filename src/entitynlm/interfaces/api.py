@@ -21,12 +21,12 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.inference.scoring import AnalysisScore, score_document
 from entitynlm.interfaces.default_model import choose_model
 from entitynlm.interfaces.suitability import find_doubt
+from entitynlm.model.loading import choose_boundaries, load_model, make_untrained
 from entitynlm.model.pretrained import Pretrained, save_pretrained
 from entitynlm.prediction.choices import Choice
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.text.document import Document, Span
 from entitynlm.text.segmentation import segment_text
-from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
 
 if TYPE_CHECKING:
     from entitynlm.generation.request import Continuation

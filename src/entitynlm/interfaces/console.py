@@ -91,7 +91,7 @@ class Terminal(Progress):
 
     def load_model(self, path: str | Path, device: str = "cpu") -> Pretrained:
         """A model, with remarks on standard error: its name, and what there is to say about it."""
-        from entitynlm.training.untrained import load_model
+        from entitynlm.model.loading import load_model
 
         own = read_language_model(find_model(path)) if strip_prefix(path) is None else None
         self.unpack(own["model"] if own else strip_prefix(path))

@@ -151,7 +151,7 @@ def surprisal(
 
 def load_model(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
     """The model, whose words end as they are asked to."""
-    from entitynlm.training.untrained import choose_boundaries
+    from entitynlm.model.loading import choose_boundaries
 
     pretrained = model.load(terminal)
     return pretrained if word_boundaries is None else choose_boundaries(pretrained, word_boundaries)

@@ -7,8 +7,6 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,18 @@ from entitynlm.cache import VARIABLE, cache_folder
 from entitynlm.errors import DataError, ModelError
 from entitynlm.extras import require
 from entitynlm.files import hash_file, write_atomically
-from entitynlm.model.backbones.huggingface.imports import import_transformers
 from entitynlm.model.language_models import EXTRA
 
-HASHES = "hashes.json"
+
+def import_transformers(purpose: str) -> Any:
+    """Import ``transformers``, or say which extra brings it."""
+    transformers = require("transformers", extra=EXTRA, purpose=purpose)
+    transformers.utils.logging.disable_progress_bar()
+    return transformers
 
 
 def hash_once(path: Path) -> str:
-    """The SHA-256 of a file, kept in the cache folder until its size or its time changes."""
+    """Return the SHA-256 of a file; it is kept in the cache folder until the file's size or time changes."""
     path = path.resolve()
     stat = path.stat()
     stamp = [str(path), stat.st_size, stat.st_mtime_ns]
@@ -47,43 +49,47 @@ def hash_once(path: Path) -> str:
     return sha
 
 
-def dequantise(path: Path, sha: str) -> Path:
-    """The folder in the cache with a GGUF file's contents as ``transformers`` likes them; made if it is not there."""
-    folder = cache_folder() / "models" / sha
-    if _is_whole(folder):
+def find_unpacked(path: Path) -> Path:
+    """Find the folder of the cache for a GGUF file's contents, which need not be there yet."""
+    return cache_folder() / "models" / hash_once(path)
+
+
+def is_unpacked(path: Path) -> bool:
+    """Tell whether the cache has a GGUF file's contents: a folder is renamed into its place when all files are written."""
+    return find_unpacked(path).is_dir()
+
+
+def dequantise(path: Path) -> Path:
+    """Return the folder in the cache with a GGUF file's contents as ``transformers`` likes them; make it if it is not there."""
+    folder = find_unpacked(path)
+    if folder.is_dir():
         return folder
     transformers = import_transformers(f"The language model {path.name}")
     require("gguf", extra=EXTRA, purpose="Reading a GGUF file")
     require("accelerate", extra=EXTRA, purpose="Reading a GGUF file")
+    given = {"gguf_file": path.name, "trust_remote_code": False}
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            path.parent, gguf_file=path.name, dtype=torch.float32, trust_remote_code=False
-        )
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            path.parent, gguf_file=path.name, trust_remote_code=False
-        )
+        model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **given)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, **given)
     except Exception as error:
         raise ModelError(f"{path}: this GGUF file can't be read ({first_line(error)})") from error
-    size = sum(tensor.numel() * 4 for tensor in model.state_dict().values())
-    with _make_folder(folder, size, path.name) as temporary:
-        _write(model, tokenizer, temporary)
-        hashes = {part.name: hash_file(part) for part in sorted(temporary.iterdir())}
-        (temporary / HASHES).write_text(json.dumps(hashes, indent=1), encoding="utf-8")
-    return folder
-
-
-def is_unpacked(path: Path) -> bool:
-    """Whether the cache has a GGUF file's contents, so that :func:`dequantise` takes no time."""
-    return _is_whole(cache_folder() / "models" / hash_once(path))
-
-
-def _is_whole(folder: Path) -> bool:
-    """Whether a folder of the cache is what was written there (a file that has not been touched since is not read)."""
     try:
-        hashes = json.loads((folder / HASHES).read_text(encoding="utf-8"))
-        return all(hash_once(folder / name) == sha for name, sha in hashes.items())
-    except (OSError, ValueError, AttributeError):
-        return False
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=folder.parent) as name:
+            temporary = Path(name) / "model"
+            temporary.mkdir()
+            _write(model, tokenizer, temporary)
+            if not folder.is_dir():  # else another process has made it meanwhile, and may be reading it
+                temporary.rename(folder)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise ModelError(f"{folder}: can't be written ({error.strerror or error})") from error
+        size = sum(tensor.numel() * 4 for tensor in model.state_dict().values())
+        raise ModelError(
+            f"{folder.parent}: there is not enough space for the weights of {path.name} ({size / 1e6:,.0f} MB; "
+            f"{shutil.disk_usage(folder.parent).free / 1e6:,.0f} MB are free). Make some, or set {VARIABLE} to a folder elsewhere"
+        ) from error
+    return folder
 
 
 def _write(model: Any, tokenizer: Any, folder: Path) -> None:
@@ -100,36 +106,7 @@ def _write(model: Any, tokenizer: Any, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-@contextmanager
-def _make_folder(folder: Path, size: int, name: str) -> Iterator[Path]:
-    """A temporary folder that takes the place of ``folder`` when the block ends well."""
-    full = ModelError(
-        f"{folder.parent}: there is not enough space for the weights of {name} ({size / 1e6:,.0f} MB). "
-        f"Make some, or set {VARIABLE} to a folder elsewhere"
-    )
-    temporary: Path | None = None
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(folder.parent).free < size + (16 << 20):
-            raise full
-        temporary = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
-        yield temporary
-        try:
-            temporary.rename(folder)
-        except OSError:
-            if not _is_whole(folder):  # else another process has made it meanwhile, and may be reading it
-                shutil.rmtree(folder, ignore_errors=True)
-                temporary.rename(folder)
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise full from error
-        raise ModelError(f"{folder}: can't be written ({error.strerror or error})") from error
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
-
-
 def first_line(error: BaseException) -> str:
-    """What an error of another library says, without its advice."""
+    """Return what an error of another library says, without its advice."""
     text = str(error).strip().splitlines()
     return text[0][:200] if text else type(error).__name__

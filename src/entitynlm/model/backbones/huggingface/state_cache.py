@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock
 
-from entitynlm.cache import VARIABLE, Claims, cache_folder
+from entitynlm.cache import VARIABLE, cache_folder
 from entitynlm.errors import DataError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageModelRuntime
 from entitynlm.progress import SILENT, Progress
 
 TASK = "reading with the language model"
-READER = "c"  # changes with the last digits of states
-PAUSE = 0.2  # seconds, while other processes compute what is left
+READER = "c"  # changes when the states that the reader computes change
 
 
 def read_cached(
@@ -27,80 +26,58 @@ def read_cached(
     layers: Sequence[int],
     progress: Progress = SILENT,
 ) -> list[np.ndarray]:
-    """States (P + 1, layers · D) of documents (piece ids), mapped from files of the cache folder, not held in memory.
+    """Give states (P + 1, layers · D) of documents (piece ids), mapped from files of the cache folder, not held in memory.
 
     What is not there yet, or is damaged, is computed, the longest first so that it is known early whether memory suffices, and
-    written batch by batch: work that was interrupted goes on where it stopped. Several processes share the work: each computes
-    what no other one has claimed, and a file that is there is not written again, so that all of them see the same states.
+    written batch by batch: work that was interrupted goes on where it stopped. Of several processes one computes, and the others
+    wait for it.
     """
-    if runtime.trainable:
-        raise ModelError("states of a language model that is being trained are not kept: they change with it")
-    folder = _find_folder(runtime, layers)
-    paths = [folder / _name_of(document) for document in documents]
-    width = runtime.width * len(layers)
-    missing = {
-        path: document
-        for path, document in zip(paths, documents, strict=True)
-        if _open(path, len(document) + 1, width) is None
-    }
-    if missing:
-        progress.start(TASK, sum(len(document) + 1 for document in missing.values()))
-        with _claim_in(folder) as claims:
-            _fill(runtime, missing, layers, claims, progress)
-        runtime.forget()
-        progress.finish(TASK)
-    return [_reopen(path, len(document) + 1, width) for path, document in zip(paths, documents, strict=True)]
+    folder, width = _find_folder(runtime, layers), runtime.width * len(layers)
+    files = {folder / _name_of(document): document for document in documents}
+    if any(_open(path, len(document) + 1, width) is None for path, document in files.items()):
+        with _lock(folder):
+            _fill(runtime, files, layers, progress)
+    states = []
+    for document in documents:
+        path = folder / _name_of(document)
+        own = _open(path, len(document) + 1, width)
+        if own is None:
+            raise ModelError(
+                f"{path}: was written and can't be read; does another process clear the cache folder?"
+            )
+        states.append(own)
+    return states
+
+
+def _lock(folder: Path) -> FileLock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
+    return FileLock(folder / ".lock")
 
 
 def _fill(
-    runtime: LanguageModelRuntime,
-    missing: dict[Path, np.ndarray],
-    layers: Sequence[int],
-    claims: Claims,
-    progress: Progress,
+    runtime: LanguageModelRuntime, files: dict[Path, np.ndarray], layers: Sequence[int], progress: Progress
 ) -> None:
-    """Write all files that are missing, or wait for those that other processes are at."""
+    """Compute and write the states of documents that are not there."""
     width = runtime.width * len(layers)
-    order = sorted(missing, key=lambda path: -len(missing[path]))
-    while order:
-        count = max(BATCH_PIECES // (len(missing[order[0]]) + 1), 1)
-        batch: list[Path] = []
-        left: list[Path] = []
-        for number, path in enumerate(order):
-            rows = len(missing[path]) + 1
-            if len(batch) == count:
-                left += order[number:]
-                break
-            if not claims.take(path.stem):
-                left.append(path)
-            elif _open(path, rows, width) is not None:  # somebody else's work
-                claims.release(path.stem)
-                progress.advance(TASK, rows)
-            else:
-                batch.append(path)
-        if batch:
-            states, _ = runtime.read([missing[path] for path in batch], layers, keep=False)
-            for path, own in zip(batch, states, strict=True):
-                _write(path, own.cpu().numpy())
-                claims.release(path.stem)
-                progress.advance(TASK, len(own))
-        elif left:
-            time.sleep(PAUSE)
-        order = left
-
-
-def _claim_in(folder: Path) -> Claims:
-    try:
-        return Claims(folder / ".claims")
-    except OSError as error:
-        raise DataError(f"can't be written ({error.strerror or error})", path=folder) from error
+    missing = [path for path, pieces in files.items() if _open(path, len(pieces) + 1, width) is None]
+    missing.sort(key=lambda path: -len(files[path]))
+    progress.start(TASK, sum(len(files[path]) + 1 for path in missing))
+    while missing:
+        count = max(BATCH_PIECES // (len(files[missing[0]]) + 1), 1)
+        batch, missing = missing[:count], missing[count:]
+        states, _ = runtime.read([files[path] for path in batch], layers, keep=False)
+        for path, own in zip(batch, states, strict=True):
+            _write(path, own.cpu().numpy())
+            progress.advance(TASK, len(own))
+    runtime.forget()
+    progress.finish(TASK)
 
 
 def _find_folder(runtime: LanguageModelRuntime, layers: Sequence[int]) -> Path:
-    """One folder per language model, window and choice of layers: states of different ones have nothing in common.
-
-    So have those of readers with other last digits (:data:`READER`).
-    """
+    """Find the folder of a language model, window and choice of layers: states of different ones have nothing in common."""
     names = [runtime.digest, *map(str, layers), READER]
     if runtime.half != runtime.default_half:
         names.append(f"w{2 * runtime.half}")
@@ -114,7 +91,7 @@ def _name_of(document: np.ndarray) -> Path:
 
 
 def _open(path: Path, rows: int, width: int) -> np.ndarray | None:
-    """The states of a file, mapped; None where it is missing, cut short or something else."""
+    """Map the states of a file; None where it is missing, cut short or something else."""
     try:
         states = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception:  # numpy parses headers as Python literals, which fails in a dozen ways
@@ -123,17 +100,8 @@ def _open(path: Path, rows: int, width: int) -> np.ndarray | None:
     return states if good else None
 
 
-def _reopen(path: Path, rows: int, width: int) -> np.ndarray:
-    states = _open(path, rows, width)
-    if states is None:
-        raise ModelError(
-            f"{path}: was written and can't be read; is somebody else clearing the cache folder?"
-        )
-    return states
-
-
 def _write(path: Path, states: np.ndarray) -> None:
-    """Write states that this process has claimed, and remove what a killed one has left of them."""
+    """Write states, and remove what a killed process has left of them."""
     for old in path.parent.glob(f".{path.name}.*.part"):
         old.unlink(missing_ok=True)
     try:

@@ -19,9 +19,9 @@ from entitynlm.model.backbones.huggingface.dequantisation import (
     dequantise,
     first_line,
     hash_once,
+    import_transformers,
     is_unpacked,
 )
-from entitynlm.model.backbones.huggingface.imports import import_transformers, without_compiler
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
     DIGITS,
@@ -66,8 +66,8 @@ def find_language_model(name: str) -> LanguageModelFiles:
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
-        sha = hash_once(path)
-        return LanguageModelFiles(name, dequantise(path, sha), sha[:DIGITS])
+        folder = dequantise(path)
+        return LanguageModelFiles(name, folder, folder.name[:DIGITS])
     folder = path if path.is_dir() else _fetch(name)
     return LanguageModelFiles(name, folder, _digest_folder(folder))
 
@@ -110,10 +110,8 @@ def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime
     config = _read_config(files.folder)
     _check_causal(files, config, transformers)
     try:
-        model = without_compiler(
-            lambda: transformers.AutoModelForCausalLM.from_pretrained(
-                files.folder, config=config, dtype=torch.float32, trust_remote_code=False
-            )
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            files.folder, config=config, dtype=torch.float32, trust_remote_code=False
         )
     except Exception as error:  # of many libraries below
         raise ModelError(

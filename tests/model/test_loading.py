@@ -13,8 +13,8 @@ from msgspec import structs
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.additions import SphereProjection, words_see_entities
+from entitynlm.model.loading import choose_boundaries, load_model, make_untrained
 from entitynlm.model.pretrained import load_pretrained
-from entitynlm.training.untrained import choose_boundaries, load_model, make_untrained
 from support.bare_language_models import needs_extra
 from support.small_model import store_model
 from support.tiny_language_models import save_model

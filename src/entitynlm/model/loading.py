@@ -1,4 +1,4 @@
-"""A pretrained language model behind the story before training: its words are the language model's, its entities are guesses."""
+"""Models by name: one of the package, a folder, or a pretrained language model with an entity side that was never trained."""
 
 from __future__ import annotations
 
@@ -7,41 +7,45 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
+import torch
+
+from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.additions import fit_scaling
+from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.preprocessing import SUBWORD_RECIPE
 from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
 from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, remark_untrained
 from entitynlm.text.document import Document
 
 TEXT = Path(__file__).resolve().parents[1] / "resources" / "demo" / "captain-reed.txt"
-"""What states are standardised by, until there is a corpus."""
+"""A text whose states are standardised by, until there is a corpus."""
 
 
 def load_model(model: str | Path, *, device: str = "cpu") -> Pretrained:
-    """A stored model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side."""
+    """Load a stored model by its name or folder, or ``huggingface:NAME``: that language model with an untrained entity side."""
     name = strip_prefix(model)
     return load_pretrained(model, device=device) if name is None else make_untrained(name, device=device)
 
 
 def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrained:
-    """P and its proposal Q on a language model; only their standardisation has seen a text.
+    """Put P and its proposal Q on a language model: words are its own, mentions and links are guesses of random parameters.
 
     :param name: as ``train --backbone`` takes it.  :param seed: of the entity side's random parameters.
     """
-    from entitynlm.training.recipe import fit_encoder, make_network  # here: a stored model needs no training
-    from entitynlm.training.settings import load_settings
-
-    name = check_language_model(name)
-    settings = load_settings(None, language_model=name)
+    notes = {UNTRAINED: f"{PREFIX}{check_language_model(name)}"}
+    config = ModelConfig(backbone=notes[UNTRAINED])
     words = tuple(TEXT.read_text(encoding="utf-8").split())
     document = Document(TEXT.stem, words, ((0, len(words)),))
-    notes = {UNTRAINED: f"{PREFIX}{name}"}
-    pretrained = Pretrained(fit_encoder([document], settings), None, notes=notes, name=notes[UNTRAINED])
-    encoded = pretrained.encoder.encode(document).words
+    tokenizer = find_backbone(config).make_tokenizer(config)
+    encoder = Encoder.fit([document], recipe=SUBWORD_RECIPE, singletons="keep", tokenizer=tokenizer)
+    pretrained = Pretrained(encoder, None, notes=notes, name=notes[UNTRAINED])
+    encoded = encoder.encode(document).words
     for mode in ("generative", "causal"):
-        make_network(pretrained, mode, settings, seed=seed)
-        network = pretrained.get(mode).to(device).eval()
+        torch.manual_seed(seed)
+        network = pretrained.add(ModelConfig(mode, notes[UNTRAINED])).to(device).eval()
         with contextlib.suppress(ModelError):  # a cache that can't be written makes the next start slower
             network.backbone.prepare([encoded])
         fit_scaling(network, [encoded])
@@ -50,7 +54,7 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
 
 
 def choose_boundaries(pretrained: Pretrained, boundaries: bool) -> Pretrained:
-    """The same model with or without word boundaries: whether a word's probability includes that it ends."""
+    """Make a model with or without word boundaries: whether a word's probability includes that it ends."""
     tokenizer = pretrained.encoder.tokenizer
     if not isinstance(tokenizer, SubwordTokenizer):
         if boundaries:
