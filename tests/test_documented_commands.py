@@ -18,6 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import VERBS, app
+from entitynlm.model import loading
 from entitynlm.model.language_models import list_installs
 from support.documented_inputs import list_help_examples, make_inputs
 from support.tiny_language_models import save_model
