@@ -10,7 +10,7 @@ import pytest
 from entitynlm.errors import ConfigError
 from entitynlm.stories import SPLITS, find_split, generate_stories, split_stories
 from entitynlm.stories.generator import ENTITIES, SENTENCES, TOKENS
-from entitynlm.stories.scenarios import load_scenarios
+from entitynlm.stories.script import load_scenarios
 from entitynlm.text.document import Document
 
 

@@ -11,8 +11,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.stories.cast import StoryCast
 from entitynlm.stories.lexicon import choose, choose_weighted, has_word, list_words, load_lexicon
 from entitynlm.stories.reference import Discourse, MentionContext, Phrase, refer
-from entitynlm.stories.scenarios import load_detours, load_scenarios
-from entitynlm.stories.script import Scenario, ScriptState, draw_event
+from entitynlm.stories.script import Scenario, ScriptState, draw_event, load_scenarios
 from entitynlm.stories.templates import Template, TemplateSlot, compile_wordings
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.segmentation import join_words
@@ -59,7 +58,7 @@ def _draft(scenario: Scenario, random: Random) -> tuple[list[Phrase], StoryCast]
     discourse = Discourse(StoryCast(scenario.roles, narrator, random), random)
     before = ScriptState(scenario.steps, {"hero": scenario.hero})
     sentences: list[Phrase] = []
-    while (state := draw_event(before, load_detours(), random)) is not None:
+    while (state := draw_event(before, random)) is not None:
         for scene in state.detours[len(before.detours) :]:
             discourse.cast.roles.update((role.key, role) for role in scene.roles)
         event = state.event
