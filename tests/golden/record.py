@@ -766,17 +766,26 @@ def reproduce_all(folder: Path, count: int) -> Json:
     return found
 
 
-def reproduce_entity(folder: Path, corpus: Path, ours: Path) -> Json:
-    """Table 3 with our own predictor, for two seeds."""
-    ours.write_text(
-        'hidden = 12\nmatch = 6\nscorer = 8\nembeddings = "random"\n\n[learning]\nepochs = 1\n',
-        encoding="utf-8",
+def reproduce_entity(folder: Path, corpus: Path) -> Json:
+    """Table 3 with a small predictor of ours, for two seeds."""
+    from entitynlm.experiments.paper import load_packaged_settings
+    from entitynlm.experiments.runner import Runner
+    from entitynlm.experiments.table3_entity_prediction import EntityPrediction, describe
+    from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining
+    from entitynlm.prediction.slots import read_slots
+    from entitynlm.text.corpora.corpus import open_corpus
+    from entitynlm.training.settings import load_settings
+
+    sizes = {"training.epochs": 1, "model.hidden_size": 12, "model.embedding_size": 12}
+    settings = load_settings(None, {**load_packaged_settings("inscript"), **sizes})
+    config = PredictorConfig(
+        hidden=12, match=6, scorer=8, embeddings="random", learning=PredictorTraining(epochs=1)
     )
-    figures = run_json(
-        "evaluate", "entity", corpus, "--out", folder, "--rows", "always-new,entitynlm,ours,ensemble",
-        "--ours-config", ours, "--seeds", "1,2", "--threads", "1", "--set", "training.epochs=1",
-        "--set", "model.hidden_size=12", "--set", "model.embedding_size=12",
-    )  # fmt: skip
+    opened = open_corpus(corpus)
+    documents = {split: list(opened.documents(split)) for split in ("train", "dev")}
+    experiment = EntityPrediction(documents, read_slots(opened, "test"), Runner(folder), config)
+    found = experiment.reproduce(("always-new", "entitynlm", "ours", "ensemble"), settings, (1, 2))
+    figures = describe(found, corpus="stories", split="test", facts={}).figures
     seeds = [
         [row["mean"], row["standard_deviation"], row["accuracies"]]
         for row in figures["seeds"]["rows"].values()
@@ -1182,7 +1191,7 @@ def reproduction() -> Json:
         write_stories(folder / "stories", 40, 81)
         return {
             "all": reproduce_all(folder / "all", 60),
-            "entity": reproduce_entity(folder / "entity", folder / "stories", folder / "ours.toml"),
+            "entity": reproduce_entity(folder / "entity", folder / "stories"),
         }
 
 

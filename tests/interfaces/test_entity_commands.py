@@ -18,7 +18,6 @@ TINY = (
     "--set preprocessing.vocabulary_size=300 --set preprocessing.punctuation=keep --set model.hidden_size=8 "
     "--set model.embedding_size=8 --set training.epochs=1 --set training.batch_size=4"
 ).split()
-OURS = "hidden = 8\nmatch = 4\nscorer = 8\nembeddings = 'random'\n[learning]\nepochs = 2\nbatch_size = 4\n"
 
 
 def run(*arguments: object) -> Result:
@@ -39,11 +38,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
     out = tmp_path_factory.mktemp("runs")
-    (out / "ours.toml").write_text(OURS)
     figures = out / "figures.json"
     run(
         "evaluate", "entity", corpus, "--out", out, "--seeds", "1,2", "--threads", 1, *TINY,
-        "--ours-config", out / "ours.toml", "--json", figures,
+        "--json", figures,
     )  # fmt: skip
     return out, json.loads(figures.read_text())
 
@@ -68,7 +66,7 @@ def test_the_same_command_uses_what_is_there_and_gets_the_same_without_a_second_
     again = out / "again.json"
     run(
         "evaluate", "entity", corpus, "--out", out, "--threads", 1, *TINY, "--quiet",
-        "--ours-config", out / "ours.toml", "--rows", "always-new,entitynlm,ours", "--json", again,
+        "--rows", "always-new,entitynlm,ours", "--json", again,
     )  # fmt: skip
     assert isinstance(figures["rows"], dict)
     for name, row in json.loads(again.read_text())["rows"].items():

@@ -11,10 +11,10 @@ import pytest
 
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import load_packaged_settings
-from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories, choose_rows
+from entitynlm.experiments.table3_entity_prediction import EntityPrediction, Predictors, choose_rows
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.evaluation import HumanChooser, compare_rows, describe_table, join_rows, measure_row
-from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining, load_config
+from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining
 from entitynlm.prediction.slots import (
     collect_slots,
     find_similar_slots,
@@ -35,8 +35,8 @@ TINY = PredictorConfig(
 def predictors() -> Predictors:
     pretrained, _ = make_bundle()
     stories = [find_similar_slots(story) for story in make_stories(4, first=100)]
-    training = TrainingStories(make_stories(30), make_stories(6, first=50))
-    return Predictors(training, stories, pretrained, config=TINY)
+    documents = {"train": make_stories(30), "dev": make_stories(6, first=50)}
+    return Predictors(EntityPrediction(documents, stories, config=TINY), pretrained)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,9 @@ def test_choices_are_distributions_over_the_entities_so_far_and_a_new_one(
 def test_what_is_learned_is_better_than_always_new(
     predictors: Predictors, choosers: dict[str, Chooser]
 ) -> None:
-    accuracy = {name: measure_row(name, choosers[name], predictors.stories).accuracy for name in ROWS}
+    accuracy = {
+        name: measure_row(name, choosers[name], predictors.experiment.stories).accuracy for name in ROWS
+    }
     assert accuracy["shallow"] > accuracy["always-new"]
     assert accuracy["modi"] > accuracy["always-new"]
     assert accuracy["ours"] > accuracy["always-new"]
@@ -84,23 +86,26 @@ def test_a_stored_one_is_not_taken_for_one_with_other_settings(
 ) -> None:
     made = replace(predictors, folder=tmp_path, _made={})
     made.get("ours")
-    for change in ({}, {"config": None, "seed": 2}):
-        replace(made, _made={}, **change).get("ours")
-    for change in ({"config": replace(TINY, hidden=9)}, {"seed": 2}):
+    for config, seed in ((TINY, 1), (None, 2)):
+        experiment = replace(predictors.experiment, config=config)
+        replace(made, experiment=experiment, seed=seed, _made={}).get("ours")
+    for config, seed in ((replace(TINY, hidden=9), 1), (TINY, 2)):
+        experiment = replace(predictors.experiment, config=config)
         with pytest.raises(ConfigError, match="other settings or another seed"):
-            replace(made, _made={}, **change).get("ours")
+            replace(made, experiment=experiment, seed=seed, _made={}).get("ours")
 
 
 def test_the_configuration_files_say_what_the_defaults_are() -> None:
     folder = Path(__file__).parents[2] / "configs"
-    assert load_config(folder / "ours-inscript.toml") == PredictorConfig()
     assert load_settings(folder / "paper-inscript.toml") == load_settings(
         None, load_packaged_settings("inscript")
     )
 
 
 def test_joined_rows_are_the_mean_of_what_they_say(predictors: Predictors) -> None:
-    rows = [measure_row(name, predictors.get(name), predictors.stories) for name in ("ours", "modi")]
+    rows = [
+        measure_row(name, predictors.get(name), predictors.experiment.stories) for name in ("ours", "modi")
+    ]
     joined = join_rows("both", rows)
     for answer, first, second in zip(joined.answers, rows[0].answers, rows[1].answers, strict=True):
         means = np.sqrt(np.array(first.choice.probabilities) * second.choice.probabilities)
@@ -111,9 +116,11 @@ def test_joined_rows_are_the_mean_of_what_they_say(predictors: Predictors) -> No
 
 
 def test_the_table_has_the_promised_shape(predictors: Predictors, choosers: dict[str, Chooser]) -> None:
-    rows = [measure_row(name, choosers[name], predictors.stories) for name in ("always-new", "shallow")]
+    rows = [
+        measure_row(name, choosers[name], predictors.experiment.stories) for name in ("always-new", "shallow")
+    ]
     table = describe_table(rows)
-    assert table["slots"] == sum(len(slotted.slots) for slotted in predictors.stories)
+    assert table["slots"] == sum(len(slotted.slots) for slotted in predictors.experiment.stories)
     assert set(table["rows"]) == {"always-new", "shallow"}
     found = table["rows"]["shallow"]
     assert set(found["breakdown"]) == {"newness", "distance", "candidates", "scenario", "form"}
@@ -128,9 +135,9 @@ def test_rows_are_chosen_by_name() -> None:
     assert choose_rows(["human", "always-new"], model=False, human=True) == ["always-new", "human"]
     assert choose_rows([], model=False, human=False) == ["always-new", "shallow", "modi"]
     with pytest.raises(ConfigError, match="--model"):
-        Predictors(TrainingStories([], []), []).get("entitynlm")
+        Predictors(EntityPrediction({}, [])).get("entitynlm")
     with pytest.raises(ConfigError, match="training stories"):
-        Predictors(TrainingStories([], []), []).get("modi")
+        Predictors(EntityPrediction({}, [])).get("modi")
 
 
 @pytest.mark.corpora
@@ -139,7 +146,7 @@ def test_inscript_slots_are_those_of_the_paper(corpora_path: Path) -> None:
     test = list(corpus.documents("test"))
     stories = collect_slots(test, read_guesses(corpora_path / "inscript" / "humanPredictions.json"))
     assert sum(len(slotted.slots) for slotted in stories) == 3327
-    new = measure_row("always-new", Predictors(TrainingStories([], []), stories).get("always-new"), stories)
+    new = measure_row("always-new", Predictors(EntityPrediction({}, stories)).get("always-new"), stories)
     assert round(new.accuracy, 2) == 31.08
     assert round(measure_row("human", HumanChooser(stories), stories).accuracy, 2) == 77.34
 
@@ -150,6 +157,6 @@ def test_shallow_features_come_near_the_papers(corpora_path: Path) -> None:
     stories = collect_slots(
         list(corpus.documents("test")), read_guesses(corpora_path / "inscript" / "humanPredictions.json")
     )
-    predictors = Predictors(TrainingStories(list(corpus.documents("train")), []), stories)
+    predictors = Predictors(EntityPrediction({"train": list(corpus.documents("train"))}, stories))
     row = measure_row("shallow", predictors.get("shallow"), stories)
     assert abs(row.accuracy - 45.34) < 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from entitynlm.prediction.predictor import (
     PredictorConfig,
     PredictorTraining,
     is_stored,
-    load_config,
     train_predictor,
 )
 from entitynlm.prediction.slots import find_similar_slots
@@ -70,16 +68,6 @@ def test_a_predictor_is_stored_and_read_back(
         EntityPredictor.load(tmp_path, states)
     with pytest.raises(ModelError, match="no entity predictor"):
         EntityPredictor.load(tmp_path / "nowhere", states)
-
-
-def test_configurations_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "ours.toml"
-    path.write_text("scorer = 8\n[learning]\nlearning_rate = 0.1\nema_decay = 0.5\n")
-    learning = PredictorTraining(learning_rate=0.1, ema_decay=0.5)
-    assert load_config(path) == replace(PredictorConfig(), scorer=8, learning=learning)
-    path.write_text("size = 8\n")
-    with pytest.raises(ConfigError, match="no configuration of the entity predictor"):
-        load_config(path)
 
 
 def test_without_slots_there_is_nothing_to_learn_from(states: StoryStates) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.experiments.table3_entity_prediction import Predictors, TrainingStories
+from entitynlm.experiments.table3_entity_prediction import EntityPrediction, Predictors
 from entitynlm.prediction.evaluation import HumanChooser, measure_row
 from entitynlm.prediction.slots import (
     SlottedStory,
@@ -51,5 +51,5 @@ def test_stories_without_slots_are_left_out() -> None:
     story = make_story(1, sentences=2)
     assert collect_slots([story], None) == []
     with pytest.raises(ConfigError, match="no slots"):
-        measure_row("always-new", Predictors(TrainingStories([], []), []).get("always-new"), [])
+        measure_row("always-new", Predictors(EntityPrediction({}, [])).get("always-new"), [])
     assert isinstance(find_similar_slots(story), SlottedStory)

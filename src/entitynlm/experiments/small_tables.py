@@ -1,21 +1,20 @@
 """The three tables from one quick training of one model, with fewer epochs, samples and candidates: for demonstrations only."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from entitynlm.config import Mode
 from entitynlm.coref.ranker.learning import annotates_singletons, train_ranker
 from entitynlm.coref.ranker.model import RankerSettings
 from entitynlm.errors import DataError, MissingExtraError
+from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments import table2_coreference as table2
 from entitynlm.experiments import table3_entity_prediction as table3
 from entitynlm.experiments.coref_blocks import Reranking, make_splits, measure_block
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, make_summary
-from entitynlm.lm.evaluation import ModelsCompared, Sampling, measure_split
-from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.lm.scores import PAPER as PAPER_LM
+from entitynlm.lm.evaluation import Sampling
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.slots import collect_slots
@@ -51,26 +50,17 @@ def measure_small_tables(
 
 
 def measure_lm(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
-    """5-gram (where an estimator is installed), LSTM and EntityNLM on the same words."""
-    encode = pretrained.encoder.encode
-    remarks = []
+    """Measure a 5-gram (where an estimator is installed), the LSTM and EntityNLM on the same words."""
+    documents = {"train": stories.train, "test": stories.test}
+    sampling = Sampling(particles=20, repeats=2, proposal="causal", seed=seed)
+    experiment = table1.LanguageModelling(documents, Runner(), ("test",), sampling, ("marginal",))
+    missing = []
     try:
-        ngram = estimate_ngrams([encode(document) for document in stories.train], pretrained.encoder)
+        found = experiment.evaluate(pretrained)
     except MissingExtraError as error:
-        ngram, remarks = None, [f"no 5-gram row: {error}"]
-    scores = measure_split(
-        "test",
-        ModelsCompared(pretrained, pretrained.language_model, ngram),
-        [encode(document) for document in stories.test],
-        sampling=Sampling(particles=20, repeats=2, proposal="causal", seed=seed),
-        likelihoods=("marginal",),
-    )
-    rows = []
-    for row in scores.rows:
-        figure = Figure.with_error(row.perplexity, row.standard_error)
-        rows.append(ResultRow(row.model, {stories.name: figure}, PAPER_LM.get(row.model)))
-    remarks.insert(0, f"{scores.documents} stories, {scores.tokens:,} words; ± is the error of sampling")
-    return make_summary("lm", stories.name, rows, remarks)
+        found, missing = replace(experiment, ngram=False).evaluate(pretrained), [f"no 5-gram row: {error}"]
+    summary = table1.describe(found, corpus=stories.name, facts={}).summary
+    return replace(summary, remarks=(*summary.remarks, *missing))
 
 
 def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
@@ -91,10 +81,12 @@ def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> Result
 
 def measure_entity(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
     slotted = collect_slots(list(stories.test), None)
-    training = table3.TrainingStories(stories.train, stories.development)
-    predictors = table3.Predictors(training, slotted, pretrained, seed=seed)
+    documents = {"train": stories.train, "dev": stories.development}
+    experiment = table3.EntityPrediction(documents, slotted)
     rows = []
-    for row in map(predictors.measure, ("always-new", "shallow", "modi", "entitynlm")):
+    for row in experiment.evaluate(("always-new", "shallow", "modi", "entitynlm"), pretrained, seed=seed)[
+        seed
+    ]:
         figure = Figure(row.accuracy, (row.interval.high - row.interval.low) / 2)
         rows.append(ResultRow(PREDICTION_SYSTEMS[row.name], {stories.name: figure}, PAPER_ENTITY[row.name]))
     remarks = (f"{sum(len(story.slots) for story in slotted):,} slots; ± is half a 95 % interval",)

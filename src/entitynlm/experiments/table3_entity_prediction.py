@@ -4,6 +4,8 @@ OUT/seed-<n>/         EntityNLM
 OUT/seed-<n>/ours/    our own predictor, a network on EntityNLM's states
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -24,7 +26,6 @@ from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, is_
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
 from entitynlm.prediction.story_states import StoryStates
 from entitynlm.prediction.type_counts import TypeCounts
-from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 
@@ -33,47 +34,22 @@ NEEDS_TRAINING = ("shallow", "modi", "ours", "ensemble")
 TOGETHER = ("ours", "ensemble")  # rows that get another one with the networks of all seeds together
 
 
-@dataclass(frozen=True)
-class TrainingStories:
-    """The stories that baselines and our predictor learn from."""
-
-    train: Sequence[Document]
-    development: Sequence[Document]
-    progress: Progress = SILENT
-
-    @cached_property
-    def counts(self) -> TypeCounts:
-        self.progress.message("counting types in the training stories")
-        counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train]
-        return TypeCounts.fit(self.train, counted)
-
-    @cached_property
-    def slots(self) -> TrainingSlots:
-        return [(story, find_similar_slots(story, limit=None).positions) for story in self.train]
-
-    @cached_property
-    def development_slots(self) -> TrainingSlots:
-        return [(story, find_similar_slots(story).positions) for story in self.development]
-
-
 @dataclass
 class Predictors:
     """The systems compared, each made when it is first asked for.
 
     :param folder: the model's folder, where our predictor is stored, or will be.
-    :param config: the configuration that a stored predictor must have been trained with (None: any).
     """
 
-    training: TrainingStories
-    stories: Sequence[SlottedStory]
+    experiment: EntityPrediction
     pretrained: Pretrained | None = None
     folder: Path | None = None
-    config: PredictorConfig | None = None
     seed: int = 1
     _made: dict[str, Chooser] = field(default_factory=dict)
 
     def measure(self, name: str) -> PredictionRow:
-        return evaluation.measure_row(name, self.get(name), self.stories, progress=self.training.progress)
+        stories, progress = self.experiment.stories, self.experiment.runner.progress
+        return evaluation.measure_row(name, self.get(name), stories, progress=progress)
 
     def get(self, name: str) -> Chooser:
         if name not in self._made:
@@ -81,38 +57,42 @@ class Predictors:
         return self._made[name]
 
     def _make(self, name: str) -> Chooser:
+        experiment, say = self.experiment, self.experiment.runner.progress.message
         stored = name == "ours" and self.folder is not None and is_stored(self.folder)
-        if name in NEEDS_TRAINING and not self.training.train and not stored:
+        if name in NEEDS_TRAINING and not experiment.train and not stored:
             raise ConfigError(f"the row {name!r} is learned, and this corpus has no training stories")
         if name == "always-new":
             return AlwaysNew()
         if name in ("shallow", "modi"):
-            self.training.progress.message(f"{name}: fitting it to the training stories")
-            extract = extract_shallow if name == "shallow" else partial(extract_modi, self.training.counts)
-            return fit_chooser(extract, self.training.slots)
+            say(f"{name}: fitting it to the training stories")
+            extract = extract_shallow if name == "shallow" else partial(extract_modi, experiment.counts)
+            return fit_chooser(extract, experiment.slots)
         if name == "human":
-            return evaluation.HumanChooser(self.stories)
+            return evaluation.HumanChooser(experiment.stories)
         if name == "ensemble":
             ours, network = self.get("ours"), self.get("entitynlm")
-            weight = choose_weight(ours, network, collect_slots(self.training.development, None))
-            self.training.progress.message(f"ensemble: EntityNLM has the weight {weight:.1f}")
+            weight = choose_weight(ours, network, collect_slots(experiment.development, None))
+            say(f"ensemble: EntityNLM has the weight {weight:.1f}")
             return Ensemble(ours, network, weight)
         if self.pretrained is None:
             raise ConfigError(f"the row {name!r} needs a trained model: name its folder with --model")
         states = StoryStates.of_model(self.pretrained)
-        asked = [*self.training.development, *(slotted.story for slotted in self.stories)]
+        read = [*experiment.development, *(slotted.story for slotted in experiment.stories)]
+        if name == "ours" and not stored:
+            read += experiment.train
+        states.prepare(read, experiment.runner.progress)
         if name == "entitynlm":
-            states.prepare(asked, self.training.progress)
-            return CachedChooser(NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder))
-        states.prepare(asked if stored else [*self.training.train, *asked], self.training.progress)
+            generative = self.pretrained.get("generative")
+            return CachedChooser(NetworkChooser(generative, self.pretrained.encoder))
         return CachedChooser(self._load_ours(states) if stored else self._train_ours(states))
 
     def _load_ours(self, states: StoryStates) -> EntityPredictor:
         """Load the stored predictor, unless it was trained with other settings or another seed."""
         assert self.folder is not None
         stored = EntityPredictor.load(self.folder, states)
-        wanted = {"config": self.config and asdict(self.config), "seed": self.seed}
-        if self.config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
+        config = self.experiment.config
+        wanted = {"config": config and asdict(config), "seed": self.seed}
+        if config is not None and wanted != {name: stored.notes.get(name) for name in wanted}:
             raise ConfigError(
                 f"{self.folder}: the entity predictor there was made with other settings or another seed; "
                 "choose another folder, or remove this one"
@@ -120,13 +100,13 @@ class Predictors:
         return stored
 
     def _train_ours(self, states: StoryStates) -> EntityPredictor:
-        say = self.training.progress.message
+        experiment, say = self.experiment, self.experiment.runner.progress.message
         say("ours: no stored one, so it is trained now (some minutes)")
         trained = train_predictor(
-            self.training.slots,
-            self.training.development_slots,
+            experiment.slots,
+            [(story, find_similar_slots(story).positions) for story in experiment.development],
             states,
-            self.config or PredictorConfig(),
+            experiment.config or PredictorConfig(),
             seed=self.seed,
             on_epoch=lambda report: say(
                 f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
@@ -148,23 +128,39 @@ def choose_rows(names: Sequence[str], *, model: bool, human: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class EntityPrediction:
-    """Which slots are asked about, and which documents (train, dev) rows are learned from."""
+    """Which slots are asked about, and which documents (train, dev) rows are learned from.
+
+    :param config: the configuration that a stored predictor of ours must have been trained with (None: any).
+    """
 
     documents: Documents
     stories: Sequence[SlottedStory]
     runner: Runner = field(default_factory=Runner)
     config: PredictorConfig | None = None
 
+    @property
+    def train(self) -> Sequence[Document]:
+        return self.documents.get("train", ())
+
+    @property
+    def development(self) -> Sequence[Document]:
+        return self.documents.get("dev", ())
+
     @cached_property
-    def training(self) -> TrainingStories:
-        train, development = (self.documents.get(name, ()) for name in ("train", "dev"))
-        return TrainingStories(train, development, self.runner.progress)
+    def slots(self) -> TrainingSlots:
+        return [(story, find_similar_slots(story, limit=None).positions) for story in self.train]
+
+    @cached_property
+    def counts(self) -> TypeCounts:
+        self.runner.progress.message("counting types in the training stories")
+        counted = [find_similar_slots(story, limit=None, first_sentence=0).positions for story in self.train]
+        return TypeCounts.fit(self.train, counted)
 
     def evaluate(
         self, names: Sequence[str], pretrained: Pretrained | None, folder: Path | None = None, seed: int = 1
     ) -> dict[int, list[PredictionRow]]:
         """Measure rows for a given model, in whose ``folder`` our predictor is stored, or will be."""
-        predictors = Predictors(self.training, self.stories, pretrained, folder, self.config, seed)
+        predictors = Predictors(self, pretrained, folder, seed)
         return {seed: [predictors.measure(name) for name in names]}
 
     def reproduce(

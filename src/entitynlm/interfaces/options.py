@@ -176,8 +176,6 @@ _CONFIG = "A TOML file of settings (the folder configs/ has examples)."
 Config = Annotated[Path | None, typer.Option("--config", "-c", callback=check_exists, help=_CONFIG)]
 _SET = "Change one setting, for example model.dropout=0.5. May be repeated."
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VALUE", help=_SET)]
-_OURS = "A TOML file of settings for the row ours. Default: configs/ours-inscript.toml."
-OursConfig = Annotated[Path | None, typer.Option(callback=check_exists, help=_OURS)]
 
 _TO = "Format of the output: jsonl, conll2012, conllu, brat or spacy. Default: by the ending of --out."
 To = Annotated[str | None, typer.Option(callback=check_output_format, help=_TO)]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from entitynlm.text.document import Document, Mention
 
 START = "<s>"
-REACH = 40
 PRONOUNS = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself "
     "it its itself they them their theirs themselves this that these those one ones who which everyone someone".split()
@@ -41,7 +40,6 @@ class Context:
     mentions: int  # how many mentions started before
     latest: str  # the stem of the latest mention's head
     before: tuple[str, ...]  # the words of its sentence before it
-    past: tuple[str, ...]  # up to :data:`REACH` words before that sentence
     candidates: tuple[CandidateEntity, ...]
 
     @property
@@ -103,7 +101,6 @@ def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]
             done,
             latest,
             tuple(words[begin:position]),
-            tuple(words[max(0, begin - REACH) : begin]),
             tuple(known.values()),
         )
     return [found[position] for position in positions]

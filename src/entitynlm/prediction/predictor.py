@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,6 @@ from safetensors.torch import save
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import read_json, write_atomically
 from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
@@ -138,19 +137,6 @@ class PredictorConfig:
     learning: PredictorTraining = field(default_factory=PredictorTraining)
 
 
-def load_config(path: str | Path) -> PredictorConfig:
-    """Read a configuration from a TOML file with a section [learning]."""
-    try:
-        return _make_config(load_toml(path))
-    except TypeError as error:
-        raise ConfigError(f"{path}: this is no configuration of the entity predictor ({error})") from error
-
-
-def _make_config(values: Mapping[str, Any]) -> PredictorConfig:
-    learning = PredictorTraining(**values.get("learning", {}))
-    return PredictorConfig(**{**values, "learning": learning})
-
-
 @dataclass
 class EntityPredictor:
     """A ``Chooser`` that looks only at the words and mentions before each position."""
@@ -184,7 +170,9 @@ class EntityPredictor:
         try:
             values = read_json(path)
             extractor = SlotExtractor(values["words"], values["types"], states)
-            config = _make_config(values["notes"]["config"])
+            settings = values["notes"]["config"]
+            learning = PredictorTraining(**settings["learning"])
+            config = PredictorConfig(**{**settings, "learning": learning})
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -211,7 +211,6 @@ def evaluate_entity(
     source: shared.CorpusOptions,
     model: shared.ModelFolder = None,
     rows: options.Rows = None,
-    ours_config: options.OursConfig = None,
     split: str | None = None,
     training: shared.TrainingOptions,
     seeds: options.Seeds = "1",
@@ -250,7 +249,7 @@ def evaluate_entity(
         threads=1 if training.out else None
     )  # small networks: a second thread only gets in the way
     from entitynlm.experiments import table3_entity_prediction as table3
-    from entitynlm.prediction.predictor import PredictorConfig, load_config
+    from entitynlm.prediction.predictor import PredictorConfig
     from entitynlm.prediction.slots import has_guesses, read_slots
 
     stories = read_slots(corpus, split)
@@ -259,7 +258,7 @@ def evaluate_entity(
     learns = trains or any(name in table3.NEEDS_TRAINING for name in names)
     present_splits = [name for name in ("train", "dev") if learns and name in corpus.splits]
     documents = {name: list(corpus.documents(name)) for name in present_splits}
-    config = load_config(ours_config) if ours_config else PredictorConfig() if trains else None
+    config = PredictorConfig() if trains else None
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = table3.EntityPrediction(documents, stories, runner, config)
