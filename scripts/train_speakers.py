@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from entitynlm.characters.evaluation import QuotationScores, score_document
+from entitynlm.characters.evaluation import QuotationScores, score_quotations
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
 from entitynlm.discourse.speakers import SPEAKER_WEIGHTS, find_speakers
@@ -131,9 +131,9 @@ def main() -> None:
                 sums[label] = [a + b for a, b in zip(sums[label], counts, strict=True)]
         shown = ", ".join(f"{100 * a / b:.2f} {label}" for label, (a, b) in sums.items())
         print(f"decay {decay}: right speakers in {FOLDS} folds: {shown}")
-    detected = sum(map(score_document, bare.values()), QuotationScores())
+    detected = sum(map(score_quotations, bare.values()), QuotationScores())
     print(f"detection F1 on train and dev: {100 * detected.f1:.2f}")
-    print(f"with paragraphs: {100 * sum(map(score_document, full.values()), QuotationScores()).f1:.2f}")
+    print(f"with paragraphs: {100 * sum(map(score_quotations, full.values()), QuotationScores()).f1:.2f}")
     if options.write:
         weights = train([*bare.values(), *full.values()], options.decay)
         lines = [f'"{name}" = {weights[name]:.2f}\n' for name in sorted(weights)]

@@ -8,7 +8,7 @@ import pytest
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.character import Cast, list_characters
-from entitynlm.characters.tables import describe_cast, list_quotations, list_rows
+from entitynlm.characters.tables import describe_cast, list_character_rows, list_quotation_rows
 from entitynlm.discourse.participants import add_quotations
 from entitynlm.text.document import Document, Mention
 from support.marked_text import read_marked
@@ -77,12 +77,12 @@ def test_nobody() -> None:
 
 def test_tables_and_json_have_the_same_figures() -> None:
     cast = make_cast()
-    moss, ida, _ = list_rows(cast)
+    moss, ida, _ = list_character_rows(cast)
     assert (ida.chapters, ida.first_chapter, ida.last_chapter) == ("1:3; 2:1", 1, 2)
     assert (
         ida.aliases == "Ida 2; Ida Vale 1" and ida.together.startswith("Mr. Moss ") and moss.words_spoken == 3
     )
-    first, second = list_quotations(cast)
+    first, second = list_quotation_rows(cast)
     assert (first.speaker_name, first.addressee_name, first.chapter) == ("Mr. Moss", "Ida Vale", 1)
     assert second.text == "“Mr. Moss is ill,”"
     found = json.loads(json.dumps(describe_cast(cast)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.discourse.naming import LONGEST_LABEL, choose_names, show_name
+from entitynlm.discourse.naming import LONGEST_SHOWN_NAME, choose_names, show_name
 from entitynlm.text.document import Document, Mention
 
 
@@ -32,4 +32,4 @@ def test_names_come_before_nouns_and_nouns_before_pronouns(
 def test_long_names_are_cut() -> None:
     document = Document("d", ("The",) + ("very",) * 40, mentions=(Mention(0, 41, "e"),))
     shown = show_name(document, choose_names(document)["e"])
-    assert len(shown) == LONGEST_LABEL and shown.endswith("…")
+    assert len(shown) == LONGEST_SHOWN_NAME and shown.endswith("…")

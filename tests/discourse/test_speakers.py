@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_document
+from entitynlm.characters.evaluation import QuotationScores, find_nearest_names, score_quotations
 from entitynlm.discourse.discourse import read_discourse
 from entitynlm.discourse.participants import add_quotations, find_narrator, settle_entities
 from entitynlm.discourse.speaker_features import Dialogue, may_speak
@@ -98,9 +98,9 @@ def test_vocatives() -> None:
 
 def test_scores_count_found_quotations_and_right_speakers() -> None:
     key = add_quotations(read_marked("“Stay,” said [Nora|n]. [Ida|i] left.\n\n“Why?” asked [Ida|i]."))
-    found = score_document(key)
+    found = score_quotations(key)
     assert found == QuotationScores(2, 2, 2, 2, 2, 2) and found.f1 == found.speaker_accuracy == 1.0
     other = key.with_mentions(m for m in key.mentions if m.entity == "n")
-    assert score_document(key, other).speakers == 1
+    assert score_quotations(key, other).speakers == 1
     assert find_nearest_names(index(key)) == ["n", "i"]
     assert (found + found).annotated == 4 and QuotationScores().f1 == 0.0

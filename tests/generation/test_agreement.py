@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import entitynlm
-from entitynlm.generation.agreement import Agreement, list_spellings
+from entitynlm.generation.agreement import MentionAgreement, list_spellings
 from entitynlm.text.english import PRONOUNS
 
 STORY = "Anna met the old captain at the harbour. He gave her a letter. She read it and called Bob."
@@ -13,7 +13,7 @@ STORY = "Anna met the old captain at the harbour. He gave her a letter. She read
 
 def test_pronouns_follow_what_was_said() -> None:
     known = (
-        Agreement()
+        MentionAgreement()
         .hear(1, ("Anna",))
         .hear(1, ("she",))
         .hear(2, ("Mr.", "Reed"), "person")
@@ -38,14 +38,14 @@ def test_pronouns_follow_what_was_said() -> None:
 
 
 def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:
-    known = Agreement().hear(1, ("Anna",))
+    known = MentionAgreement().hear(1, ("Anna",))
     first, last = known.list_unfit(first=True, last=False), known.list_unfit(first=False, last=True)
     assert {"anna", "was", "he", ",", "said"} <= first and "the" not in first and "her" not in first - {"her"}
     assert {"the", "of", "she", "was"} <= last
 
 
 def test_hearing_leaves_the_old_state_alone() -> None:
-    before = Agreement()
+    before = MentionAgreement()
     assert before.hear(1, ("Anna",)).called and not before.called
 
 

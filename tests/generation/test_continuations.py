@@ -8,7 +8,7 @@ import pytest
 
 from entitynlm.errors import ConfigError
 from entitynlm.generation.continuations import generate_continuations
-from entitynlm.generation.request import Request
+from entitynlm.generation.request import ContinuationRequest
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.text.detokenization import (
     capitalise_start,
@@ -67,7 +67,9 @@ def make_prompt() -> Document:
 def test_nothing_unreadable_is_told() -> None:
     pretrained, _ = make_bundle(std=1.0)
     for seed in range(5):
-        for story in generate_continuations(pretrained, make_prompt(), Request(words=50), count=2, seed=seed):
+        for story in generate_continuations(
+            pretrained, make_prompt(), ContinuationRequest(words=50), count=2, seed=seed
+        ):
             assert not re.search(r"<|>|\bunk\b|\bnum\b", story.text.lower())
             assert re.match(r"[A-Z]", story.text) and story.text.endswith(".")
             assert " ." not in story.text and story.document.text == story.text
@@ -79,7 +81,10 @@ def test_unknown_names_are_spelled() -> None:
         story.text
         for seed in range(8)
         for story in generate_continuations(
-            pretrained, make_prompt(), Request(words=40, next_entity="zebedee", new_entities=False), seed=seed
+            pretrained,
+            make_prompt(),
+            ContinuationRequest(words=40, next_entity="zebedee", new_entities=False),
+            seed=seed,
         )
     ]
     assert any("Zebedee" in text for text in texts)
@@ -87,7 +92,7 @@ def test_unknown_names_are_spelled() -> None:
 
 def test_wishes_are_kept() -> None:
     pretrained, _ = make_bundle()
-    request = Request(words=40, next_entity="Ann", new_entities=False)
+    request = ContinuationRequest(words=40, next_entity="Ann", new_entities=False)
     for story in generate_continuations(pretrained, make_prompt(), request, count=5, seed=3):
         mentions = story.document.mentions
         assert mentions[0].entity == "1" and {mention.entity for mention in mentions} <= {"1", "2"}
@@ -96,7 +101,9 @@ def test_wishes_are_kept() -> None:
 
 def test_the_cast_is_introduced_by_name() -> None:
     pretrained, _ = make_bundle()
-    request = Request(words=60, cast=("Old Bo", "Xanthippe"), next_entity="old bo", new_entities=False)
+    request = ContinuationRequest(
+        words=60, cast=("Old Bo", "Xanthippe"), next_entity="old bo", new_entities=False
+    )
     for story in generate_continuations(pretrained, None, request, count=5, seed=1):
         first: dict[str, str] = {}
         for mention in story.document.mentions:
@@ -109,14 +116,14 @@ def test_the_cast_is_introduced_by_name() -> None:
 def test_a_member_of_the_cast_who_is_in_the_text_is_the_one_of_the_text() -> None:
     pretrained, _ = make_bundle()
     story = generate_continuations(
-        pretrained, make_prompt(), Request(words=30, cast=("Ann",), new_entities=False)
+        pretrained, make_prompt(), ContinuationRequest(words=30, cast=("Ann",), new_entities=False)
     )[0]
     assert set(story.names.values()) <= {"Ann", "Zebedee"}
 
 
 def test_sentences_can_be_counted() -> None:
     pretrained, _ = make_bundle()
-    story = generate_continuations(pretrained, None, Request(sentences=4), seed=2)[0]
+    story = generate_continuations(pretrained, None, ContinuationRequest(sentences=4), seed=2)[0]
     assert len(story.document.sentences) == 4
 
 
@@ -125,7 +132,7 @@ def test_a_sentence_ends_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(storytelling, "LONGEST_SENTENCE", 5)
     pretrained, _ = make_bundle()
-    story = generate_continuations(pretrained, None, Request(sentences=6), seed=2)[0]
+    story = generate_continuations(pretrained, None, ContinuationRequest(sentences=6), seed=2)[0]
     assert len(story.document.sentences) == 6
     assert max(end - start for start, end in story.document.sentences) <= 5 + 2 + 1  # a mention, a full stop
 
@@ -133,10 +140,14 @@ def test_a_sentence_ends_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_text_that_breaks_off_goes_on() -> None:
     pretrained, _ = make_bundle(std=1.0)
     broken = Document("d", ("Ann", "saw"))
-    story = generate_continuations(pretrained, broken, Request(sentences=1), seed=1)[0]
+    story = generate_continuations(pretrained, broken, ContinuationRequest(sentences=1), seed=1)[0]
     assert story.text[0].islower() or story.text[0] in "IAB"
     whole = Document("d", ("Ann", "ran", "."))
-    assert generate_continuations(pretrained, whole, Request(sentences=1), seed=1)[0].text[0].isupper()
+    assert (
+        generate_continuations(pretrained, whole, ContinuationRequest(sentences=1), seed=1)[0]
+        .text[0]
+        .isupper()
+    )
 
 
 def test_the_same_seed_tells_the_same() -> None:
@@ -171,14 +182,16 @@ def test_a_model_with_types_and_capitals() -> None:
             softmax="full",
         )
     )
-    story = generate_continuations(pretrained, None, Request(words=40, cast=("Ann", "Bo")), seed=5)[0]
+    story = generate_continuations(
+        pretrained, None, ContinuationRequest(words=40, cast=("Ann", "Bo")), seed=5
+    )[0]
     assert set(story.document.entity_types.values()) <= {"person", "thing", "other"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"next_entity": "Nobody"}, "nobody is called 'Nobody'; in the text are: Ann, Zebedee"),
+        ({"next_entity": "Nobody"}, "no entity is called 'Nobody'; the text has: Ann, Zebedee"),
         ({"cast": ("a b c d",)}, "more than the 2 words"),
         ({"cast": ("",)}, "empty name"),
         ({"words": 0}, "one word"),
@@ -188,4 +201,4 @@ def test_a_model_with_types_and_capitals() -> None:
 def test_what_can_not_be_told(options: dict[str, object], message: str) -> None:
     pretrained, _ = make_bundle()
     with pytest.raises(ConfigError, match=re.escape(message)):
-        generate_continuations(pretrained, make_prompt(), Request(**options))  # type: ignore[arg-type]
+        generate_continuations(pretrained, make_prompt(), ContinuationRequest(**options))  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import entitynlm
 from entitynlm.errors import ConfigError
-from entitynlm.generation.plan import NEW, plan_story
-from entitynlm.generation.request import Request
+from entitynlm.generation.plan import NEW_ACTOR, plan_story
+from entitynlm.generation.request import ContinuationRequest
 from entitynlm.interfaces.api import as_document
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import Pretrained, load_pretrained
@@ -31,7 +31,7 @@ def test_each_step_has_a_distribution(pretrained: Pretrained) -> None:
         assert sum(p for _, p in step.candidates) == pytest.approx(1, abs=1e-6)
         assert [p for _, p in step.candidates] == sorted((p for _, p in step.candidates), reverse=True)
         assert step.probability == pytest.approx(
-            dict(step.candidates)[NEW if step.is_new else step.actor], abs=1e-9
+            dict(step.candidates)[NEW_ACTOR if step.is_new else step.actor], abs=1e-9
         )
         assert step.sentence and step.actor
 
@@ -47,16 +47,16 @@ def test_the_first_step_is_what_entity_prediction_says(pretrained: Pretrained) -
 
 
 def test_constraints_hold(pretrained: Pretrained) -> None:
-    request = Request(next_entity="Bob", new_entities=False)
+    request = ContinuationRequest(next_entity="Bob", new_entities=False)
     plan = plan_story(pretrained, as_document(STORY), request, steps=2, seed=3)
     assert plan[0].actor == "Bob" and not any(step.is_new for step in plan)
-    assert all(dict(step.candidates)[NEW] == 0 for step in plan)
-    with pytest.raises(ConfigError, match="nobody is called"):
-        plan_story(pretrained, as_document(STORY), Request(next_entity="Zoe"))
+    assert all(dict(step.candidates)[NEW_ACTOR] == 0 for step in plan)
+    with pytest.raises(ConfigError, match="no entity is called"):
+        plan_story(pretrained, as_document(STORY), ContinuationRequest(next_entity="Zoe"))
 
 
 def test_a_story_can_be_planned_from_a_cast(pretrained: Pretrained) -> None:
-    plan = plan_story(pretrained, None, Request(cast=("Anna", "Bob")), steps=2)
+    plan = plan_story(pretrained, None, ContinuationRequest(cast=("Anna", "Bob")), steps=2)
     assert {"Anna", "Bob"} <= {name for name, _ in plan[0].candidates}
 
 

@@ -12,7 +12,7 @@ from entitynlm.coref.annotation import Options, annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import score_list
 from entitynlm.generation.continuations import generate_continuations
-from entitynlm.generation.request import Request
+from entitynlm.generation.request import ContinuationRequest
 from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
@@ -161,7 +161,7 @@ def test_surprisal_of_given_mentions(counts: Counter[str]) -> None:
 
 
 def test_generate(counts: Counter[str]) -> None:
-    generate_continuations(make_counted(counts), BARE, Request(words=3), count=2)
+    generate_continuations(make_counted(counts), BARE, ContinuationRequest(words=3), count=2)
     assert counts == {"encoded": 1, "lookahead": 1, "generative": 1}
 
 

@@ -54,7 +54,7 @@ def test_plain_text_from_standard_input(model: Path) -> None:
     ("arguments", "error", "message"),
     [
         (["-"], DataError, "no word to go on from"),
-        (["--next-entity", "Zoe"], ConfigError, "nobody is called"),
+        (["--next-entity", "Zoe"], ConfigError, "no entity is called"),
         (["--temperature", "0"], ConfigError, "temperature"),
         (["--top-p", "2"], ConfigError, "top-p"),
         (["missing.txt"], DataError, "no such file"),

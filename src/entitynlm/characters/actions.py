@@ -1,4 +1,4 @@
-"""What somebody does: the verbs that a mention is subject of.
+"""Actions of characters: the verbs that their mentions are subjects of.
 
 With a syntactic analysis in the document, by it. Without one, by the words beside the mention: the verb after a subject ("Ida
 slowly opened …"), or a verb of speech before it ("…," said Ida).
@@ -21,18 +21,18 @@ from entitynlm.text.english import (
 )
 
 _LISTS = load_toml(Path(__file__).parents[1] / "resources" / "characters" / "verbs.toml")
-BETWEEN = frozenset(_LISTS["between"].split())
+SUBJECT_TO_VERB = frozenset(_LISTS["between"].split())
 NOT_VERBS = frozenset(_LISTS["not_verbs"].split())
-REACH = 4
+VERB_REACH = 4
 """Tokens after a mention in which its verb stands."""
 SUBJECTS = frozenset(("nsubj", "SBJ", "nsubj:outer"))
 SILENT_E = ("c", "v", "z", "u", "s", "g", "at", "ir", "or", "in", "ok", "id", "ak", "ik", "ar", "os")
 
-SHORT = re.compile("[^aeiou]*[aeiou][^aeiouwxy]")
+SHORT_VOWEL = re.compile("[^aeiou]*[aeiou][^aeiouwxy]")
 
 
 class ActionReader:
-    """Reads the verbs of one document's mentions, in their base form."""
+    """Read the verbs of one document's mentions, in their base form."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -41,7 +41,7 @@ class ActionReader:
         self._tags = document.columns.get("upos") or document.columns.get("pos")
 
     def read(self, mention: Mention) -> str | None:
-        """The verb that a mention is subject of; None if it is no subject or no verb is found."""
+        """Find the verb that a mention is subject of; None if it is no subject or no verb is found."""
         document = self.document
         if document.heads is not None and "deprel" in document.columns:
             return self._read_tree(mention)
@@ -59,11 +59,11 @@ class ActionReader:
 
     def _read_after(self, end: int) -> str | None:
         tokens = self.document.tokens
-        for place in range(end, min(end + REACH, len(tokens))):
+        for place in range(end, min(end + VERB_REACH, len(tokens))):
             word = tokens[place].lower()
             if word in PAST or self._is_regular(word):
                 return self.find_base(word)
-            if not (word in BETWEEN or (word.endswith("ly") and len(word) > 4)):
+            if not (word in SUBJECT_TO_VERB or (word.endswith("ly") and len(word) > 4)):
                 return None
         return None
 
@@ -81,7 +81,7 @@ class ActionReader:
         return None
 
     def find_base(self, word: str) -> str:
-        """The base form of a verb in the past, as the text's own words and the rules of spelling suggest."""
+        """Find the base form of a verb in the past, by the words of the text and the rules of spelling."""
         if word in PAST:
             return PAST[word]
         if not self._is_regular(word):
@@ -97,7 +97,7 @@ class ActionReader:
                 return base
         if doubled is not None and stem[-1] not in "lsfz":
             return doubled
-        if SHORT.fullmatch(stem):  # smiled; a short vowel would have doubled the consonant
+        if SHORT_VOWEL.fullmatch(stem):  # smiled; a short vowel would have doubled the consonant
             return f"{stem}e"
         long = (
             not stem[-3:-1].strip("aeiou") and len(stem) > 3 and stem[-1] not in "csvzgu"

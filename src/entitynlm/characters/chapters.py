@@ -13,18 +13,20 @@ from entitynlm.text.document import Span
 LONGEST_HEADING = 90
 """Characters of a heading's line."""
 ROMAN = r"[IVXLCDM]+"
-NUMBER = (
+CHAPTER_NUMBER = (
     rf"(?:\d+|{ROMAN}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
     r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty)(?:[- ](?:one|two|three|four|five|six|"
     r"seven|eight|nine))?|the (?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)|"
     r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)"
 )
-NAMED = re.compile(rf"(?:chapter|letter|stave|scene|canto|phase)\s+(?:the\s+)?{NUMBER}\b", re.IGNORECASE)
-ALONE = re.compile(
+NAMED = re.compile(
+    rf"(?:chapter|letter|stave|scene|canto|phase)\s+(?:the\s+)?{CHAPTER_NUMBER}\b", re.IGNORECASE
+)
+UNNUMBERED = re.compile(
     r"(?:prologue|epilogue|preface|introduction|conclusion|postscript|finale)\W*", re.IGNORECASE
 )
 NUMBERED = re.compile(rf"(?:{ROMAN}|\d{{1,3}})(?:\.|\s*$)(?:\s+\S.*)?")
-BARE = re.compile(rf"{ROMAN}\.?|\d{{1,3}}\.?")
+BARE_NUMBER = re.compile(rf"{ROMAN}\.?|\d{{1,3}}\.?")
 FEWEST_HEADINGS = 3
 """Headings that are a number alone must be this many, in order, to be taken for chapters."""
 SHORTEST_CHAPTER = 40
@@ -51,7 +53,7 @@ def find_chapters(discourse: Discourse) -> list[Chapter]:
     if not len(document):
         return []
     lines = list(_list_lines(discourse))
-    headings = [(start, title) for start, title in lines if NAMED.match(title) or ALONE.fullmatch(title)]
+    headings = [(start, title) for start, title in lines if NAMED.match(title) or UNNUMBERED.fullmatch(title)]
     if sum(bool(NAMED.match(title)) for _, title in headings) < 2:
         numbered = _find_counted(lines)
         headings = numbered if len(numbered) >= FEWEST_HEADINGS else headings
@@ -94,7 +96,7 @@ def _find_counted(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 def _read_number(title: str) -> int:
     """Read the number of a heading, in digits or Roman numerals."""
-    match = BARE.match(title)
+    match = BARE_NUMBER.match(title)
     word = match[0].rstrip(".") if match else ""
     if word.isdigit():
         return int(word)

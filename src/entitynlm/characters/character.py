@@ -1,16 +1,17 @@
-"""The characters of a book: for each the name, how it is called, when it appears, what it says and does, and with whom."""
+"""The cast of a book: the name, aliases, gender, chapters, speech, actions and company of each character."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 
 from entitynlm.characters.actions import ActionReader
 from entitynlm.characters.chapters import Chapter, find_chapters
-from entitynlm.discourse.discourse import OUTSIDE, Discourse, read_discourse
+from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.names import FIRST_NAME_GENDERS, parse_name
 from entitynlm.discourse.naming import choose_names, show_name
 from entitynlm.discourse.participants import find_narrator
@@ -18,7 +19,7 @@ from entitynlm.discourse.speaker_features import Dialogue, may_speak
 from entitynlm.text.document import Document, Entity, Quotation
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS, UNKNOWN
 
-NAME, DESCRIPTION, PRONOUN = "name", "description", "pronoun"
+NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM = "name", "description", "pronoun"
 NARRATOR = "the narrator"
 PRONOUN_WEIGHT, FIRST_NAME_WEIGHT, NOUN_WEIGHT = 1, 1, 2
 """The evidence for a gender in a pronoun, in a first name, and in a gendered noun ("the girl") or title."""
@@ -40,9 +41,9 @@ class Character:
     first: int
     last: int
     quotations: tuple[Quotation, ...]
-    """What it says."""
+    """Those that it speaks."""
     about: tuple[Quotation, ...]
-    """What others say about it or to it by name."""
+    """Those of others that name it or tell of it."""
     actions: Mapping[str, int]
     together: Mapping[str, int]
     """Ids of other characters, and in how many sentences both are mentioned."""
@@ -62,8 +63,13 @@ class Cast:
     others: int = 0
     """Persons who are mentioned less often than was asked for."""
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The name of each character by its id."""
+        return {character.id: character.name for character in self.characters}
+
     def find_chapter(self, token: int) -> int | None:
-        """The number of the chapter that a token stands in; None before the first."""
+        """Find the number of the chapter that a token stands in; None before the first."""
         place = bisect_right(self.chapters, token, key=lambda chapter: chapter.start) - 1
         return self.chapters[place].number if place >= 0 and token < self.chapters[place].end else None
 
@@ -81,7 +87,7 @@ class _Traits:
     @property
     def is_group(self) -> bool:
         """Whether "we" or "they" are most mentions of an entity without a name."""
-        return not self.forms[NAME] and 2 * self.plural > self.forms.total()
+        return not self.forms[NAME_FORM] and 2 * self.plural > self.forms.total()
 
 
 def list_characters(document: Document, *, least: int = 2) -> Cast:
@@ -98,7 +104,7 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
     for entity in document.entities:
         if may_speak(entity.type):
             traits = _count_traits(discourse, entity, reader)
-            is_person = traits.forms[NAME] or entity.id in speakers or entity.id == narrator
+            is_person = traits.forms[NAME_FORM] or entity.id in speakers or entity.id == narrator
             if not traits.is_group and (document.entity_types or is_person):
                 people.append((entity, traits))
     people.sort(key=lambda pair: (-len(pair[0].mentions), pair[0].mentions[0].start))
@@ -114,7 +120,7 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
             gender=_guess_gender(traits),
             is_narrator=entity.id == narrator,
             aliases=dict(traits.aliases.most_common()),
-            forms={form: traits.forms[form] for form in (NAME, DESCRIPTION, PRONOUN)},
+            forms={form: traits.forms[form] for form in (NAME_FORM, DESCRIPTION_FORM, PRONOUN_FORM)},
             chapters=dict(Counter(cast.find_chapter(mention.start) for mention in entity.mentions)),
             first=entity.mentions[0].start,
             last=entity.mentions[-1].start,
@@ -125,7 +131,7 @@ def list_characters(document: Document, *, least: int = 2) -> Cast:
         )
         for entity, traits in shown
     )
-    return Cast(document, characters, chapters, cast.others)
+    return replace(cast, characters=characters)
 
 
 def _count_traits(discourse: Discourse, entity: Entity, reader: ActionReader) -> _Traits:
@@ -134,14 +140,14 @@ def _count_traits(discourse: Discourse, entity: Entity, reader: ActionReader) ->
         words = document.tokens[mention.start : mention.end]
         form = PRONOUNS.get(" ".join(words).lower())
         if form is not None:
-            traits.forms[PRONOUN] += 1
+            traits.forms[PRONOUN_FORM] += 1
             traits.plural += form in ("we", "they")
             if form in ("he", "she"):
                 traits.genders[MALE if form == "he" else FEMALE] += PRONOUN_WEIGHT
         else:
             traits.aliases[" ".join(document.words(*mention.span).split())] += 1
             name = parse_name(words, discourse.common_words)
-            traits.forms[NAME if name else DESCRIPTION] += 1
+            traits.forms[NAME_FORM if name else DESCRIPTION_FORM] += 1
             gender, weight = GENDERS.get(words[-1].lower()), NOUN_WEIGHT
             if name:
                 gender = name.gender
@@ -157,11 +163,11 @@ def _count_traits(discourse: Discourse, entity: Entity, reader: ActionReader) ->
 
 def _name(traits: _Traits, name: str, narrates: bool) -> str:
     """Replace the name of an entity that has none: a narrator, or only pronouns."""
-    if traits.forms[NAME]:
+    if traits.forms[NAME_FORM]:
         return name
     if narrates:
         return NARRATOR
-    return name if traits.forms[DESCRIPTION] else "(only pronouns)"
+    return name if traits.forms[DESCRIPTION_FORM] else "(only pronouns)"
 
 
 def _guess_gender(traits: _Traits) -> str:
@@ -199,7 +205,7 @@ def _sort_quotations(
             spoken.setdefault(quotation.speaker, []).append(quotation)
     for mention in document.mentions:
         number = discourse.quotation_of[mention.start]
-        if number == OUTSIDE:
+        if number == NARRATION:
             continue
         quotation = document.quotations[number]
         form = PRONOUNS.get(" ".join(document.tokens[mention.start : mention.end]).lower())

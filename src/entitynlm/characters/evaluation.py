@@ -1,8 +1,7 @@
-"""How well quotations and their speakers are found: against annotated ones, and beside a baseline."""
+"""Scores of quotations and their speakers against annotated ones, beside a baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from entitynlm.discourse.discourse import read_discourse
@@ -21,7 +20,7 @@ class QuotationScores:
     speakers: int = 0
     """Quotations that are found and whose speaker is right."""
     baseline: int = 0
-    """Those whose speaker is the nearest name outside of the quotation."""
+    """Quotations that are found and whose speaker has the nearest name outside of the quotation."""
     speakers_given: int = 0
     """Right speakers where the annotated quotations are given."""
 
@@ -49,15 +48,11 @@ class QuotationScores:
     def baseline_accuracy(self) -> float:
         return self.baseline / max(1, self.right)
 
-    @property
-    def speaker_accuracy_given(self) -> float:
-        return self.speakers_given / max(1, self.annotated)
 
+def score_quotations(document: Document, entities: Document | None = None) -> QuotationScores:
+    """Score one annotated document; speakers are chosen among its own entities, or those of ``entities``.
 
-def score_document(document: Document, entities: Document | None = None) -> QuotationScores:
-    """Scores of one annotated document; speakers are chosen among its own entities, or those of ``entities``.
-
-    Where entities are a system's, its speaker is right if most of its mentions that are annotated are the annotated speaker's.
+    A system's entity is the right speaker if most of its mentions that are annotated are those of the annotated speaker.
     """
     known = entities or document
     gold = {strip_punctuation(document, q.span): q.speaker for q in document.quotations}
@@ -68,33 +63,25 @@ def score_document(document: Document, entities: Document | None = None) -> Quot
     dialogue = Dialogue.of_document(discourse, known)
     speakers, nearest = find_speakers(dialogue), find_nearest_names(dialogue)
     pairs = [(gold[span], number) for span, number in found.items() if span in gold]
-    told = zip(
-        find_speakers(Dialogue.of_document(given, known)),
-        (q.speaker for q in document.quotations),
-        strict=True,
-    )
+    told = zip(find_speakers(Dialogue.of_document(given, known)), document.quotations, strict=True)
     return QuotationScores(
         annotated=len(gold),
         found=len(found),
         right=len(pairs),
         speakers=sum(same.get(speakers[number]) == speaker for speaker, number in pairs),
         baseline=sum(same.get(nearest[number]) == speaker for speaker, number in pairs),
-        speakers_given=sum(same.get(who) == speaker for who, speaker in told),
+        speakers_given=sum(same.get(who) == quotation.speaker for who, quotation in told),
     )
 
 
 def strip_punctuation(document: Document, span: Span) -> Span:
-    """The span from its first word to its last: annotators differ about the dash before and the full stop after what is said."""
+    """Cut a span to its first and last word: annotators differ about the dash before and the full stop after a quotation."""
     start, end = span
     while start < end - 1 and not any(map(str.isalnum, document.tokens[start])):
         start += 1
     while end > start + 1 and not any(map(str.isalnum, document.tokens[end - 1])):
         end -= 1
     return start, end
-
-
-def score_documents(documents: Iterable[Document]) -> QuotationScores:
-    return sum(map(score_document, documents), QuotationScores())
 
 
 def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
@@ -117,7 +104,7 @@ def find_nearest_names(dialogue: Dialogue) -> list[str | None]:
 
 
 def _map_entities(system: Document, key: Document) -> dict[str | None, str]:
-    """For each entity of a system the annotated one that most of its mentions belong to."""
+    """Map each entity of a system to the annotated one that most of its mentions belong to."""
     if system is key:
         return {entity.id: entity.id for entity in key.entities}
     owners = {mention.span: mention.entity for mention in key.mentions}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from entitynlm.characters.character import DESCRIPTION, NAME, PRONOUN, Cast, Character
+from entitynlm.characters.character import DESCRIPTION_FORM, NAME_FORM, PRONOUN_FORM, Cast, Character
 from entitynlm.discourse.quotations import strip_marks
 from entitynlm.text.document import Quotation
 
-SHOWN = 12
+ROW_ENTRIES = 12
 """Aliases, verbs and companions of a row; JSON has all of them."""
 
 
@@ -55,7 +55,7 @@ class QuotationRow:
     text: str
 
 
-def list_rows(cast: Cast) -> Iterator[CharacterRow]:
+def list_character_rows(cast: Cast) -> Iterator[CharacterRow]:
     for character in cast.characters:
         yield CharacterRow(
             document=cast.document.id,
@@ -64,9 +64,9 @@ def list_rows(cast: Cast) -> Iterator[CharacterRow]:
             gender=character.gender,
             is_narrator=character.is_narrator,
             mentions=character.mentions,
-            names=character.forms[NAME],
-            descriptions=character.forms[DESCRIPTION],
-            pronouns=character.forms[PRONOUN],
+            names=character.forms[NAME_FORM],
+            descriptions=character.forms[DESCRIPTION_FORM],
+            pronouns=character.forms[PRONOUN_FORM],
             first_token=character.first,
             first_chapter=cast.find_chapter(character.first),
             last_token=character.last,
@@ -81,8 +81,8 @@ def list_rows(cast: Cast) -> Iterator[CharacterRow]:
         )
 
 
-def list_quotations(cast: Cast) -> Iterator[QuotationRow]:
-    names = {character.id: character.name for character in cast.characters}
+def list_quotation_rows(cast: Cast) -> Iterator[QuotationRow]:
+    names = cast.names
     for quotation in cast.document.quotations:
         speaker, addressee = quotation.speaker, quotation.addressee
         people = speaker, names.get(speaker or ""), addressee, names.get(addressee or "")
@@ -91,16 +91,16 @@ def list_quotations(cast: Cast) -> Iterator[QuotationRow]:
 
 
 def name_companions(cast: Cast, character: Character) -> dict[str, int]:
-    """Whom a character appears with, by name."""
-    names = {other.id: other.name for other in cast.characters}
+    """Count the sentences that a character shares with others, by their names."""
+    names = cast.names
     counts: dict[str, int] = {}
     for id, count in character.together.items():
         counts[names[id]] = counts.get(names[id], 0) + count
     return counts
 
 
-def show_counts(counts: Mapping[Any, int], most: int = SHOWN, sign: str = " ") -> str:
-    """ "say 30; look 12", at most so many; what stands before the first chapter is chapter 0."""
+def show_counts(counts: Mapping[Any, int], most: int = ROW_ENTRIES, sign: str = " ") -> str:
+    """Show counts as "say 30; look 12", at most ``most`` of them; text before the first chapter is chapter 0."""
     listed = list(counts.items())[:most]
     return "; ".join(f"{0 if key is None else key}{sign}{count}" for key, count in listed)
 
@@ -115,42 +115,22 @@ def _show(cast: Cast, quotation: Quotation) -> str:
 
 
 def describe_cast(cast: Cast) -> dict[str, Any]:
-    """Everything, for JSON."""
+    """Describe a cast as JSON, with all that is known."""
     return {
         "id": cast.document.id,
         "tokens": len(cast.document),
-        "chapters": [
-            {"number": chapter.number, "title": chapter.title, "start": chapter.start, "end": chapter.end}
-            for chapter in cast.chapters
-        ],
+        "chapters": [asdict(chapter) for chapter in cast.chapters],
         "others": cast.others,
-        "characters": [
-            {
-                "id": character.id,
-                "name": character.name,
-                "gender": character.gender,
-                "is_narrator": character.is_narrator,
-                "mentions": character.mentions,
-                "forms": dict(character.forms),
-                "aliases": dict(character.aliases),
-                "chapters": {str(number or 0): count for number, count in character.chapters.items()},
-                "first": character.first,
-                "last": character.last,
-                "actions": dict(character.actions),
-                "together": dict(character.together),
-                "quotations": [list(quotation.span) for quotation in character.quotations],
-                "about": [list(quotation.span) for quotation in character.about],
-            }
-            for character in cast.characters
-        ],
-        "quotations": [
-            {
-                "start": quotation.start,
-                "end": quotation.end,
-                "speaker": quotation.speaker,
-                "addressee": quotation.addressee,
-                "text": _show(cast, quotation),
-            }
-            for quotation in cast.document.quotations
-        ],
+        "characters": [_describe_character(character) for character in cast.characters],
+        "quotations": [{**asdict(q), "text": _show(cast, q)} for q in cast.document.quotations],
+    }
+
+
+def _describe_character(character: Character) -> dict[str, Any]:
+    return {
+        **vars(character),
+        "mentions": character.mentions,
+        "chapters": {str(number or 0): count for number, count in character.chapters.items()},
+        "quotations": [list(quotation.span) for quotation in character.quotations],
+        "about": [list(quotation.span) for quotation in character.about],
     }

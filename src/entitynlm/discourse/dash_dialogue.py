@@ -1,4 +1,4 @@
-"""Dialogue that is set off by dashes: a line that begins with a dash is spoken, but for "he said" and the like in it."""
+"""Dialogue set off by dashes: a line that begins with a dash is spoken, but for tags such as "he said" in it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -15,26 +15,26 @@ from entitynlm.text.english import (
     TITLES,
 )
 
-FEWEST = 2
-"""Lines of which is told that somebody says them, before dashes are taken for dialogue."""
+FEWEST_TAGS = 2
+"""Lines with a tag, at least, before dashes are taken for dialogue."""
 SPOKEN = frozenset(
     "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have will can ca wo shall sir".split()
 )
 CLITICS = frozenset(("'s", "’s"))
 """After a pronoun, "is"; after a name, a possessive."""
-AUXILIARIES = frozenset(("was", "were", "had", "did"))
+PAST_AUXILIARIES = frozenset(("was", "were", "had", "did"))
 INTERJECTIONS = frozenset("yes no ay aye ah o oh well why eh".split())
 NOT_BEFORE_PAST = frozenset((*DETERMINERS, "be", "been", "being", "to"))
 """A participle or a noun follows: "be cured", "the put"."""
-REACH = 8
+INTRODUCTION_REACH = 8
 """Tokens before a colon in which a verb of speech stands."""
-SUBJECT = 4
+SUBJECT_LENGTH = 4
 """Tokens of a speaker's name."""
 SPEAKERS = frozenset(("he", "she", "they", "one", "somebody", "someone"))
 ARTICLES = frozenset("the a an his her their another one".split())
-PARTICLES = frozenset(("of", "the", "de", "von", "van", "old", "young", "little", "poor", *TITLES))
+NAME_LINKS = frozenset(("of", "the", "de", "von", "van", "old", "young", "little", "poor", *TITLES))
 INVERTED = frozenset(("i", "we", "my", *SPEAKERS, *ARTICLES, *TITLES))
-BETWEEN = frozenset(("had", "almost", "then"))
+BEFORE_VERB = frozenset(("had", "almost", "then"))
 NARRATED = frozenset(word.capitalize() for word in SPEAKERS | ARTICLES)
 AMBIGUOUS = frozenset("laughed sighed returned began called continued pursued".split())
 CLAUSES = frozenset("that he she it they we i you there if".split())
@@ -44,7 +44,7 @@ MANNER = frozenset("with without his her their still as when after".split())
 
 
 def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[Span]:
-    """What is spoken after dashes, in text order: until the line ends or, where lines are not known, the narration goes on."""
+    """Find the speech after dashes, in text order: until the line ends or, where lines are not known, the narration goes on."""
     tokens = document.tokens
     known = len(borders) > 1
     starts = borders if known else _guess_lines(document)
@@ -53,7 +53,7 @@ def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[S
     after = (
         ends if known else {start: ends.get(end, end) for start, end in ends.items()}
     )  # "Where? | he asked."
-    if sum(_is_told(tokens, start, after[start]) for start in lines) < FEWEST:
+    if sum(_is_told(tokens, start, after[start]) for start in lines) < FEWEST_TAGS:
         return
     following = dict(pairwise(lines))
     for start in lines:
@@ -62,9 +62,9 @@ def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[S
 
 
 def _is_told(tokens: Sequence[str], start: int, end: int) -> bool:
-    """Whether a tag stands in or after a line, or "said:" and the like before it."""
+    """Tell whether a tag stands in or after a line, or "said:" and the like before it."""
     introduced = tokens[start - 1] == ":" and not QUOTATION_VERBS.isdisjoint(
-        word.lower() for word in tokens[max(0, start - REACH) : start]
+        word.lower() for word in tokens[max(0, start - INTRODUCTION_REACH) : start]
     )
     return introduced or any(
         tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end)
@@ -72,12 +72,12 @@ def _is_told(tokens: Sequence[str], start: int, end: int) -> bool:
 
 
 def opens_line(token: str) -> bool:
-    """Whether a token is a dash or begins with one, as tokenisers leave them: "—", "--Yes", "-No"."""
+    """Tell whether a token is a dash or begins with one, as tokenisers leave them: "—", "--Yes", "-No"."""
     return token in DASHES or (token[0] in "-–—―" and token.strip("-–—―")[:1].isalpha())
 
 
 def _guess_lines(document: Document) -> list[int]:
-    """Without line breaks: sentences, and dashes after a colon or the end of a sentence."""
+    """Guess where lines begin in a text without line breaks: at sentences, and at dashes after a colon or a sentence's end."""
     tokens = document.tokens
     inside = (
         place
@@ -88,7 +88,7 @@ def _guess_lines(document: Document) -> list[int]:
 
 
 def _find_line_end(document: Document, start: int, limit: int) -> int:
-    """Without line breaks: until a sentence that begins with a dash or tells of somebody (by name, "he" or "she")."""
+    """Find where a line ends in a text without line breaks: at a sentence that begins with a dash or narrates."""
     sentence = document.sentence_of[start]
     for number in range(sentence + 1, len(document.sentences)):
         first, last = document.sentences[number]
@@ -103,7 +103,7 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
 
 
 def _narrates(words: Sequence[str]) -> bool:
-    """Whether a sentence tells and does not speak: in the past, of other people."""
+    """Tell whether a sentence is narration: in the past tense, and about other people."""
     lowered = [word.lower() for word in words]
     if words[-1] in ("?", "!") or lowered[0] in INTERJECTIONS:
         return False
@@ -114,7 +114,7 @@ def _narrates(words: Sequence[str]) -> bool:
 
 
 def _is_past(word: str) -> bool:
-    if word in AUXILIARIES:
+    if word in PAST_AUXILIARIES:
         return True
     if word.endswith("s"):  # "comes" is listed beside "came"
         return False
@@ -122,7 +122,7 @@ def _is_past(word: str) -> bool:
 
 
 def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Span]:
-    """The spoken parts of a line, which tags ("he said sternly.") stand between or after."""
+    """List the speech of a line, without the tags ("he said sternly.") between or after it."""
     begin, place = start, start + 1
     while place < end:
         after = find_tag(tokens, place, end) if tokens[place - 1] in STOPS and place > begin + 1 else 0
@@ -136,8 +136,8 @@ def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Spa
 
 
 def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
-    """Where a tag that begins here ends, after its full stop, comma or colon; 0 if none begins here."""
-    words = tokens[place : min(end, place + SUBJECT + 4)]
+    """Find the end of a tag that begins here, after its full stop, comma or colon; 0 if none begins here."""
+    words = tokens[place : min(end, place + SUBJECT_LENGTH + 4)]
     verb = _find_verb(words)
     if not verb or (tokens[place - 1] in ENDS and not _follows_question(tokens[place - 1], words[:verb])):
         return 0
@@ -150,14 +150,14 @@ def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
 
 
 def _follows_question(stop: str, words: Sequence[str]) -> bool:
-    """Whether a tag may begin after the end of a sentence, which is part of what is said: "Where? he asked."."""
+    """Tell whether a tag may begin after the end of a spoken sentence: "Where? he asked."."""
     if stop == "." or words[0][0].islower():
         return stop != "."
     return words[0] not in NARRATED and words[-1].lower() in SPEECH_VERBS - AMBIGUOUS
 
 
 def _goes_on(words: Sequence[str]) -> bool:
-    """Whether a tag goes on after its comma: "he said, turning away"."""
+    """Tell whether a tag goes on after its comma: "he said, turning away"."""
     first, second, third = (*(word.lower() for word in words[:3]), "", "", "")[:3]
     if first == "and":
         return _is_past(second) or (second in SPEAKERS and _is_past(third))
@@ -165,7 +165,7 @@ def _goes_on(words: Sequence[str]) -> bool:
 
 
 def _find_verb(words: Sequence[str]) -> int:
-    """The place after the subject and the verb with which a tag begins, in either order; 0 if there are none."""
+    """Find the place after the subject and the verb with which a tag begins, in either order; 0 if there are none."""
     lowered = [*(word.lower() for word in words), ""]
     if lowered[0] in QUOTATION_VERBS:
         subject = len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED)
@@ -178,8 +178,8 @@ def _find_verb(words: Sequence[str]) -> int:
             after = lowered[place + 1]
             fits = after in ("on", "in") if low in ("went", "put") else after not in CLAUSES
             return place + 1 if place and fits else 0
-        named = word[0].isupper() or low in PARTICLES or (not place and low in SPEAKERS)
-        between = place and (low in BETWEEN or low.endswith("ly"))
+        named = word[0].isupper() or low in NAME_LINKS or (not place and low in SPEAKERS)
+        between = place and (low in BEFORE_VERB or low.endswith("ly"))
         if low in ("i", "you") or not (
             named or between or (described and word.isalpha() and not _is_past(low))
         ):

@@ -14,7 +14,7 @@ from entitynlm.discourse.paragraphs import find_paragraphs
 from entitynlm.discourse.quotations import find_quotations
 from entitynlm.text.document import Document, Span
 
-OUTSIDE = -1
+NARRATION = -1
 """The quotation number of a token that is not quoted."""
 
 
@@ -28,8 +28,8 @@ class Discourse:
 
     @cached_property
     def quotation_of(self) -> list[int]:
-        """The number of the quotation that each token stands in, from 0 on; :data:`OUTSIDE` in the narration."""
-        numbers = [OUTSIDE] * len(self.document)
+        """The number of the quotation that each token stands in, from 0 on; :data:`NARRATION` in the narration."""
+        numbers = [NARRATION] * len(self.document)
         for number, (start, end) in enumerate(self.quotations):
             numbers[start:end] = [number] * (end - start)
         return numbers

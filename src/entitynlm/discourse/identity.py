@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entitynlm.discourse.discourse import OUTSIDE, Discourse
+from entitynlm.discourse.discourse import NARRATION, Discourse
 from entitynlm.discourse.names import PersonName, conflict, parse_name
 from entitynlm.text.document import Span
 from entitynlm.text.english import FEMALE, GENDERS, MALE, PRONOUNS
 
 NAMING = frozenset(("called", "named", "nicknamed", "alias", "as", "christened"))
 """Between two names of one person: "Miss Cowley, known as Tuppence"."""
-SURE = 2
+SURE_PRONOUNS = 2
 """Pronouns of one gender, none of the other, after which the other gender is excluded."""
 
 
@@ -35,9 +35,9 @@ class _Facts:
         if self.titled:
             return self.titled
         male, female = self.genders[MALE], self.genders[FEMALE]
-        if male >= SURE and not female:
+        if male >= SURE_PRONOUNS and not female:
             return MALE
-        return FEMALE if female >= SURE and not male else None
+        return FEMALE if female >= SURE_PRONOUNS and not male else None
 
 
 class IdentityRules:
@@ -47,7 +47,7 @@ class IdentityRules:
         self.document, self.spans = discourse.document, spans
         self._names: list[PersonName | None] = []
         self._forms: list[str | None] = []
-        self._quoted = [discourse.quotation_of[start] != OUTSIDE for start, _ in spans]
+        self._quoted = [discourse.quotation_of[start] != NARRATION for start, _ in spans]
         for start, end in spans:
             words = self.document.tokens[start:end]
             self._names.append(parse_name(words, discourse.common_words))

@@ -1,7 +1,7 @@
-"""Entities of one name that are one person: over the length of a book a linker loses people and finds them as new ones.
+"""Joining of entities by their names: over the length of a book coreference loses people and finds them as new ones.
 
-Two entities are joined where nothing speaks against it and their names say the same: the same full name, or a first name or
-surname alone that only one person of the text has in full.
+Two entities are joined where names and genders permit it and they share a full name, or where one has only a first name or
+surname that only one person of the text has in full.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from entitynlm.discourse.speaker_features import may_speak
 from entitynlm.text.document import Document
 from entitynlm.text.english import FEMALE, MALE, PRONOUNS
 
-CLEAR = 0.75
+CLEAR_PRONOUNS = 0.75
 """The share of an entity's pronouns from which its gender is taken as known."""
 MUCH = 4.0
 """A bare name is that of the person who has it this many times as often as all others together."""
@@ -23,7 +23,7 @@ MUCH = 4.0
 
 @dataclass
 class _Person:
-    """An entity that is named."""
+    """An entity with a name: how often it has each name, and each gender of pronoun."""
 
     id: str
     names: Counter[PersonName]
@@ -36,10 +36,10 @@ class _Person:
         if len(titled) == 1:
             return titled.pop()
         gender, count = max(self.genders.items(), key=lambda pair: pair[1], default=(None, 0))
-        return gender if count >= 2 and count >= CLEAR * self.genders.total() else None
+        return gender if count >= 2 and count >= CLEAR_PRONOUNS * self.genders.total() else None
 
     def fits(self, other: _Person) -> bool:
-        """Whether nothing speaks against their being one."""
+        """Tell whether names and genders permit that two entities are one person."""
         if None not in (self.gender, other.gender) and self.gender != other.gender:
             return False
         full = [set(name.words) for name in (*self.names, *other.names) if name.full]
@@ -54,7 +54,7 @@ class _Person:
 
 
 def _are_parts(one: PersonName, other: PersonName, full: list[set[str]]) -> bool:
-    """Whether a first name and a surname ("Sir Henry", "Vale") are those of a full name."""
+    """Tell whether a first name and a surname ("Sir Henry", "Vale") are those of a full name."""
     titled = None not in (one.title, other.title) and one.title != other.title
     words = {*one.words, *other.words}
     return len(words) == 2 and not (one.full or other.full or titled) and any(words <= name for name in full)
@@ -119,7 +119,7 @@ def _join_alike(people: dict[str, _Person], join: Callable[[_Person, _Person], N
 
 
 def _join_bare(people: dict[str, _Person], join: Callable[[_Person, _Person], None]) -> None:
-    """Join whoever has only a first name or a surname to the one person who has it in full."""
+    """Join an entity that has only a first name or a surname to the one person who has it in full."""
     for person in sorted(people.values(), key=lambda person: -person.size):
         if person.id not in people or any(name.full for name in person.names):
             continue

@@ -12,7 +12,7 @@ from entitynlm.text.document import Document, Mention
 from entitynlm.text.english import PRONOUNS
 
 PRONOUN_RANK, DESCRIPTION_RANK, NAME_RANK = 0, 1, 2
-LONGEST_LABEL = 60
+LONGEST_SHOWN_NAME = 60
 """Characters of a name where it is shown; a longer description is cut."""
 USUAL_SHARE = 5
 """A name is usual if the commonest name of its entity is used at most this many times as often."""
@@ -73,4 +73,4 @@ def _choose_form(forms: Mapping[str, _Form]) -> _Form:
 def show_name(document: Document, mention: Mention) -> str:
     """Show the words of a naming mention on one line, cut if they are many."""
     words = " ".join(document.words(*mention.span).split())
-    return words if len(words) <= LONGEST_LABEL else words[: LONGEST_LABEL - 1] + "…"
+    return words if len(words) <= LONGEST_SHOWN_NAME else words[: LONGEST_SHOWN_NAME - 1] + "…"

@@ -8,7 +8,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from entitynlm.discourse.discourse import OUTSIDE, Discourse, read_discourse
+from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.speaker_features import Dialogue
 from entitynlm.discourse.speakers import find_speakers
@@ -104,7 +104,7 @@ def resolve_participants(
 
     def resolve(mention: Mention) -> Mention:
         number = dialogue.discourse.quotation_of[mention.start]
-        form = dialogue.find_form(mention) if number != OUTSIDE else None
+        form = dialogue.find_form(mention) if number != NARRATION else None
         if form not in ("i", "you"):
             return mention
         who = quotations[number].speaker if form == "i" else quotations[number].addressee
@@ -119,7 +119,7 @@ def find_narrator(dialogue: Dialogue) -> str | None:
     votes = Counter(
         mention.entity
         for mention in dialogue.mentions
-        if quotation_of[mention.start] == OUTSIDE and dialogue.find_form(mention) == "i"
+        if quotation_of[mention.start] == NARRATION and dialogue.find_form(mention) == "i"
     )
     return votes.most_common(1)[0][0] if votes else None
 

@@ -1,7 +1,7 @@
-"""Which marks of a text open a quotation and which close one.
+"""Pairing of quotation marks: which open a quotation and which close one.
 
-A dynamic programme over the marks: at each one a quotation opens, closes, or nothing happens, and the reading with the smallest
-sum of costs is taken. One forgotten mark then costs a little, and does not turn the rest of a book inside out.
+A dynamic programme goes over the marks: at each one a quotation opens, closes, or nothing happens, and the reading with the
+smallest sum of costs is taken. One forgotten mark then costs a little, and does not turn the rest of a book inside out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,32 +11,32 @@ from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS
 
 DOUBLE, SINGLE = "double", "single"
-OPENING = {"“": DOUBLE, "„": DOUBLE, "``": DOUBLE, "«": DOUBLE, "‘": SINGLE, "`": SINGLE, "‹": SINGLE}
-CLOSING = {"”": DOUBLE, "''": DOUBLE, "»": DOUBLE, "’": SINGLE, "›": SINGLE, "’”": DOUBLE, "'\"": DOUBLE}
-STRAIGHT = {'"': DOUBLE, "'": SINGLE}
-KINDS = {**OPENING, **CLOSING, **STRAIGHT}
-MARKS = frozenset(KINDS)
+OPENERS = {"“": DOUBLE, "„": DOUBLE, "``": DOUBLE, "«": DOUBLE, "‘": SINGLE, "`": SINGLE, "‹": SINGLE}
+CLOSERS = {"”": DOUBLE, "''": DOUBLE, "»": DOUBLE, "’": SINGLE, "›": SINGLE, "’”": DOUBLE, "'\"": DOUBLE}
+STRAIGHT_MARKS = {'"': DOUBLE, "'": SINGLE}
+MARK_KINDS = {**OPENERS, **CLOSERS, **STRAIGHT_MARKS}
+MARKS = frozenset(MARK_KINDS)
 DASHES = frozenset(("—", "--", "–", "―", "-", "----", "---"))
 ENDS = frozenset((".", "!", "?", "...", "…", "....", ". . ."))
 STOPS = frozenset((",", ";", ":", *ENDS, *DASHES))
-"""What stands before a closing mark where somebody speaks."""
+"""Punctuation before a closing mark after speech."""
 MINOR = 10
-"""Tokens of an expression in marks inside of what is said."""
+"""Tokens of an expression in marks inside of a quotation, at most."""
 ELIDED = 4
 """Words with an apostrophe at their end are possessives in s, have lost a g, or are shorter than this: "th'", "wi'"."""
 NEVER = 100.0
 HYPOTHESES = 6
-"""Open quotations that are followed at a time."""
+"""Readings that are followed at a time."""
 
 
 def ends_clause(token: str) -> bool:
-    """Whether a closing mark after this token is one after speech: ".", ",", "?!", "--", "well--" and the like."""
+    """Tell whether a closing mark after this token ends speech: ".", ",", "?!", "--", "well--" and the like."""
     return token in STOPS or not token.strip(".,;:!?…") or token.endswith(("--", "—", "…", "..."))
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """The pairs so far, as a linked list, what they cost, and where a quotation is open (-1: none is)."""
+    """A reading of the marks so far: its cost, the mark of the open quotation (-1: none is open), its pairs as a linked list."""
 
     cost: float
     opened: int
@@ -44,7 +44,7 @@ class _Reading:
 
 
 class _Costs:
-    """What each role of a mark costs."""
+    """Costs of the roles that a mark can have, by the tokens around it."""
 
     def __init__(self, document: Document, borders: Sequence[int]) -> None:
         self.document, self.tokens = document, document.tokens
@@ -53,11 +53,11 @@ class _Costs:
         self.minor = frozenset(self._find_minor())
 
     def _find_minor(self) -> Iterator[int]:
-        """Marks that can't be straight around a few words in the middle of a sentence."""
+        """Find the curved marks around a few words in the middle of a sentence."""
         for place, token in enumerate(self.tokens):
-            if token in OPENING and place not in self.sentences and self._before(place)[0].isalpha():
+            if token in OPENERS and place not in self.sentences and self._before(place)[0].isalpha():
                 for end in range(place + 2, min(place + MINOR, len(self.tokens))):
-                    if CLOSING.get(self.tokens[end]) == OPENING[token]:
+                    if CLOSERS.get(self.tokens[end]) == OPENERS[token]:
                         yield from (place, end)
                         break
 
@@ -65,7 +65,7 @@ class _Costs:
         return self.tokens[place - 1] if place else "."
 
     def _touches(self, place: int) -> tuple[bool, bool] | None:
-        """Whether a word stands right before and right after a mark; None where the raw text is not known."""
+        """Tell whether a word stands right before and right after a mark; None where the raw text is not known."""
         text, offsets = self.document.text, self.document.offsets
         if text is None or offsets is None:
             return None
@@ -74,7 +74,7 @@ class _Costs:
         return bool(before.strip("-–—([ \t\r\n\u00a0")), after.isalnum() or after in "'‘“\"_*…"
 
     def _follows_tag(self, place: int) -> bool:
-        """Whether "said" or "he said" stands after a mark, which then can't open a quotation."""
+        """Tell whether "said" or "he said" stands after a mark, which then can't open a quotation."""
         words = [token.lower() for token in self.tokens[place + 1 : place + 3]] or [""]
         return words[0] in QUOTATION_VERBS or (
             words[0] in ("he", "she", "they") and words[-1] in QUOTATION_VERBS
@@ -82,44 +82,44 @@ class _Costs:
 
     @staticmethod
     def _may_precede(token: str) -> bool:
-        """Whether a quotation often opens after this token."""
+        """Tell whether a quotation often opens after this token."""
         return ends_clause(token) or token in MARKS or token.lower() in QUOTATION_VERBS
 
     def open(self, place: int) -> float:
         token, before = self.tokens[place], self._before(place)
-        if token in CLOSING:
+        if token in CLOSERS:
             return NEVER
         after = self.tokens[place + 1] if place + 1 < len(self.tokens) else "."
         begins = place in self.paragraphs or place in self.sentences
         cost = 0.0 if begins else 0.3 if self._may_precede(before) else 1.0
         touching = self._touches(place)
-        if token in OPENING:
+        if token in OPENERS:
             return 0.2 * cost
         if touching is not None:
             cost = 0.2 * cost + 5.0 * touching[0] + 2.0 * (not touching[1])
         else:
             cost += 2.0 * ends_clause(after) + 1.5 * (begins and after[0].islower())
             cost += 1.5 * self._follows_tag(place)
-        if STRAIGHT[token] == SINGLE and cost >= 1.0:
+        if STRAIGHT_MARKS[token] == SINGLE and cost >= 1.0:
             cost += 3.0
         return cost
 
     def _precedes_stop(self, place: int) -> bool:
-        """Whether punctuation stands after a mark, where people put it who quote without it."""
+        """Tell whether punctuation stands after a mark, where some writers put it."""
         after = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
         return after in STOPS or after.startswith(("--", "—"))
 
     def close(self, opened: int, place: int) -> float:
         token, before = self.tokens[place], self._before(place)
-        if token in OPENING or place == opened + 1:
+        if token in OPENERS or place == opened + 1:
             return NEVER
         stopped = ends_clause(before) or before in MARKS
         outside = self._precedes_stop(place)
         cost = (
             0.0 if stopped else 0.4 if outside else 0.4 + (place - opened) / 8
         )  # titles and the like are short
-        single = KINDS[token] == SINGLE
-        if token in STRAIGHT:
+        single = MARK_KINDS[token] == SINGLE
+        if token in STRAIGHT_MARKS:
             touching = self._touches(place)
             if touching is not None:
                 cost += 5.0 * touching[1]
@@ -134,23 +134,23 @@ class _Costs:
         token = self.tokens[place]
         if place in self.minor and opened not in self.minor:
             return 0.4
-        if KINDS[token] == DOUBLE:
+        if MARK_KINDS[token] == DOUBLE:
             return 3.0
-        if token in OPENING:
+        if token in OPENERS:
             return 2.0
         before = self._before(place)
         elided = before.endswith(("s", "n")) or (len(before) < ELIDED and not self._precedes_stop(place))
         return 0.0 if elided and not ends_clause(before) else 1.0
 
     def leave_open(self, opened: int, border: int) -> float:
-        """A paragraph ends inside of a quotation, which is usual where the next begins with a mark of the kind."""
-        kind = KINDS[self.tokens[opened]]
-        continued = border < len(self.tokens) and KINDS.get(self.tokens[border]) == kind
-        return 0.5 if continued and self.tokens[border] not in CLOSING else 3.0 if kind == DOUBLE else 4.0
+        """Cost of a quotation that is open where a paragraph ends: small if the next one begins with a mark of the same kind."""
+        kind = MARK_KINDS[self.tokens[opened]]
+        continued = border < len(self.tokens) and MARK_KINDS.get(self.tokens[border]) == kind
+        return 0.5 if continued and self.tokens[border] not in CLOSERS else 3.0 if kind == DOUBLE else 4.0
 
 
 def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
-    """The spans between marks, those inside of others left out."""
+    """Find the spans between paired marks, those inside of others left out."""
     costs = _Costs(document, borders)
     double, single = (_list_marks(document, kind) for kind in (DOUBLE, SINGLE))
     speaking = sum(ends_clause(document.tokens[place - 1]) for place in single if place) // 2
@@ -165,7 +165,7 @@ def pair_marks(document: Document, borders: Sequence[int]) -> list[Span]:
 
 
 def _list_marks(document: Document, kind: str) -> list[int]:
-    return [place for place, token in enumerate(document.tokens) if KINDS.get(token) == kind]
+    return [place for place, token in enumerate(document.tokens) if MARK_KINDS.get(token) == kind]
 
 
 def _pair(
@@ -207,7 +207,7 @@ def _step(readings: Sequence[_Reading], costs: _Costs, place: int) -> list[_Read
 
 
 def _end_paragraph(readings: Sequence[_Reading], costs: _Costs, border: int) -> list[_Reading]:
-    """All readings are outside of quotations after a paragraph's end."""
+    """Close the open quotation of each reading where a paragraph ends, and keep the best reading."""
     closed = []
     for reading in readings:
         if reading.opened < 0:

@@ -1,8 +1,7 @@
-"""Quotations: where somebody speaks, between quotation marks or after a dash.
+"""Quotations: direct speech between quotation marks or after a dash.
 
-Marks differ from book to book, and one mark may open, close or be an apostrophe. All marks of a text are therefore read together:
-each role costs something by what stands around the mark, and the cheapest reading wins. Words in marks that nobody says (a title,
-an expression held at arm's length, a thought) are not quotations.
+Marks differ from book to book, and one mark may open, close or be an apostrophe. All marks of a text are therefore paired
+together. Words in marks that are not spoken (a title, an expression held at arm's length, a thought) are not quotations.
 """
 
 from collections.abc import Sequence
@@ -12,20 +11,20 @@ from entitynlm.discourse.quotation_marks import DASHES, ENDS, MARKS, STOPS, ends
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import QUOTATION_VERBS, THOUGHT_VERBS
 
-SHORT = 5
+SHORT_QUOTATION = 5
 """Fewer words after a comma may be an expression in the middle of a sentence."""
 NAMING_VERBS = frozenset(("called", "calls", "call"))
-BREAKS = frozenset(("(", "[", ")", "]", "and", "but", ";"))
+CLAUSE_BREAKS = frozenset(("(", "[", ")", "]", "and", "but", ";"))
 NEGATIONS = frozenset(("not", "n't", "n’t", "never"))
 WRITTEN = frozenset("inscription inscribed engraved motto handwriting epitaph carved painted printed".split())
-"""Words beside what is written somewhere."""
+"""Words beside an inscription, which is not spoken."""
 UNSAID = "unsaid"
 PHRASAL = frozenset(("went", "put"))
 """These are verbs of speech in "went on" and "put in" only."""
-JOINING = frozenset(("and", "or", ",", *DASHES))
+BETWEEN_QUOTATIONS = frozenset(("and", "or", ",", *DASHES))
 """Between two quotations of one kind: "Come!" and "Go!"."""
-TAG = 4
-"""Tokens beside a quotation in which its verb of speech or thought stands."""
+TAG_REACH = 4
+"""Tokens beside a quotation among which its verb of speech or thought stands."""
 
 
 def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]:
@@ -46,7 +45,7 @@ def find_quotations(document: Document, paragraphs: Sequence[int]) -> list[Span]
 
 
 def strip_marks(document: Document, span: Span) -> Span:
-    """The words of a quotation without the marks around them."""
+    """Cut the marks off the ends of a quotation."""
     start, end = span
     while start < end - 1 and document.tokens[start] in MARKS:
         start += 1
@@ -60,8 +59,8 @@ def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
     start, end = strip_marks(document, span)
     before = tokens[span[0] - 1] if span[0] else "."
     opens_sentence = span[0] == document.sentences[document.sentence_of[span[0]]][0]
-    verb_before = _find_verb(tokens, range(span[0] - 1, max(-1, span[0] - 1 - TAG), -1))
-    verb_after = _find_verb(tokens, range(span[1], min(len(tokens), span[1] + TAG)))
+    verb_before = _find_verb(tokens, range(span[0] - 1, max(-1, span[0] - 1 - TAG_REACH), -1))
+    verb_after = _find_verb(tokens, range(span[1], min(len(tokens), span[1] + TAG_REACH)))
     if THOUGHT_VERBS & {verb_after, verb_before}:
         return False
     if verb_before == UNSAID or (verb_after == UNSAID and tokens[end - 1] == ","):
@@ -69,7 +68,7 @@ def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
     if verb_before in NAMING_VERBS and before not in STOPS:
         return False
     between = tokens[last[1] : span[0]] if last else ()
-    if between and JOINING.issuperset(between):  # "Come!" and "Go!"
+    if between and BETWEEN_QUOTATIONS.issuperset(between):  # "Come!" and "Go!"
         return True
     if not ends_clause(tokens[end - 1]):
         after = tokens[span[1]] if span[1] < len(tokens) else "."
@@ -86,13 +85,13 @@ def _is_speech(document: Document, span: Span, last: Span | None) -> bool:
     if before in DASHES and between and between[0] in DASHES:  # "Here" -- she stood up -- "or there?"
         return True
     goes_on = last is not None and (unfinished or not ENDS & set(between))
-    return goes_on and end - start >= SHORT
+    return goes_on and end - start >= SHORT_QUOTATION
 
 
 def _find_verb(tokens: Sequence[str], places: range) -> str | None:
-    """The verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause.
+    """Find the verb of speech or thought among the tokens from a quotation outwards, up to the end of the clause.
 
-    It is UNSAID where the words were not said, but written or only might have been.
+    It is UNSAID where the words were written, or might have been said and were not.
     """
     for distance, place in enumerate(places):
         word = tokens[place].lower()
@@ -104,13 +103,13 @@ def _find_verb(tokens: Sequence[str], places: range) -> str | None:
             )
         if word in WRITTEN:
             return UNSAID
-        if word in ENDS or word in MARKS or word in BREAKS:
+        if word in ENDS or word in MARKS or word in CLAUSE_BREAKS:
             return None
     return None
 
 
 def _is_unsaid(before: Sequence[str]) -> bool:
-    """By the words before a verb of speech: "did not say", "as much as to say", "used to say"."""
+    """Tell from the words before a verb of speech that nothing was said: "did not say", "as much as to say", "used to say"."""
     return bool(before) and (
         before[-1] in NEGATIONS or (before[-1] == "to" and before[0] in ("as", "used", "well"))
     )

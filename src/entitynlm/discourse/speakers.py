@@ -15,7 +15,7 @@ from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
 
 BEAM_WIDTH = 8
 """Sequences of speakers that are followed at a time: a tag may settle who spoke before it."""
-MEMORY = 12
+SPEAKER_MEMORY = 12
 """Quotations after which a decision is final."""
 SPEAKER_WEIGHTS = Path(__file__).parents[1] / "resources" / "discourse" / "speakers.toml"
 
@@ -49,7 +49,7 @@ def find_speakers(dialogue: Dialogue, weights: Mapping[str, float] | None = None
             if not rated:
                 extended.append((score, (*recent, None)))
         beam = _keep_best(extended)
-        if len(beam[0][1]) > MEMORY:  # too long ago to change
+        if len(beam[0][1]) > SPEAKER_MEMORY:  # too long ago to change
             settled.append(beam[0][1][0])
             spoken[settled[-1]] += 1
             beam = [(score, recent[1:]) for score, recent in beam if recent[0] == settled[-1]]

@@ -1,4 +1,4 @@
-"""Agreement of the words of a mention with its entity, so that a reader sees what the labels say.
+"""MentionAgreement of the words of a mention with its entity, so that a reader sees what the labels say.
 
 The network draws words by equation 6, which knows the entity by its vector alone: it may say "she" of a man, call Anna "Bob", or
 take a verb into a mention. So a known entity is called as before, or by a pronoun that fits, whichever equation 6 prefers. In the
@@ -20,46 +20,49 @@ from entitynlm.text.english import (
     SPEECH_VERBS,
 )
 
-VERBS = frozenset(
+COMMON_VERBS = frozenset(
     "is was are were be been being am had has have having do does did done will would shall should can could may might must "
     "went came got took made saw seen looked turned stood sat ran knew told gave found left felt seemed became put let".split()
 )
-NOT_IN_MENTIONS = VERBS | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
+NOT_IN_MENTIONS = COMMON_VERBS | (SPEECH_VERBS - {"returned", "added", "thought", "called"})
 NOT_IN_MENTIONS |= set("not never then when while if because".split())
 NOT_LAST = {*DETERMINERS, *PREPOSITIONS, "and", "or", "very", "so", "too"} - {*PRONOUNS}
 BACKWARD = {form for form, head in PRONOUNS.items() if head in ("he", "she", "it", "they")}
 """Pronouns that refer to a known entity."""
-POSSESSIVES = frozenset("my your his her its our their thy".split())
+POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 """The only pronouns that another word of a mention may follow."""
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
 PERSON_TYPE = "person"
 PUNCTUATION = frozenset([*".,;:!?\"'“”‘’()[]{}*_/-–—…", "--", "...", "``", "''", "'s", "’s", "n't"])
-OWN = {*PRONOUNS} - {*DETERMINERS}
+OWN_PRONOUNS = {*PRONOUNS} - {*DETERMINERS}
 
 
-Form = tuple[str, ...]
+Expression = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class MentionAgreement:
     """The expressions of each entity so far, by its number. Immutable, as the states of a story are."""
 
-    called: Mapping[int, tuple[Form, ...]] = field(default_factory=dict)
+    called: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
     types: Mapping[int, str] = field(default_factory=dict)  # of entities, where the model has any
 
-    def hear(self, entity: int, form: Form, type: str | None = None) -> Agreement:
+    def hear(self, entity: int, form: Expression, type: str | None = None) -> MentionAgreement:
         """Add the expression of a mention."""
         known = self.called.get(entity, ())
         types = {**self.types, entity: type} if type else self.types
-        return Agreement({**self.called, entity: known if form in known else (*known, form)}, types)
+        return MentionAgreement({**self.called, entity: known if form in known else (*known, form)}, types)
 
-    def list_forms(self, entity: int) -> list[Form]:
+    def list_forms(self, entity: int) -> list[Expression]:
         """List the expressions for a known entity: those before, and pronouns that fit; none for a new one."""
         own = self.called.get(entity, ())
         words = frozenset(
-            word.lower() for form in own for word in form if len(form) == 1 or word.lower() not in POSSESSIVES
+            word.lower()
+            for form in own
+            for word in form
+            if len(form) == 1 or word.lower() not in POSSESSIVE_FORMS
         )  # "his" in "his wife" is not she
         if not own:
             return []
@@ -73,9 +76,9 @@ class Agreement:
         """
         unfit = {*NOT_IN_MENTIONS, *PUNCTUATION, *BACKWARD, *(NOT_LAST if last else ())}
         if not first:
-            unfit |= OWN
+            unfit |= OWN_PRONOUNS
         elif not last:
-            unfit |= OWN - POSSESSIVES
+            unfit |= OWN_PRONOUNS - POSSESSIVE_FORMS
         return unfit | self._list_names()
 
     def _may_be(self, entity: int, head: str, known: frozenset[str]) -> bool:

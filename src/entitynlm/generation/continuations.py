@@ -13,10 +13,10 @@ import torch
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.generation.agreement import Agreement, list_spellings
+from entitynlm.generation.agreement import MentionAgreement, list_spellings
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, Words
-from entitynlm.generation.rendering import Renderer, list_mentions
-from entitynlm.generation.request import Continuation, Request
+from entitynlm.generation.rendering import Renderer, list_mention_spans
+from entitynlm.generation.request import Continuation, ContinuationRequest
 from entitynlm.generation.verification import append_text, is_next_mention
 from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
@@ -25,10 +25,10 @@ from entitynlm.text.detokenization import PAIRS, capitalise_start, ends_sentence
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
 
-PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
+MENTION_PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
 MOST_PATHS, MOST_PLACES = 5, 3
 """How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
-WORDS_AHEAD = 4  # words that a look-ahead proposal needs after a mention before it can find it
+VERIFYING_WORDS = 4  # words that a look-ahead proposal needs after a mention before it can find it
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}  # they have a capital only where a sentence starts
 LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
 
@@ -36,7 +36,7 @@ LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chanc
 def generate_continuations(
     pretrained: Pretrained,
     prompt: Document | None = None,
-    request: Request | None = None,
+    request: ContinuationRequest | None = None,
     *,
     count: int = 1,
     seed: int = 0,
@@ -44,12 +44,12 @@ def generate_continuations(
     """Generate continuations of a text (None: from nothing); its mentions are found where it has none."""
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
-    writer = prepare_writer(pretrained, prompt, request or Request(), seed)
+    writer = prepare_writer(pretrained, prompt, request or ContinuationRequest(), seed)
     return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
 
 
 def prepare_writer(
-    pretrained: Pretrained, prompt: Document | None, request: Request, seed: int
+    pretrained: Pretrained, prompt: Document | None, request: ContinuationRequest, seed: int
 ) -> ContinuationWriter:
     """Read the prompt, and make a writer that goes on from it."""
     text = None
@@ -91,7 +91,7 @@ class PartialText:
         self.sentences += word.ends_sentence
         self.length = 0 if fresh else self.length + 1
 
-    def is_enough(self, request: Request) -> bool:
+    def is_enough(self, request: ContinuationRequest) -> bool:
         """Tell whether there are the sentences that were asked for, or else the words, in whole sentences."""
         if request.sentences is not None:
             return self.sentences >= request.sentences
@@ -102,7 +102,11 @@ class ContinuationWriter:
     """Write continuations from one state: a prompt that was read, with the cast added to its entities."""
 
     def __init__(
-        self, pretrained: Pretrained, generator: Generator, text: ReadText | None, request: Request
+        self,
+        pretrained: Pretrained,
+        generator: Generator,
+        text: ReadText | None,
+        request: ContinuationRequest,
     ) -> None:
         self.pretrained, self.encoder = pretrained, pretrained.encoder
         self.generator, self.request = generator, request
@@ -165,9 +169,9 @@ class ContinuationWriter:
             spellings=list_spellings(vocabulary.words) if vocabulary else {},
         )
 
-    def _describe_entities(self) -> Agreement:
+    def _describe_entities(self) -> MentionAgreement:
         """Collect the expressions and types of the entities of the prompt and the cast."""
-        found = Agreement()
+        found = MentionAgreement()
         for number, words in self.names.items():
             type = self._name_type(self.state.history.mention_types[number - 1])
             for form in (words, *map(self._get_tokens, self.spans.get(number, ()))):
@@ -201,8 +205,8 @@ class ContinuationWriter:
         """Find the entity of a name, or refuse the request."""
         if (found := self.find_entity(name)) is not None:
             return found
-        called = ", ".join(" ".join(words) for words in self.names.values()) or "nobody"
-        raise ConfigError(f"nobody is called {name!r}; in the text are: {called}")
+        called = ", ".join(" ".join(words) for words in self.names.values()) or "none"
+        raise ConfigError(f"no entity is called {name!r}; the text has: {called}")
 
     def find_entity(self, name: str) -> int | None:
         """Find the entity of a name: in full, else by one of its words."""
@@ -265,7 +269,7 @@ class ContinuationWriter:
         banned = [self.marks[mark] for mark in list_unopened(partial.tokens[-200:]) if mark in self.marks]
         banned += [self.encoder.tokenizer.sentence_end] if partial.fresh else []
         too_long = {0: (self.sentence_end,)} if partial.length >= LONGEST_SENTENCE else {}
-        if constraints.next_entity is not None and len(partial.words) >= PATIENCE:
+        if constraints.next_entity is not None and len(partial.words) >= MENTION_PATIENCE:
             mention = True if mention is None else mention
         step = replace(
             constraints,
@@ -289,7 +293,7 @@ class ContinuationWriter:
         if word.form and word.l > 1:
             partial.constraints = replace(constraints, names={**constraints.names, word.e: word.form})
         elif word.e and word.l == 1 and constraints.agreement is not None:
-            first, end, _ = list(list_mentions(partial.words))[-1]
+            first, end, _ = list(list_mention_spans(partial.words))[-1]
             form = tuple(self.renderer.get_word(own.x) for own in partial.words[first:end])
             heard = constraints.agreement.hear(word.e, form, self._name_type(word.r))
             partial.constraints = replace(constraints, agreement=heard)
@@ -306,13 +310,13 @@ class ContinuationWriter:
         first: PartialText | None = None
         for _ in range(MOST_PATHS):
             path, places = start.copy(), []
-            while len(path.words) < PATIENCE:
+            while len(path.words) < MENTION_PATIENCE:
                 places.append(self._prepare_mention(path.copy(), start.constraints.next_entity))
                 self.extend(path, mention=False)
             for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
                 while partial.constraints.next_entity is not None or partial.state.history.remaining:
                     self.extend(partial, mention=True)
-                for _ in range(WORDS_AHEAD if "lookahead" in self.pretrained.networks else 1):
+                for _ in range(VERIFYING_WORDS if "lookahead" in self.pretrained.networks else 1):
                     self.extend(partial)
                 if self._is_found(partial.words):
                     return partial

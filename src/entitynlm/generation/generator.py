@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.agreement import Agreement
+from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.open_vocabulary import MOST_PIECES, OpenVocabulary
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import Expectation, StoryState, create_entities, read_along
@@ -63,7 +63,7 @@ class Constraints:
     unknown: int | None = None
     unknown_for: frozenset[int] = frozenset()
     names: Mapping[int, Words] = field(default_factory=dict)
-    agreement: Agreement | None = None
+    agreement: MentionAgreement | None = None
     list_forms: Callable[[int], Sequence[Words]] = field(default=lambda entity: ())
     spellings: Mapping[str, Sequence[int]] = field(default_factory=dict)
     mention: bool | None = None

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from entitynlm.generation.continuations import prepare_writer
-from entitynlm.generation.rendering import list_mentions
-from entitynlm.generation.request import Request
+from entitynlm.generation.rendering import list_mention_spans
+from entitynlm.generation.request import ContinuationRequest
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
-NEW = ""  # the name of an entity that has none yet, as in entity prediction
+NEW_ACTOR = ""  # the name of an entity that has none yet, as in entity prediction
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PlanStep:
 
     :param actor: the name of the entity, and :param is_new: whether it comes up here.
     :param probability: of this choice (of any new entity, where it is one).
-    :param candidates: (name, probability) of all that could have come, the likeliest first; NEW stands for all new entities.
+    :param candidates: (name, probability) of all that could have come, the likeliest first; NEW_ACTOR is any new entity.
     :param sentence: a sentence about it, drawn from the model.
     """
 
@@ -39,13 +39,13 @@ class PlanStep:
 def plan_story(
     pretrained: Pretrained,
     prompt: Document | None = None,
-    request: Request | None = None,
+    request: ContinuationRequest | None = None,
     *,
     steps: int = 5,
     seed: int = 0,
 ) -> list[PlanStep]:
     """Plan ``steps`` sentences, each with the entity that it starts from, named as in the text, the cast or its first mention."""
-    request = request or Request()
+    request = request or ContinuationRequest()
     writer = prepare_writer(pretrained, prompt, replace(request, next_entity=None), seed)
     first = writer.require_entity(request.next_entity) if request.next_entity is not None else None
     partial = writer.begin()
@@ -67,11 +67,11 @@ def plan_story(
         while not partial.fresh or partial.state.history.remaining:
             writer.extend(partial)
         words = partial.words[before:]
-        for start, end, entity in list_mentions(partial.words):
+        for start, end, entity in list_mention_spans(partial.words):
             if entity not in names:  # it is called by its first mention
                 names[entity] = writer.renderer.show_mention(partial.words[start:end], entity)
         ranked = [
-            (NEW, float(probs[0])),
+            (NEW_ACTOR, float(probs[0])),
             *((names.get(n, f"#{n}"), float(probs[n])) for n in range(1, known + 1)),
         ]
         ranked.sort(key=lambda pair: -pair[1])

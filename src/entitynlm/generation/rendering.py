@@ -75,7 +75,7 @@ class Renderer:
         lead, text = len(whole) - len(whole.lstrip()), whole.strip()
         cut = segment_text(text)
         mentions: dict[tuple[int, int], Mention] = {}
-        for first, end, entity in list_mentions(generated):
+        for first, end, entity in list_mention_spans(generated):
             span, _ = align_span(cut.offsets, starts[first] - lead, bounds[end] - lead)
             if span is not None:
                 mentions.setdefault(span, Mention(*span, str(entity)))
@@ -113,7 +113,7 @@ class Renderer:
         text, offsets = join_tokens(tokens)
         mentions = tuple(
             Mention(places[first], places[first] + end - first, str(entity))
-            for first, end, entity in list_mentions(generated)
+            for first, end, entity in list_mention_spans(generated)
         )
         sentences = tuple((a, b) for a, b in pairwise(bounds) if a < b)
         shown = tuple(text[a:b] for a, b in offsets)
@@ -141,7 +141,7 @@ class Renderer:
         return Continuation(document.text, replace(document, entity_types=types), called)
 
 
-def list_mentions(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
+def list_mention_spans(generated: Sequence[GeneratedWord]) -> Iterator[tuple[int, int, int]]:
     """List the first and the end word of each mention, and its entity; a mention may be cut off at the end."""
     for at, word in enumerate(generated):
         if word.r and (at == 0 or generated[at - 1].l == 1):

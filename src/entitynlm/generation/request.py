@@ -11,7 +11,7 @@ from entitynlm.text.document import Document
 
 
 @dataclass(frozen=True)
-class Request:
+class ContinuationRequest:
     """A request for a continuation.
 
     :param words: the least number of words, which go on to a sentence's end; or :param sentences: the number of sentences.

@@ -199,11 +199,13 @@ class EntityNLM:
         :param new_entities: whether other entities may be mentioned.
         """
         from entitynlm.generation.continuations import generate_continuations
-        from entitynlm.generation.request import Request
+        from entitynlm.generation.request import ContinuationRequest
 
         if cast or next_entity is not None or not new_entities:
             self._warn_untrained()
-        request = Request(words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities)
+        request = ContinuationRequest(
+            words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities
+        )
         prompt = None if text is None else as_document(text)
         return generate_continuations(self.pretrained, prompt, request, count=count, seed=seed)
 

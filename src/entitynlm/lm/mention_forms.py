@@ -15,7 +15,7 @@ PROPER_TAGS = frozenset({"NNP", "NNPS", "PROPN"})
 NAMING_TITLES = frozenset(
     "mr mr. mrs mrs. ms ms. miss dr dr. sir lady lord king queen saint st. captain".split()
 )
-POSSESSIVES = frozenset({"'s", "’s", "'", "’"})
+POSSESSIVE_MARKS = frozenset({"'s", "’s", "'", "’"})
 
 
 class FormReader:
@@ -37,7 +37,7 @@ class FormReader:
             return "pronoun"
         if words[0] in DETERMINERS:
             return "indefinite" if DETERMINERS[words[0]] == "indefinite" else "definite"
-        if any(word in POSSESSIVES for word in words[1:-1]):  # Anna's house
+        if any(word in POSSESSIVE_MARKS for word in words[1:-1]):  # Anna's house
             return "definite"
         return "name" if any(map(self.is_proper, range(mention.start, mention.end))) else "indefinite"
 

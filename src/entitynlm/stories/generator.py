@@ -10,7 +10,7 @@ from random import Random
 from entitynlm.errors import ConfigError
 from entitynlm.stories.cast import StoryCast
 from entitynlm.stories.lexicon import choose, choose_weighted, has_word, list_words, load_lexicon
-from entitynlm.stories.reference import Discourse, MentionContext, Phrase, refer
+from entitynlm.stories.reference import MentionContext, Phrase, StoryDiscourse, refer
 from entitynlm.stories.script import Scenario, ScriptState, draw_event, load_scenarios
 from entitynlm.stories.templates import Template, TemplateSlot, compile_wordings
 from entitynlm.text.document import Document, Mention, Span
@@ -55,7 +55,7 @@ def generate_story(story: int, *, seed: int) -> Document:
 
 def _draft(scenario: Scenario, random: Random) -> tuple[list[Phrase], StoryCast]:
     narrator = scenario.hero if random.random() < scenario.narrated else None
-    discourse = Discourse(StoryCast(scenario.roles, narrator, random), random)
+    discourse = StoryDiscourse(StoryCast(scenario.roles, narrator, random), random)
     before = ScriptState(scenario.steps, {"hero": scenario.hero})
     sentences: list[Phrase] = []
     while (state := draw_event(before, random)) is not None:
@@ -116,7 +116,7 @@ def _make_document(
     )
 
 
-def realise(discourse: Discourse, state: ScriptState, template: Template, link: list[str]) -> Phrase:
+def realise(discourse: StoryDiscourse, state: ScriptState, template: Template, link: list[str]) -> Phrase:
     """Say the next event in the words of a template after a linking phrase."""
     event, sentence = state.event, Phrase(list(link))
     places: list[int] = []

@@ -57,7 +57,7 @@ class MentionContext:
 
 
 @dataclass
-class Discourse:
+class StoryDiscourse:
     """What a reader knows of a story so far, and the random generator by which it goes on."""
 
     cast: StoryCast
@@ -70,7 +70,7 @@ class Discourse:
         return self.random.random() < probability
 
 
-def refer(discourse: Discourse, key: str, context: MentionContext) -> Phrase:
+def refer(discourse: StoryDiscourse, key: str, context: MentionContext) -> Phrase:
     """Mention a participant, and remember it."""
     participant = discourse.cast[key]
     mention = _Mention(discourse, participant, participant.role, context)
@@ -98,7 +98,7 @@ def refer(discourse: Discourse, key: str, context: MentionContext) -> Phrase:
 class _Mention:
     """One mention of a participant, by each of the forms that it can take."""
 
-    discourse: Discourse
+    discourse: StoryDiscourse
     participant: Participant
     role: Role
     context: MentionContext
@@ -239,7 +239,7 @@ def find_person(participant: Participant) -> str:
     return "3p" if participant.plural else f"3{participant.gender}"
 
 
-def find_deictic(discourse: Discourse, participant: Participant, context: MentionContext) -> str | None:
+def find_deictic(discourse: StoryDiscourse, participant: Participant, context: MentionContext) -> str | None:
     """Find I, you or we where the participant speaks, is spoken to or tells the story."""
     key, members = participant.role.key, participant.role.members
     if context.speaker is not None:
@@ -252,14 +252,14 @@ def find_deictic(discourse: Discourse, participant: Participant, context: Mentio
     return "1p" if any(discourse.cast[member].narrator for member in members) else None
 
 
-def needs_members(discourse: Discourse, participant: Participant) -> bool:
+def needs_members(discourse: StoryDiscourse, participant: Participant) -> bool:
     """Tell whether "we" is not enough: a member is unknown, or it is time to say again who they are."""
     mentions, role = discourse.mentions, participant.role
     unknown = any(key not in mentions and not discourse.cast[key].narrator for key in role.members)
     return unknown or (role.key not in mentions and discourse.flip(0.5)) or discourse.flip(0.1)
 
 
-def wants_pronoun(discourse: Discourse, participant: Participant, context: MentionContext) -> bool:
+def wants_pronoun(discourse: StoryDiscourse, participant: Participant, context: MentionContext) -> bool:
     """Draw whether a third-person pronoun is used."""
     role, last = participant.role, discourse.mentions.get(participant.role.key)
     fixed = role.intro == "kind" or (role.type in ("time", "place") and role.intro in ("bare", "name"))
@@ -269,7 +269,7 @@ def wants_pronoun(discourse: Discourse, participant: Participant, context: Menti
 
 
 def _weigh_pronoun(
-    discourse: Discourse, participant: Participant, last: LastMention, context: MentionContext
+    discourse: StoryDiscourse, participant: Participant, last: LastMention, context: MentionContext
 ) -> float:
     """Weigh a pronoun by distance, competitors, animacy and grammatical parallelism."""
     gap = discourse.sentence - last.sentence
@@ -293,7 +293,9 @@ def _weigh_pronoun(
     return 0.3 if gap == 2 and animate and rivals == 0 else 0.0
 
 
-def _count_rivals(discourse: Discourse, participant: Participant, last: LastMention) -> tuple[int, int, int]:
+def _count_rivals(
+    discourse: StoryDiscourse, participant: Participant, last: LastMention
+) -> tuple[int, int, int]:
     """Count others that would fit the pronoun, those mentioned since, and those that were subjects."""
     person = find_person(participant)
     earliest = min(last.sentence, discourse.sentence - 1)

@@ -14,8 +14,8 @@ from entitynlm.characters.tables import (
     CharacterRow,
     QuotationRow,
     describe_cast,
-    list_quotations,
-    list_rows,
+    list_character_rows,
+    list_quotation_rows,
     name_companions,
     show_counts,
 )
@@ -148,10 +148,10 @@ def write_tables(
 ) -> None:
     """Write one table to standard output, or both as files."""
     if out == STANDARD and rows == "characters":
-        write_rows((row for _, cast in casts for row in list_rows(cast)), CharacterRow, out, kind)
+        write_rows((row for _, cast in casts for row in list_character_rows(cast)), CharacterRow, out, kind)
         return
     if out == STANDARD:
-        write_rows((row for _, cast in casts for row in list_quotations(cast)), QuotationRow, out, kind)
+        write_rows((row for _, cast in casts for row in list_quotation_rows(cast)), QuotationRow, out, kind)
         return
     waiting = name_tables(paths, out, kind)
     by_file = itertools.groupby(casts, key=lambda pair: waiting[pair[0]])
@@ -166,7 +166,7 @@ def write_tables(
 
 def write_casts(casts: Iterable[Cast], paths: tuple[Path, Path], kind: Kind) -> None:
     """Write the tables of characters and of quotations while the documents come."""
-    pairs = ((list_rows(cast), list_quotations(cast)) for cast in casts)
+    pairs = ((list_character_rows(cast), list_quotation_rows(cast)) for cast in casts)
     write_pairs(pairs, (CharacterRow, QuotationRow), paths, kind)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entitynlm.characters.evaluation import QuotationScores, score_document
+from entitynlm.characters.evaluation import QuotationScores, score_quotations
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.progress import track
@@ -40,7 +40,7 @@ def evaluate_quotations(
     :param split: Which documents: test, dev or train.
     """
     documents = list(read_quoted_documents(corpus, quotations, split))
-    rows = {"annotated mentions and entities": sum(map(score_document, documents), QuotationScores())}
+    rows = {"annotated mentions and entities": sum(map(score_quotations, documents), QuotationScores())}
     if model is not None:
         pretrained = options.ModelOptions(str(model)).load(terminal)
         from entitynlm.coref.annotation import annotate_document
@@ -48,7 +48,7 @@ def evaluate_quotations(
         scores = QuotationScores()
         for document in track(terminal, "annotating", documents):
             bare = document.with_mentions(()).with_quotations(())
-            scores += score_document(document, annotate_document(pretrained, bare))
+            scores += score_quotations(document, annotate_document(pretrained, bare))
         rows[f"those of {Path(model).name}"] = scores
     from entitynlm.interfaces.views import draw_table
 

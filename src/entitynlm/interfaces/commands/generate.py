@@ -14,7 +14,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import read_inputs
 
 if TYPE_CHECKING:
-    from entitynlm.generation.request import Continuation, Request
+    from entitynlm.generation.request import Continuation, ContinuationRequest
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
@@ -43,12 +43,10 @@ def generate(
 ) -> None:
     """Continue a text, or start one, with entities that you choose.
 
-    Continue a text or start a story, and choose which entities act in it.
-
-    The text's own mentions are used where it has any, and found by the model otherwise. Mentions of the continuation
-    are shown in brackets, with the number of their entity; their words are drawn so that pronoun, number and name fit
-    it. The model knows better who comes next than what to say: --plan shows that, with the probabilities of all
-    candidates (of the first mention of each sentence).
+    The model uses the text's own mentions where it has any, and finds them otherwise. Mentions of the continuation
+    are shown in brackets with the number of their entity, and fit it in pronoun, number and name. The model predicts
+    the next entity better than it writes prose: --plan shows the entity that each sentence starts from, with the
+    probabilities of all candidates.
 
     Examples:
 
@@ -82,11 +80,13 @@ def generate(
     prompt = None if file is None else read_prompt(file, format, terminal)
     pretrained = model.load(terminal)
     from entitynlm.generation.continuations import generate_continuations
-    from entitynlm.generation.request import Request
+    from entitynlm.generation.request import ContinuationRequest
 
     if prompt is not None:
         terminal.doubt(prompt, pretrained)
-    request = Request(words, sentences, temperature, top_p, names, next_entity, not no_new_entities)
+    request = ContinuationRequest(
+        words, sentences, temperature, top_p, names, next_entity, not no_new_entities
+    )
     if plan:
         write_plans(pretrained, prompt, request, count, seed, out, model.model, terminal)
         return
@@ -103,7 +103,7 @@ def generate(
 def write_plans(
     pretrained: Pretrained,
     prompt: Document | None,
-    request: Request,
+    request: ContinuationRequest,
     count: int,
     seed: int,
     out: str | None,
@@ -111,12 +111,14 @@ def write_plans(
     terminal: Terminal,
 ) -> None:
     """Print who acts next with probabilities, step by step; further plans have the seeds that follow."""
-    from entitynlm.generation.plan import NEW, PlanStep, plan_story
+    from entitynlm.generation.plan import NEW_ACTOR, PlanStep, plan_story
     from entitynlm.interfaces.views import draw_table
 
     def show_candidates(step: PlanStep) -> str:
         shown = step.candidates[:SHOWN_CANDIDATES]
-        return ", ".join(f"{name if name != NEW else 'somebody new'} {100 * p:.0f} %" for name, p in shown)
+        return ", ".join(
+            f"{name if name != NEW_ACTOR else 'somebody new'} {100 * p:.0f} %" for name, p in shown
+        )
 
     steps = request.sentences or PLAN_STEPS
     plans = [

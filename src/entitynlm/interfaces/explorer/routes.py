@@ -388,7 +388,7 @@ class Routes:
 
     def write(self, id: TextId, number: Number, wish: schemas.Wish) -> dict[str, Any]:
         """Continuations of the text, with their entities."""
-        from entitynlm.generation.request import Request
+        from entitynlm.generation.request import ContinuationRequest
         from entitynlm.interfaces.explorer.writing import continue_text, describe_continuation
 
         text = self.shelf.get(id)
@@ -401,7 +401,7 @@ class Routes:
             if wish.next_entity not in names:
                 raise Missing(f"there is no entity {wish.next_entity!r} in this analysis")
             wanted = names[wish.next_entity]
-        request = Request(
+        request = ContinuationRequest(
             words=wish.words, temperature=wish.temperature, next_entity=wanted, new_entities=wish.new_entities
         )
         with self.models.use(analysis.model, wait=ANSWER_WITHIN):

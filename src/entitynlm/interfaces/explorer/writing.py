@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from entitynlm.generation.continuations import generate_continuations
-from entitynlm.generation.request import Continuation, Request
+from entitynlm.generation.request import Continuation, ContinuationRequest
 from entitynlm.generation.verification import append_text
 from entitynlm.inference.readings import ReadText
 from entitynlm.interfaces.explorer.texts import Version
@@ -16,7 +16,7 @@ from entitynlm.text.document import Document, Mention
 
 
 def continue_text(
-    pretrained: Pretrained, version: Version, request: Request, *, count: int, seed: int
+    pretrained: Pretrained, version: Version, request: ContinuationRequest, *, count: int, seed: int
 ) -> list[Document]:
     """Texts that go on from a version, each whole, with the mentions of both."""
     prompt = version.document
