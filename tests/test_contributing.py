@@ -89,7 +89,7 @@ def test_the_recipe_for_a_format_works() -> None:
     namespace = run_recipe("add a format")
     content = b"%my-format\nAnna\t1\nsleeps\t-\n\t2\n"
     odd: list[Oddity] = []
-    assert namespace["FORMAT"].recognise("a.my", content)
+    assert namespace["recognise"]("a.my", content)
     (document,) = namespace["read"](Source("a.my", io.BytesIO(content), odd.append))
     assert document.tokens == ("Anna", "sleeps")
     assert document.clusters == (((0, 1),),)

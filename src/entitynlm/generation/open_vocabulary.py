@@ -15,7 +15,7 @@ from torch import Tensor
 
 from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape
 from entitynlm.model.encoding.tokenizer import Tokenizer
-from entitynlm.text.detokenization import OPENING, STRAIGHT, is_attached
+from entitynlm.text.detokenization import STRAIGHT_MARKS, TIGHT_AFTER, is_attached
 from entitynlm.text.english import TITLES
 
 MOST_PIECES = 24
@@ -82,7 +82,9 @@ class OpenVocabulary:
     def _opens(text: str) -> bool:
         """Tell whether the next word follows without a space: after "(", or a quotation mark that itself follows a space."""
         mark, rest = text[-1:], text[:-1]
-        return mark in OPENING or (mark in STRAIGHT and (rest.isspace() or rest[-1:] in OPENING))
+        return mark in TIGHT_AFTER or (
+            mark in STRAIGHT_MARKS and (rest.isspace() or rest[-1:] in TIGHT_AFTER)
+        )
 
     def list_first_pieces(self, words: Iterable[str]) -> tuple[int, ...]:
         """List the pieces that are one of these words alone, after a space or not, with a capital or not."""

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 from entitynlm.config import load_toml
 
-RESOURCES = Path(__file__).resolve().parents[1] / "resources" / "stories"
+STORY_FILES = Path(__file__).resolve().parents[1] / "resources" / "stories"
 T = TypeVar("T")
 
 
 @cache
 def load_lexicon() -> dict[str, Any]:
     """Load the word lists."""
-    return load_toml(RESOURCES / "lexicon.toml")
+    return load_toml(STORY_FILES / "lexicon.toml")
 
 
 @cache

@@ -58,7 +58,7 @@ class MentionContext:
 
 @dataclass
 class StoryDiscourse:
-    """What a reader knows of a story so far, and the random generator by which it goes on."""
+    """Participants and mentions of a story so far, and the random generator by which it goes on."""
 
     cast: StoryCast
     random: Random

@@ -15,7 +15,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from entitynlm.stories.cast import Role
-from entitynlm.stories.lexicon import RESOURCES, choose, choose_weighted
+from entitynlm.stories.lexicon import STORY_FILES, choose, choose_weighted
 
 _EVENT = re.compile(r"- +(?:\[([^\]]*)\] +)?(.+)")
 _ROLE = re.compile(r"(\w+): *(\w+) *([^,]*)((?:,.*)?)")
@@ -176,7 +176,7 @@ def _split_at(words: Sequence[str], mark: str) -> tuple[Sequence[str], Sequence[
 @cache
 def load_scenarios() -> tuple[Scenario, ...]:
     """Load the scenarios in the order of their names."""
-    paths = sorted((RESOURCES / "scenarios").glob("*.txt"))
+    paths = sorted((STORY_FILES / "scenarios").glob("*.txt"))
     return tuple(read_scenario(path.stem, read_lines(path)) for path in paths)
 
 
@@ -184,7 +184,7 @@ def load_scenarios() -> tuple[Scenario, ...]:
 def load_detours() -> tuple[Scenario, ...]:
     """Load the small scenes that can happen to the hero of any scenario."""
     scenes = []
-    for line in read_lines(RESOURCES / "detours.txt"):
+    for line in read_lines(STORY_FILES / "detours.txt"):
         name, _, where = line.text.removeprefix("scene ").partition(":")
         scenes.append(read_scenario(name, line.children, tuple(where.split())))
     return tuple(scenes)
@@ -193,7 +193,7 @@ def load_detours() -> tuple[Scenario, ...]:
 @cache
 def load_reactions() -> tuple[ScriptLine, ...]:
     """Load what someone may do alone, to something and to someone else, in any scenario."""
-    parts = read_lines(RESOURCES / "reactions.txt")
+    parts = read_lines(STORY_FILES / "reactions.txt")
     return tuple(_prepare_lines(part.children, {}, "")[0] for part in parts)
 
 

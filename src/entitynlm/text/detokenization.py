@@ -8,10 +8,10 @@ from entitynlm.text.document import Span
 from entitynlm.text.english import DETERMINERS, PRONOUNS
 from entitynlm.text.segmentation import join_words
 
-CLOSING = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
-OPENING = frozenset("( [ { “ ‘ « $ £ € # -LRB- -LSB- -LCB- `` ¿ ¡".split())
-JOINING = frozenset("- /".split())  # hyphens and slashes are tight on both sides; dashes stand free
-STRAIGHT = frozenset({'"', "'"})
+TIGHT_BEFORE = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
+TIGHT_AFTER = frozenset("( [ { “ ‘ « $ £ € # -LRB- -LSB- -LCB- `` ¿ ¡".split())
+TIGHT_AROUND = frozenset("- /".split())  # hyphens and slashes are tight on both sides; dashes stand free
+STRAIGHT_MARKS = frozenset({'"', "'"})
 CONTRACTION = re.compile(r"(?:['’](?:s|m|d|re|ve|ll|t|em)|n['’]t)", re.IGNORECASE)
 SPELLINGS = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": "“", "''": "”",
@@ -29,11 +29,11 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
     for token in tokens:
         closes = is_attached(token)
-        if token in STRAIGHT:
+        if token in STRAIGHT_MARKS:
             closes = quoted.get(token, False)
             quoted[token] = not closes
         tight.append(after_opening or closes)
-        after_opening = token in OPENING or token in JOINING or quoted.get(token, False)
+        after_opening = token in TIGHT_AFTER or token in TIGHT_AROUND or quoted.get(token, False)
     return join_words([SPELLINGS.get(token, token) for token in tokens], tight)
 
 
@@ -57,12 +57,12 @@ def write_contractions(words: Sequence[str], spaces: Sequence[bool]) -> list[str
 
 
 def is_attached(token: str) -> bool:
-    """Whether a token usually stands right after the word before it: a comma, or the "'s" of "Anna's"."""
-    return token in CLOSING or token in JOINING or CONTRACTION.fullmatch(token) is not None
+    """Tell whether a token usually stands right after the word before it: a comma, or the "'s" of "Anna's"."""
+    return token in TIGHT_BEFORE or token in TIGHT_AROUND or CONTRACTION.fullmatch(token) is not None
 
 
 def ends_sentence(tokens: Sequence[str]) -> bool:
-    """Whether some tokens end with a full stop or the like, closing quotes and brackets aside."""
+    """Tell whether some tokens end with a full stop or the like, closing quotes and brackets aside."""
     last = next((token for token in reversed(tokens) if token not in QUOTES_AND_BRACKETS), None)
     return last is None or last in FINAL
 

@@ -8,7 +8,7 @@ from entitynlm.config import load_toml
 MALE, FEMALE, NEUTER, HUMAN, UNKNOWN = "male", "female", "neuter", "human", "unknown"
 SINGULAR, PLURAL = "singular", "plural"
 
-_LISTS = load_toml(Path(__file__).parents[1] / "resources" / "english.toml")
+_ENGLISH = load_toml(Path(__file__).parents[1] / "resources" / "english.toml")
 
 
 def _invert(table: Mapping[str, str]) -> dict[str, str]:
@@ -16,14 +16,14 @@ def _invert(table: Mapping[str, str]) -> dict[str, str]:
 
 
 # Pronoun forms with the form that stands for them all, its gender and its number.
-PRONOUNS: Mapping[str, str] = _invert(_LISTS["pronouns"])
-GENDERS: Mapping[str, str] = {**_LISTS["pronoun_genders"], **_invert(_LISTS["genders"])}
-NUMBERS: Mapping[str, str] = _LISTS["pronoun_numbers"]
-DETERMINERS: Mapping[str, str] = _invert(_LISTS["determiners"])
-PAST: Mapping[str, str] = _invert(_LISTS["past"])
+PRONOUNS: Mapping[str, str] = _invert(_ENGLISH["pronouns"])
+GENDERS: Mapping[str, str] = {**_ENGLISH["pronoun_genders"], **_invert(_ENGLISH["genders"])}
+NUMBERS: Mapping[str, str] = _ENGLISH["pronoun_numbers"]
+DETERMINERS: Mapping[str, str] = _invert(_ENGLISH["determiners"])
+PAST: Mapping[str, str] = _invert(_ENGLISH["past"])
 """Past forms of irregular verbs with their base forms."""
 AFTER_HEAD = frozenset(
-    _LISTS["after_head"].split()
+    _ENGLISH["after_head"].split()
 )  # these end the part of a noun phrase in which its head stands
 FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in", "on", "at", "'", "’"))
 
@@ -36,7 +36,7 @@ FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in",
     OBJECTIVE_PRONOUNS,
     POSSESSIVE_PRONOUNS,
 ) = (
-    frozenset(_LISTS[name].split())
+    frozenset(_ENGLISH[name].split())
     for name in (
         "speech_verbs",
         "more_speech_verbs",
@@ -48,4 +48,4 @@ FUNCTION_WORDS = frozenset((*DETERMINERS, "'s", "’s", "of", "and", "or", "in",
     )
 )
 QUOTATION_VERBS = (SPEECH_VERBS | MORE_SPEECH_VERBS) - THOUGHT_VERBS
-"""Verbs beside a quotation that somebody says aloud."""
+"""Verbs beside a quotation that is said aloud."""

@@ -185,7 +185,7 @@ def align_span(offsets: Sequence[Span], start: int, end: int) -> tuple[Span | No
 
 
 def _goes_on(sentence: str, rest: str) -> bool:
-    """Whether what looks like the next sentence tells who asked or exclaimed."""
+    """Tell whether the next words name the speaker of a question or an exclamation."""
     return bool(QUESTION_END.search(sentence[-8:]) and WHO_SAID_IT.match(rest))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from entitynlm.errors import DataError
 from entitynlm.text.corpora import open_corpus
-from entitynlm.text.corpora.conversion import Step, plan_conversion, run_step
+from entitynlm.text.corpora.conversion import ConversionStep, plan_conversion, run_step
 from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
@@ -88,7 +88,7 @@ def test_a_file_that_can_not_be_read_leaves_no_output(tmp_path: Path) -> None:
     bad = tmp_path / "bad.conllu"
     bad.write_bytes(b"# newdoc id = a\n1\t\xff\n")
     with pytest.raises(DataError, match=r"bad\.conllu:2: this is not UTF-8"):
-        run_step(Step("all", (bad,), tmp_path / "out.jsonl"), to="jsonl", format="conllu")
+        run_step(ConversionStep("all", (bad,), tmp_path / "out.jsonl"), to="jsonl", format="conllu")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.conllu"]
 
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention, Quotation
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.brat import FORMAT
-from entitynlm.text.formats.registry import read_documents
+from entitynlm.text.formats.registry import get_format, read_documents
 from support.strategies import documents
+
+FORM = get_format("brat")
 
 RAW = "Old Marta fed her dog. It slept, she said.\n"
 ANN = """\
@@ -55,7 +56,7 @@ def read(
     (folder / "tale.ann").write_bytes(ann.encode())
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
     with (folder / "tale.ann").open("rb") as stream:
-        (document,) = FORMAT.read(Source(str(folder / "tale.ann"), stream, on_oddity, dict(options)))
+        (document,) = FORM.read(Source(str(folder / "tale.ann"), stream, on_oddity, dict(options)))
     return document
 
 
@@ -64,8 +65,8 @@ def spoken(document: Document) -> list[list[str]]:
 
 
 def write(folder: Path, *documents: Document) -> None:
-    assert FORMAT.write_folder is not None
-    FORMAT.write_folder(documents, folder)
+    assert FORM.write_folder is not None
+    FORM.write_folder(documents, folder)
 
 
 def read_folder(folder: Path, oddities: list[Oddity] | None = None) -> list[Document]:
@@ -381,9 +382,9 @@ def test_nothing_is_left_of_a_failed_writing(tmp_path: Path) -> None:
         yield STORY
         raise DataError("broken input")
 
-    assert FORMAT.write_folder is not None
+    assert FORM.write_folder is not None
     with pytest.raises(DataError, match="broken input"):
-        FORMAT.write_folder(stream(), tmp_path / "out")
+        FORM.write_folder(stream(), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

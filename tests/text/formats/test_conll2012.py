@@ -16,8 +16,10 @@ from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats import registry
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.conll2012 import FORMAT
+from entitynlm.text.formats.registry import get_format
 from support.strategies import documents, sorted_clusters, words
+
+FORM = get_format("conll2012")
 
 GOLD = """\
 #begin document (nw/tale/00/tale_0001); part 000
@@ -42,13 +44,13 @@ nw/tale/00/tale_0001   1   0    Rain    NN    (TOP(NP*))     -    -   -   -   * 
 def read(text: str | bytes, oddities: list[Oddity] | None = None) -> list[Document]:
     data = text.encode() if isinstance(text, str) else text
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORMAT.read(Source("tale.conll", io.BytesIO(data), on_oddity)))
+    return list(FORM.read(Source("tale.conll", io.BytesIO(data), on_oddity)))
 
 
 def write(*documents: Document) -> str:
-    assert FORMAT.write is not None
+    assert FORM.write is not None
     stream = io.StringIO()
-    FORMAT.write(documents, stream)
+    FORM.write(documents, stream)
     return stream.getvalue()
 
 
@@ -164,7 +166,7 @@ def test_documents_come_one_at_a_time() -> None:
             yield from GOLD.encode().splitlines(keepends=True)
         raise AssertionError("the reader wanted the whole file")
 
-    stream = FORMAT.read(Source("-", cast(BinaryIO, endless())))
+    stream = FORM.read(Source("-", cast(BinaryIO, endless())))
     assert [len(next(stream)) for _ in range(3)] == [8, 1, 8]
 
 
@@ -357,7 +359,7 @@ def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_documents_or_a_readable_error(data: bytes) -> None:
-    FORMAT.recognise("x", data)
+    FORM.recognise("x", data)
     try:
         read(data)
     except EntityNLMError as error:
@@ -390,7 +392,7 @@ def test_words_are_never_taken_for_anything_else(tokens: list[str]) -> None:
     ],
 )
 def test_recognising(sample: bytes, expected: bool) -> None:
-    assert FORMAT.recognise("file", sample) is expected
+    assert FORM.recognise("file", sample) is expected
 
 
 @pytest.mark.corpora
@@ -399,7 +401,7 @@ def test_litbank_is_read_without_oddities_and_comes_back(corpora_path: Path) -> 
     assert len(paths) == 90
     for path in paths[::15]:
         data = path.read_bytes()
-        assert FORMAT.recognise(str(path), data[:65536])
+        assert FORM.recognise(str(path), data[:65536])
         oddities: list[Oddity] = []
         (document,) = read(data, oddities)
         assert oddities == []

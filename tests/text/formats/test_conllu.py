@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats import conll2012
 from entitynlm.text.formats.base import Format, Oddity, Source
-from entitynlm.text.formats.conllu import FORMAT
+from entitynlm.text.formats.registry import get_format
 from support.strategies import documents, sorted_clusters
+
+FORM = get_format("conllu")
 
 BARE = """\
 # newdoc id = tale_dog
@@ -47,13 +48,13 @@ BARE = """\
 """
 
 
-def read(text: str | bytes, oddities: list[Oddity] | None = None, *, form: Format = FORMAT) -> list[Document]:
+def read(text: str | bytes, oddities: list[Oddity] | None = None, *, form: Format = FORM) -> list[Document]:
     data = text.encode() if isinstance(text, str) else text
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
     return list(form.read(Source("tale.conllu", io.BytesIO(data), on_oddity)))
 
 
-def write(*documents: Document, form: Format = FORMAT) -> str:
+def write(*documents: Document, form: Format = FORM) -> str:
     assert form.write is not None
     stream = io.StringIO()
     form.write(documents, stream)
@@ -241,7 +242,7 @@ def test_documents_come_one_at_a_time() -> None:
             yield from text.encode().splitlines(keepends=True)
         raise AssertionError("the reader wanted the whole file")
 
-    stream = FORMAT.read(Source("-", cast(BinaryIO, endless())))
+    stream = FORM.read(Source("-", cast(BinaryIO, endless())))
     assert [next(stream).id for _ in range(3)] == ["0", "1", "2"]
 
 
@@ -343,7 +344,7 @@ def test_round_trip_with_any_header(document: Document, header: str) -> None:
 
 @given(documents(discontinuous=False))
 def test_to_conll2012_and_back_the_clusters_are_the_same(document: Document) -> None:
-    narrow = read(write(document, form=conll2012.FORMAT), form=conll2012.FORMAT)
+    narrow = read(write(document, form=get_format("conll2012")), form=get_format("conll2012"))
     again = read(write(*narrow))
     assert again[0].id == document.id
     assert again[0].tokens == document.tokens
@@ -384,7 +385,7 @@ def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_documents_or_a_readable_error(data: bytes) -> None:
-    FORMAT.recognise("x", data)
+    FORM.recognise("x", data)
     try:
         read(data)
     except EntityNLMError as error:
@@ -417,7 +418,7 @@ ROW = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n"
     ],
 )
 def test_recognising(sample: bytes, expected: bool) -> None:
-    assert FORMAT.recognise("file", sample) is expected
+    assert FORM.recognise("file", sample) is expected
 
 
 @pytest.mark.corpora
@@ -429,12 +430,12 @@ def test_real_documents_come_back_and_keep_their_clusters_through_conll2012(
     assert len(paths) == 237
     for path in paths[::60]:
         data = path.read_bytes()
-        assert FORMAT.recognise(str(path), data[:65536])
+        assert FORM.recognise(str(path), data[:65536])
         oddities: list[Oddity] = []
         (document,) = read(data, oddities)
         assert oddities == []
         assert read(write(document)) == [document]
-        narrow = read(write(document, form=conll2012.FORMAT), form=conll2012.FORMAT)
+        narrow = read(write(document, form=get_format("conll2012")), form=get_format("conll2012"))
         (again,) = read(write(*narrow))
         assert (again.id, again.tokens, again.sentences) == (document.id, document.tokens, document.sentences)
         assert again.clusters == document.clusters

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.inscript import FORMAT
-from entitynlm.text.formats.registry import read_documents
+from entitynlm.text.formats.registry import get_format, read_documents
+
+FORM = get_format("inscript")
 
 STORY = """\
 #id=1
@@ -48,7 +49,7 @@ def read(
 ) -> list[Document]:
     data = text.encode() if isinstance(text, str) else text
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORMAT.read(Source(path, io.BytesIO(data), on_oddity)))
+    return list(FORM.read(Source(path, io.BytesIO(data), on_oddity)))
 
 
 def rows(*rows: str) -> str:
@@ -143,11 +144,11 @@ def test_another_file() -> None:
 
 
 def test_recognition() -> None:
-    assert FORMAT.recognise("-", STORY.encode())
-    assert FORMAT.recognise("-", b"\xef\xbb\xbf\r\n1-1\tI\tO\tO\tPRP\tP1_x\r\n")
-    assert FORMAT.recognise("a.drs.gz", b"")
-    assert not FORMAT.recognise("-", b"1-1 I O O PRP O")
-    assert not FORMAT.recognise("-", b"# id = 1\n1\tI\t_\n")
+    assert FORM.recognise("-", STORY.encode())
+    assert FORM.recognise("-", b"\xef\xbb\xbf\r\n1-1\tI\tO\tO\tPRP\tP1_x\r\n")
+    assert FORM.recognise("a.drs.gz", b"")
+    assert not FORM.recognise("-", b"1-1 I O O PRP O")
+    assert not FORM.recognise("-", b"# id = 1\n1\tI\t_\n")
 
 
 @given(st.lists(st.sampled_from(["P1_a", "P2_a", "P1_NPart_b", "O"]), min_size=1, max_size=12))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.jsonlines import FORMAT
+from entitynlm.text.formats.registry import get_format
 from support.strategies import documents
+
+FORM = get_format("jsonl")
 
 E2E = {
     "doc_key": "nw/tale_0",
@@ -32,13 +34,13 @@ def read(data: object, oddities: list[Oddity] | None = None, **options: object) 
     raw = data.encode() if isinstance(data, str) else data
     assert isinstance(raw, bytes)
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORMAT.read(Source("dir/tale.jsonl", io.BytesIO(raw), on_oddity, dict(options))))
+    return list(FORM.read(Source("dir/tale.jsonl", io.BytesIO(raw), on_oddity, dict(options))))
 
 
 def write(*documents: Document) -> str:
-    assert FORMAT.write is not None
+    assert FORM.write is not None
     stream = io.StringIO()
-    FORMAT.write(documents, stream)
+    FORM.write(documents, stream)
     return stream.getvalue()
 
 
@@ -204,7 +206,7 @@ def test_an_empty_file_is_reported() -> None:
 def test_documents_stream() -> None:
     """A line that comes later, however bad, does not keep earlier documents back."""
     lines = json.dumps(E2E).encode() + b"\nnonsense"
-    reader = FORMAT.read(Source("x", io.BytesIO(lines)))
+    reader = FORM.read(Source("x", io.BytesIO(lines)))
     assert next(reader).id == "nw/tale_0"
     with pytest.raises(DataError):
         next(reader)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.plain_text import FORMAT
-from entitynlm.text.formats.registry import read_documents
+from entitynlm.text.formats.registry import get_format, read_documents
+
+FORM = get_format("text")
 
 
 def read(
@@ -23,7 +24,7 @@ def read(
 ) -> list[Document]:
     raw = data.encode() if isinstance(data, str) else data
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORMAT.read(Source(path, io.BytesIO(raw), on_oddity, dict(options))))
+    return list(FORM.read(Source(path, io.BytesIO(raw), on_oddity, dict(options))))
 
 
 def test_a_text() -> None:
@@ -133,7 +134,7 @@ def test_a_long_text_is_read_a_part_at_a_time() -> None:
             return len(words)
 
     endless = Source("endless.txt", io.BufferedReader(Endless()), options={"part_size": 5000})
-    reader = FORMAT.read(endless)
+    reader = FORM.read(endless)
     assert [next(reader).id for _ in range(3)] == ["endless#1", "endless#2", "endless#3"]
 
 

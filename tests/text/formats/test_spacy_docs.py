@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Oddity, Source
-from entitynlm.text.formats.spacy_docs import FORMAT, from_spacy, to_spacy
+from entitynlm.text.formats.registry import get_format
+from entitynlm.text.formats.spacy_docs import from_spacy, to_spacy
 from support.strategies import documents
+
+FORM = get_format("spacy")
 
 VOCAB = spacy.vocab.Vocab()
 
@@ -41,13 +44,13 @@ STORY = Document(
 
 def read(data: bytes, oddities: list[Oddity] | None = None, **options: object) -> list[Document]:
     on_oddity = (lambda oddity: None) if oddities is None else oddities.append
-    return list(FORMAT.read(Source("dir/tale.spacy", io.BytesIO(data), on_oddity, dict(options))))
+    return list(FORM.read(Source("dir/tale.spacy", io.BytesIO(data), on_oddity, dict(options))))
 
 
 def write(*documents: Document) -> bytes:
-    assert FORMAT.write is not None
+    assert FORM.write is not None
     stream = io.BytesIO()
-    FORMAT.write(documents, stream)
+    FORM.write(documents, stream)
     return stream.getvalue()
 
 
@@ -145,10 +148,10 @@ def test_prefix_option() -> None:
 
 
 def test_packed_files_are_recognised() -> None:
-    assert FORMAT.recognise("-", write(STORY)[:65536])
-    assert FORMAT.recognise("-", write()[:65536])
-    assert not FORMAT.recognise("-", b"plain words")
-    assert not FORMAT.recognise("-", zlib.compress(b"plain words" * 100))
+    assert FORM.recognise("-", write(STORY)[:65536])
+    assert FORM.recognise("-", write()[:65536])
+    assert not FORM.recognise("-", b"plain words")
+    assert not FORM.recognise("-", zlib.compress(b"plain words" * 100))
 
 
 @given(st.binary(max_size=60))

@@ -16,7 +16,7 @@ from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import pick_document
 from entitynlm.progress import track
 from entitynlm.text.corpora.checks import FileReport, check_files
-from entitynlm.text.corpora.conversion import Layout, Step, plan_conversion, run_step
+from entitynlm.text.corpora.conversion import ConversionStep, Layout, plan_conversion, run_step
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_corpus
 from entitynlm.text.formats.base import Oddity
@@ -110,14 +110,14 @@ def convert(
 
 def plan_steps(
     corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: Layout | None
-) -> list[Step]:
+) -> list[ConversionStep]:
     """One step for one file, a plan for a corpus; combinations that make no sense are refused."""
     looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
     one_split = split is not None or len(corpus.splits) == 1
     if split is not None or not Path(source).is_dir() or (one_split and looks_like_a_file):
         if layout is not None:
             raise ConfigError("--layout is for whole corpora; one file is written here")
-        return [Step(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
+        return [ConversionStep(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
     if looks_like_a_file:
         several = f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file"
         raise ConfigError(f"{several}: name a folder for OUT, or one of them with --split")

@@ -35,7 +35,7 @@ class CatalogueEntry:
     @cached_property
     def files(self) -> Mapping[str, str]:
         """SHA-256 by local path; empty for a corpus that is not public or that is generated."""
-        manifest = RESOURCES / "manifests" / f"{self.name}.sha256"
+        manifest = CATALOGUE_FOLDER / "manifests" / f"{self.name}.sha256"
         return read_manifest(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
 
     def remote_path(self, local: str) -> str:
@@ -57,7 +57,7 @@ class CatalogueEntry:
         return f"licensed, see {self.home}; then name your folder"
 
     def count_present(self, folder: Path) -> int:
-        """How many of the files are in ``folder`` (by name alone, which is quick)."""
+        """Count the files that are in ``folder`` (by name alone, which is quick)."""
         return sum((folder / name).is_file() for name in self.files)
 
 
@@ -73,9 +73,10 @@ def read_manifest(text: str) -> dict[str, str]:
     return files
 
 
-RESOURCES = Path(__file__).parents[2] / "resources"
+CATALOGUE_FOLDER = Path(__file__).parents[2] / "resources"
 CATALOGUE: Mapping[str, CatalogueEntry] = {
-    name: CatalogueEntry(name, **fields) for name, fields in load_toml(RESOURCES / "catalogue.toml").items()
+    name: CatalogueEntry(name, **fields)
+    for name, fields in load_toml(CATALOGUE_FOLDER / "catalogue.toml").items()
 }
 
 

@@ -16,7 +16,7 @@ Layout = Literal["merged", "folders"]
 
 
 @dataclass(frozen=True)
-class Step:
+class ConversionStep:
     """One file (or, for brat, one folder) to write, and the files it is made of."""
 
     split: str
@@ -24,7 +24,9 @@ class Step:
     target: Path
 
 
-def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None = None) -> list[Step]:
+def plan_conversion(
+    corpus: Corpus, out: Path, *, to: str, layout: Layout | None = None
+) -> list[ConversionStep]:
     """List the files to write for a corpus: ``merged`` makes one file per split, ``folders`` one for each file of the corpus.
 
     The default is ``folders`` for CoNLL-2012, named so that they are recognised again (``development/…/name.v4_gold_conll``).
@@ -35,7 +37,7 @@ def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None
     for split, files in corpus.splits.items():
         if layout == "merged":
             target = out / split if form.write_folder else out / f"{split}{form.suffix}"
-            steps.append(Step(split, files, target))
+            steps.append(ConversionStep(split, files, target))
             continue
         folder = out / ("development" if to == "conll2012" and split == "dev" else split)
         suffix = ".v4_gold_conll" if to == "conll2012" else form.suffix
@@ -44,11 +46,11 @@ def plan_conversion(corpus: Corpus, out: Path, *, to: str, layout: Layout | None
             name = strip_endings(path.name, (*ENDINGS, "_gold_conll", "_auto_conll"))
             stem = path.relative_to(base).with_name(re.sub(r"(?<=.)\.v\d+$", "", name))
             target = folder if form.write_folder else folder / f"{stem}{suffix}"
-            steps.append(Step(split, (path,), target))
+            steps.append(ConversionStep(split, (path,), target))
     return steps
 
 
-def run_step(step: Step, *, to: str, format: str | None = None, on_oddity: Report = ignore) -> int:
+def run_step(step: ConversionStep, *, to: str, format: str | None = None, on_oddity: Report = ignore) -> int:
     """Write one file of the plan, streaming; the number of documents."""
     count = 0
 

@@ -15,7 +15,7 @@ from entitynlm.text.formats.registry import read_documents
 Splits = Mapping[str, tuple[Path, ...]]
 
 ALL, OTHER = "all", "other"
-ORDER = ("train", "dev", "test")
+SPLIT_ORDER = ("train", "dev", "test")
 
 _SPLIT_WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
@@ -96,7 +96,7 @@ def _recognise_inscript(folder: Path) -> Recognised | None:
     """InScript's data/trainFiles, devFiles and testFiles with *.drs (or its dataSplit.json)."""
     placed = [
         (split, path)
-        for split in ORDER
+        for split in SPLIT_ORDER
         for base in (folder / "data", folder)
         for path in (base / f"{split}Files").rglob("*.drs")
     ]
@@ -248,8 +248,8 @@ def arrange_splits(placed: Iterable[tuple[str, Path]]) -> dict[str, tuple[Path, 
     groups: dict[str, list[Path]] = {}
     for split, path in placed:
         groups.setdefault(split, []).append(path)
-    ranks = {name: rank for rank, name in enumerate(ORDER)}
-    names = sorted(groups, key=lambda name: (ranks.get(name, len(ORDER)), name))
+    ranks = {name: rank for rank, name in enumerate(SPLIT_ORDER)}
+    names = sorted(groups, key=lambda name: (ranks.get(name, len(SPLIT_ORDER)), name))
     return {name: tuple(sorted(groups[name], key=str)) for name in names}
 
 

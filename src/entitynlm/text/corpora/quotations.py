@@ -11,7 +11,9 @@ from entitynlm.text.corpora.corpus import open_corpus
 from entitynlm.text.document import Document, Quotation
 from entitynlm.text.formats.registry import read_documents
 
-EXPECTED = "QUOTE<tab>id<tab>sentence<tab>token<tab>sentence<tab>token<tab>text, or ATTRIB<tab>id<tab>speaker"
+QUOTATION_LINES = (
+    "QUOTE<tab>id<tab>sentence<tab>token<tab>sentence<tab>token<tab>text, or ATTRIB<tab>id<tab>speaker"
+)
 
 
 def read_quoted_documents(litbank: Path, quotations: Path, split: str) -> Iterator[Document]:
@@ -46,6 +48,6 @@ def read_quotations(path: Path, document: Document) -> list[Quotation]:
                 raise ValueError
         except (ValueError, IndexError):
             raise DataError(
-                "this is no quotation", path=path, line=number, found=line[:80], expected=EXPECTED
+                "this is no quotation", path=path, line=number, found=line[:80], expected=QUOTATION_LINES
             ) from None
     return [Quotation(*span, speakers.get(name)) for name, span in spans.items()]

@@ -1,4 +1,4 @@
-"""What a file format is: a name, a test of content, a streaming reader, a writer.
+"""A file format: a name, a test of content, a streaming reader, a writer.
 
 A reader is a generator over :class:`Source` that yields one document at a time and keeps no more than one. What it can
 repair but a person should know (an unclosed bracket, a row with too few columns) goes to ``source.report``; what it
@@ -48,7 +48,7 @@ Report = Callable[[Oddity], None]
 
 
 def ignore(oddity: Oddity) -> None:
-    """The default report: oddities are not shown to anybody."""
+    """Drop an oddity: the default report."""
 
 
 @dataclass

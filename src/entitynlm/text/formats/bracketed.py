@@ -1,4 +1,4 @@
-"""What the two bracket formats (CoNLL-2012 and CoNLL-U) share: crossing mentions, document names, counted oddities.
+"""Helpers of the two bracket formats (CoNLL-2012 and CoNLL-U): crossing mentions, document names, counted oddities.
 
 A closing bracket belongs to the bracket of the same number that was opened last, which is wrong for two mentions *of one
 entity* that cross; :func:`assign_layers` finds those, so that the writers can give them labels of their own.

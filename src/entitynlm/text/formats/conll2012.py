@@ -11,13 +11,13 @@ from itertools import count
 from typing import IO, Any
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
 
-COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
+CONLL_COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
 SHORTEST, NO_WORD = 2, "_"  # a row of document and coreference alone, and what stands for its word
-ARGUMENTS = FIRST_COLUMN + len(COLUMNS)
+ARGUMENTS = FIRST_COLUMN + len(CONLL_COLUMNS)
 BEGIN = re.compile(r"#\s*begin\s+document\b\s*(.*)$", re.IGNORECASE)
 END = re.compile(r"#\s*end\s+document\b", re.IGNORECASE)
 _SAME_ENTITY = re.compile(r"#\s*entity\s+(\S+)\s*=\s*(\S+)\s*$")
@@ -165,7 +165,7 @@ class _PartBuilder:
         self._is_short: bool | None = None  # known after the first row
         self._tokens: list[str] = []
         self._sentences: list[Span] = []
-        self._columns: dict[str, list[str | None]] = {name: [] for name in (*COLUMNS, "args")}
+        self._columns: dict[str, list[str | None]] = {name: [] for name in (*CONLL_COLUMNS, "args")}
         self._mentions: list[Mention] = []
         self._open: dict[str, list[tuple[int, int]]] = {}  # token and line of the open brackets of each label
         self._counter = OddityCounter(self.source)
@@ -206,7 +206,7 @@ class _PartBuilder:
         self.rows.clear()
 
     def _read_columns(self, rows: list[list[str]], width: int) -> None:
-        for position, name in enumerate(COLUMNS, start=FIRST_COLUMN):
+        for position, name in enumerate(CONLL_COLUMNS, start=FIRST_COLUMN):
             cells = [row[position] for row in rows] if position < width - 1 else [""] * len(rows)
             self._columns[name] += [None if cell in _NO_VALUE else cell for cell in cells]
         arguments = [row[ARGUMENTS : width - 1] for row in rows]
@@ -254,7 +254,7 @@ class _PartBuilder:
         )
 
     def _is_annotated(self, name: str, values: list[str | None]) -> bool:
-        """Whether a column has values other than those that the shared task prescribes for missing annotation."""
+        """Tell whether a column has values other than those that the shared task prescribes for missing annotation."""
         prescribed = {"pos": ["XX"] * len(values), "parse": blank_parse(self._sentences)}.get(name)
         return values != prescribed and any(value is not None and value != "*" for value in values)
 
@@ -307,7 +307,7 @@ def _tidy(text: str) -> str:
 
 def _make_columns(document: Document) -> list[list[str]]:
     columns = []
-    for name in COLUMNS:
+    for name in CONLL_COLUMNS:
         values = document.columns.get(name)
         if values is not None and any(value is not None for value in values):
             columns.append([_tidy(value) if value else "-" for value in values])
@@ -351,8 +351,3 @@ def _make_cells(document: Document) -> tuple[dict[int, str], list[tuple[str, str
         closed = [text for _, text in sorted(closing.get(token, ()))]
         cells[token] = "|".join(closed + opening.get(token, []))
     return cells, same_entity
-
-
-FORMAT = Format(
-    "conll2012", "CoNLL-2012 columns: OntoNotes, LitBank, official scorer", ".conll", recognise, read, write
-)

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.segmentation import find_spans, place_words
 
 NOTHING = "O"
-COLUMNS = ("verb_head", "verb", "pos", "label")
-ROW = re.compile(r"(\d+)-(\d+)\t")
-PLACE = re.compile(r"(\d+)-(\d+)")
+DRS_COLUMNS = ("verb_head", "verb", "pos", "label")
+DRS_ROW = re.compile(r"(\d+)-(\d+)\t")
+WORD_ID = re.compile(r"(\d+)-(\d+)")
 LABEL = re.compile(r"P\d+_(.+)", re.DOTALL)
-EXPECTED = "six tab-separated columns: id, word, headVerbId_dependency, verbLemma, POS, participant"
+SIX_COLUMNS = "six tab-separated columns: id, word, headVerbId_dependency, verbLemma, POS, participant"
 
 
 @dataclass
@@ -66,8 +66,8 @@ def _read_sentences(source: Source) -> Iterator[_Sentence]:
             sentence = sentence or _Sentence()
             sentence.text = line[6:].strip()
         elif line.strip():
-            if not known and sentence is None and not ROW.match(line):
-                raise source.error("this is not InScript", number, found=line, expected=EXPECTED)
+            if not known and sentence is None and not DRS_ROW.match(line):
+                raise source.error("this is not InScript", number, found=line, expected=SIX_COLUMNS)
             sentence = sentence or _Sentence()
             _add_row(sentence, line, source, number)
         elif sentence is not None:
@@ -87,7 +87,7 @@ def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> Non
         source.report(f"a row without a word was left out: {line[:60]!r}", number)
         return
     if len(cells) != 6:
-        source.report(f"a row of {len(cells)} columns; {EXPECTED}", number)
+        source.report(f"a row of {len(cells)} columns; {SIX_COLUMNS}", number)
         cells = (cells + [NOTHING] * 6)[:6] if len(cells) < 6 else [*cells[:5], cells[-1]]
     _check_row(sentence, cells, source, number)
     sentence.words.append(cells[1].strip())
@@ -96,7 +96,7 @@ def _add_row(sentence: _Sentence, line: str, source: Source, number: int) -> Non
 
 def _check_row(sentence: _Sentence, cells: list[str], source: Source, number: int) -> None:
     place, word, verb_head, verb, _, label = cells
-    match = PLACE.fullmatch(place)
+    match = WORD_ID.fullmatch(place)
     if match is None or (sentence.number and match[1] != sentence.number):
         source.report(f"the id {place!r} is not one of sentence {sentence.number or '?'}", number)
     elif int(match[2][:9]) != sentence.last_id + 1:
@@ -139,10 +139,6 @@ def _assemble(sentences: list[_Sentence], source: Source, name: str) -> Document
         entity_types={e: "NPart" if kind.startswith("NPart_") else kind for e, kind in types.items()},
         text="\n".join(texts),
         offsets=tuple(offsets),
-        columns={column: tuple(row[index] for row in rows) for index, column in enumerate(COLUMNS)},
+        columns={column: tuple(row[index] for row in rows) for index, column in enumerate(DRS_COLUMNS)},
         meta={"scenario": scenario[1]} if scenario else {},
     )
-
-
-DESCRIPTION = "InScript stories with participant chains (.txt.drs columns)"
-FORMAT = Format("inscript", DESCRIPTION, ".txt.drs", recognise, read)

@@ -13,12 +13,12 @@ from entitynlm.text.document import Document, Mention, Quotation, Span
 from entitynlm.text.segmentation import find_spans
 
 OURS = "entitynlm"
-VERSION = 1
+RECORD_VERSION = 1
 
 JsonObject = dict[str, Any]
 
 
-class MentionRecord(msgspec.Struct, omit_defaults=True, frozen=True):
+class JsonMention(msgspec.Struct, omit_defaults=True, frozen=True):
     """The fields of a mention other than its span and entity."""
 
     parts: tuple[Span, ...] | None = None
@@ -26,15 +26,15 @@ class MentionRecord(msgspec.Struct, omit_defaults=True, frozen=True):
     attributes: tuple[tuple[str, str], ...] | None = None
 
 
-class EntityRecord(msgspec.Struct, omit_defaults=True):
+class JsonEntity(msgspec.Struct, omit_defaults=True):
     """An entity; ``mentions`` has the details of its mentions in the order of its cluster."""
 
     id: str
     type: str | None = None
-    mentions: list[MentionRecord] | None = None
+    mentions: list[JsonMention] | None = None
 
 
-class QuotationRecord(msgspec.Struct, omit_defaults=True):
+class JsonQuotation(msgspec.Struct, omit_defaults=True):
     """A quotation, with its speaker and addressee where they are known."""
 
     start: int
@@ -43,7 +43,7 @@ class QuotationRecord(msgspec.Struct, omit_defaults=True):
     addressee: str | None = None
 
 
-class TextRecord(msgspec.Struct, omit_defaults=True):
+class JsonText(msgspec.Struct, omit_defaults=True):
     """The fields of a document other than words, sentences, mentions and quotations."""
 
     text: str | None = None
@@ -64,10 +64,14 @@ def make_record(document: Document) -> JsonObject:
     entities = []
     for entity in document.entities:
         details = [record_mention(mention) for mention in entity.mentions]
-        known = details if any(detail != MentionRecord() for detail in details) else None
-        entities.append(EntityRecord(entity.id, entity.type, known))
-    quotations = [QuotationRecord(q.start, q.end, q.speaker, q.addressee) for q in document.quotations]
-    ours = {"version": VERSION, "entities": entities, **({"quotations": quotations} if quotations else {})}
+        known = details if any(detail != JsonMention() for detail in details) else None
+        entities.append(JsonEntity(entity.id, entity.type, known))
+    quotations = [JsonQuotation(q.start, q.end, q.speaker, q.addressee) for q in document.quotations]
+    ours = {
+        "version": RECORD_VERSION,
+        "entities": entities,
+        **({"quotations": quotations} if quotations else {}),
+    }
     return {
         "doc_key": document.id,
         "sentences": [document.tokens[start:end] for start, end in document.sentences],
@@ -78,10 +82,10 @@ def make_record(document: Document) -> JsonObject:
 
 
 def describe_text(document: Document) -> JsonObject:
-    """Describe the text of a document: the fields of :class:`TextRecord` that it has."""
+    """Describe the text of a document: the fields of :class:`JsonText` that it has."""
     columns = {name: list(values) for name, values in document.columns.items()} or None
     meta = dict(document.meta) or None
-    record = TextRecord(document.text, document.offsets, columns, document.heads, meta)
+    record = JsonText(document.text, document.offsets, columns, document.heads, meta)
     return dict(msgspec.to_builtins(record))
 
 
@@ -90,22 +94,22 @@ def describe_mention(mention: Mention) -> JsonObject:
     return dict(msgspec.to_builtins(record_mention(mention)))
 
 
-def record_mention(mention: Mention) -> MentionRecord:
-    return MentionRecord(mention.parts or None, mention.head, mention.attributes or None)
+def record_mention(mention: Mention) -> JsonMention:
+    return JsonMention(mention.parts or None, mention.head, mention.attributes or None)
 
 
 def restore_document(record: JsonObject, report: Callable[[str], None]) -> Document:
     """Make the document of an object that :func:`make_record` made; anything else is a ``DataError``."""
     extras = record.get(OURS)
-    if not isinstance(extras, dict) or extras.get("version") != VERSION:
-        message = f"the part {OURS!r} of the record is not of version {VERSION}"
+    if not isinstance(extras, dict) or extras.get("version") != RECORD_VERSION:
+        message = f"the part {OURS!r} of the record is not of version {RECORD_VERSION}"
         hint = "A newer version of this package may have written it"
         raise DataError(message, found=str(extras)[:80], hint=hint)
     sentences = take(record.get("sentences"), list[list[str]], "sentences")
     clusters = take(record.get("clusters"), list[list[Span]], "clusters")
     spans = [[(first, last + 1) for first, last in cluster] for cluster in clusters]
     mentions, types = restore_mentions(spans, extras.get("entities"), report)
-    quotations = take(extras.get("quotations") or [], list[QuotationRecord], "quotations")
+    quotations = take(extras.get("quotations") or [], list[JsonQuotation], "quotations")
     return Document(
         id=take(record.get("doc_key"), str, "doc_key"),
         tokens=tuple(token for sentence in sentences for token in sentence),
@@ -119,7 +123,7 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
 
 def restore_text(extras: JsonObject) -> dict[str, Any]:
     """Make the arguments of ``Document`` that :func:`describe_text` described."""
-    record: TextRecord = take(extras, TextRecord, OURS)
+    record: JsonText = take(extras, JsonText, OURS)
     return record.as_arguments()
 
 
@@ -127,18 +131,18 @@ def restore_mentions(
     clusters: Sequence[Sequence[Span]], entities: object, report: Callable[[str], None]
 ) -> tuple[tuple[Mention, ...], dict[str, str]]:
     """Make mentions and entity types; where the clusters were edited, their entities are numbered 1, 2, …"""
-    described: list[EntityRecord] = take(entities or [], list[EntityRecord], "entities")
+    described: list[JsonEntity] = take(entities or [], list[JsonEntity], "entities")
     if len(described) != len(clusters):
         if described:
             report("the names of the entities no longer fit the clusters; they are numbered anew")
-        described = [EntityRecord(str(number)) for number in range(1, len(clusters) + 1)]
+        described = [JsonEntity(str(number)) for number in range(1, len(clusters) + 1)]
     mentions: list[Mention] = []
     for spans, entity in zip(clusters, described, strict=True):
         details = entity.mentions or []
         if details and len(details) != len(spans):
             report(f"the details of the mentions of entity {entity.id!r} no longer fit them and are left out")
         if len(details) != len(spans):
-            details = [MentionRecord()] * len(spans)
+            details = [JsonMention()] * len(spans)
         pairs = zip(spans, details, strict=True)
         mentions += [_make_mention(span, entity.id, detail) for span, detail in pairs]
     return tuple(mentions), {entity.id: entity.type for entity in described if entity.type is not None}
@@ -146,10 +150,10 @@ def restore_mentions(
 
 def restore_mention(span: Span, entity: str, details: JsonObject) -> Mention:
     """Make a mention with the details that :func:`describe_mention` described."""
-    return _make_mention(span, entity, take(details, MentionRecord, "mention"))
+    return _make_mention(span, entity, take(details, JsonMention, "mention"))
 
 
-def _make_mention(span: Span, entity: str, details: MentionRecord) -> Mention:
+def _make_mention(span: Span, entity: str, details: JsonMention) -> Mention:
     return Mention(*span, entity, details.parts or (), details.head, details.attributes or ())
 
 

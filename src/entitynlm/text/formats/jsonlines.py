@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, make_record, restore_document, take
 from entitynlm.text.segmentation import align_span, find_spans, find_words, join_words, segment_text
 
@@ -79,7 +79,7 @@ def read_record(record: JsonObject, source: Source, number: int, count: int) -> 
 
 
 def find_name(record: JsonObject) -> str | None:
-    """What a line calls its document, under one of the keys that people use."""
+    """Find the name of a document under one of the keys that are in use."""
     names = (record.get(key) for key in NAMES)
     return next((str(name) for name in names if isinstance(name, str | int) and str(name).strip()), None)
 
@@ -215,11 +215,3 @@ def _locate_characters(document: Document, report: Complain) -> Locate:
         return words
 
     return locate
-
-
-OPTIONS = {
-    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
-    "clusters": "the key of the clusters, such as predicted_clusters",
-}
-DESCRIPTION = "JSON lines of e2e-coref, fastcoref and this package"
-FORMAT = Format("jsonl", DESCRIPTION, ".jsonl", recognise, read, write, options=OPTIONS)

@@ -16,8 +16,8 @@ from markdown_it.token import Token
 from entitynlm.text.document import Span
 
 FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:[^\n]*\S[^\n]*\n){0,198}?(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)")
-HIDDEN = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
-BREAKS = frozenset(("softbreak", "hardbreak", "html_inline"))
+INVISIBLE = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
+LINE_BREAKS = frozenset(("softbreak", "hardbreak", "html_inline"))
 LONGEST_BLOCK = 100_000  # characters; markdown-it takes quadratic time for some longer ones
 
 
@@ -72,7 +72,7 @@ def strip_markdown(text: str) -> StrippedText:
     """Strip the syntax of a Markdown text."""
     matter = FRONT_MATTER.match(text)
     work = _blank(text, 0, matter.end()) if matter else text
-    for begin, finish in HIDDEN:
+    for begin, finish in INVISIBLE:
         at = 0
         while (start := work.find(begin, at)) >= 0 and (at := work.find(finish, start)) >= 0:
             work = _blank(work, start, at + len(finish))
@@ -101,7 +101,7 @@ def _add_block(found: StrippedText, block: Token) -> None:
             found.separate("\n")
         return
     for token in block.children or ():
-        if token.type in BREAKS:
+        if token.type in LINE_BREAKS:
             if token.type != "html_inline" or token.content.lower().startswith("<br"):
                 found.separate("\n")
         elif token.type == "text_special":

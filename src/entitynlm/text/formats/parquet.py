@@ -7,12 +7,12 @@ from typing import Any
 from entitynlm.extras import require
 from entitynlm.text.document import Document
 from entitynlm.text.formats import jsonlines
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import JsonObject
 
 MAGIC = b"PAR1"
-ROWS = 64  # in memory at a time; a row may be a novel
-COLUMNS = (*jsonlines.NAMES, "text", "sentences", "tokens", "sentence_map", "speakers", "pos", "genre")
+ROWS_AT_A_TIME = 64  # in memory at a time; a row may be a novel
+READ_COLUMNS = (*jsonlines.NAMES, "text", "sentences", "tokens", "sentence_map", "speakers", "pos", "genre")
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -32,7 +32,7 @@ def read(source: Source) -> Iterator[Document]:
 def read_rows(source: Source, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, JsonObject]]:
     """Rows ``start`` … ``stop`` - 1 with their numbers from 1 on; row groups before and after them are not read."""
     file = open_file(source)
-    wanted = [*COLUMNS, str(source.options.get("clusters", "clusters"))]
+    wanted = [*READ_COLUMNS, str(source.options.get("clusters", "clusters"))]
     columns = [name for name in file.schema_arrow.names if name in wanted]
     if not {"text", "sentences", "tokens"}.intersection(columns):
         names = ", ".join(file.schema_arrow.names)[:80]
@@ -43,7 +43,7 @@ def read_rows(source: Source, start: int = 0, stop: int | None = None) -> Iterat
         if first <= start or (stop is not None and number >= stop):
             continue
         try:
-            for batch in file.iter_batches(ROWS, [group], columns):
+            for batch in file.iter_batches(ROWS_AT_A_TIME, [group], columns):
                 for record in batch.to_pylist() if number + len(batch) > start else ():
                     number += 1
                     if start < number <= (stop or first):
@@ -66,7 +66,3 @@ def open_file(source: Source) -> Any:
 def shorten(error: Exception) -> str:
     """The first line of what pyarrow says."""
     return (str(error).splitlines() or [type(error).__name__])[0][:120]
-
-
-DESCRIPTION = "Parquet tables with a document a row, as of Hugging Face datasets"
-FORMAT = Format("parquet", DESCRIPTION, ".parquet", recognise, read, binary=True, options=jsonlines.OPTIONS)

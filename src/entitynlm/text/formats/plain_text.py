@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.markdown import strip_markdown
 from entitynlm.text.segmentation import segment_text
 
@@ -103,11 +103,3 @@ def _find_cut(text: str, size: int) -> int:
         if cut > 0:
             return cut
     return size
-
-
-OPTIONS = {
-    "markdown": "auto (by the file's name), yes or no",
-    "part_size": "cut texts longer than this number of characters into several documents",
-}
-DESCRIPTION = "plain text and Markdown, split into words and sentences"
-FORMAT = Format("text", DESCRIPTION, ".txt", recognise, read, options=OPTIONS)

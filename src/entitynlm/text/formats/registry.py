@@ -27,23 +27,91 @@ from entitynlm.text.formats.base import Format, Report, Source, ignore
 
 SAMPLE_BYTES = 65536
 
-# The strictest test of content first; plain text takes what is left.
-FORMATS: Mapping[str, Format] = {
-    form.name: form
-    for form in (
-        spacy_docs.FORMAT,
-        parquet.FORMAT,
-        conll2012.FORMAT,
-        conllu.FORMAT,
-        inscript.FORMAT,
-        jsonlines.FORMAT,
-        brat.FORMAT,
-        plain_text.FORMAT,
-    )
+JSON_OPTIONS = {
+    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+    "clusters": "the key of the clusters, such as predicted_clusters",
 }
+_TABLE = (  # the strictest test of content first; plain text takes what is left
+    Format(
+        "spacy",
+        "spaCy DocBin files with coref_clusters_N span groups",
+        ".spacy",
+        spacy_docs.recognise,
+        spacy_docs.read,
+        spacy_docs.write,
+        binary=True,
+        options={"prefix": "span groups called this and a number are the entities (coref_clusters)"},
+    ),
+    Format(
+        "parquet",
+        "Parquet tables with a document a row, as of Hugging Face datasets",
+        ".parquet",
+        parquet.recognise,
+        parquet.read,
+        binary=True,
+        options=JSON_OPTIONS,
+    ),
+    Format(
+        "conll2012",
+        "CoNLL-2012 columns: OntoNotes, LitBank, official scorer",
+        ".conll",
+        conll2012.recognise,
+        conll2012.read,
+        conll2012.write,
+    ),
+    Format(
+        "conllu",
+        "CoNLL-U with Entity= in MISC (OntoGUM, GUM, CorefUD)",
+        ".conllu",
+        conllu.recognise,
+        conllu.read,
+        conllu.write,
+    ),
+    Format(
+        "inscript",
+        "InScript stories with participant chains (.txt.drs columns)",
+        ".txt.drs",
+        inscript.recognise,
+        inscript.read,
+    ),
+    Format(
+        "jsonl",
+        "JSON lines of e2e-coref, fastcoref and this package",
+        ".jsonl",
+        jsonlines.recognise,
+        jsonlines.read,
+        jsonlines.write,
+        options=JSON_OPTIONS,
+    ),
+    Format(
+        "brat",
+        "brat standoff: .ann files with their .txt",
+        ".ann",
+        brat.recognise,
+        brat.read,
+        write_folder=brat.write_folder,
+        options={
+            "tokens": "how the text is cut into words: auto, whitespace or text",
+            "relations": "names of relations that mean coreference, parted by commas",
+            "text": "the path of the text, where it is not beside the annotations",
+        },
+    ),
+    Format(
+        "text",
+        "plain text and Markdown, split into words and sentences",
+        ".txt",
+        plain_text.recognise,
+        plain_text.read,
+        options={
+            "markdown": "auto (by the file's name), yes or no",
+            "part_size": "cut texts longer than this number of characters into several documents",
+        },
+    ),
+)
+FORMATS: Mapping[str, Format] = {form.name: form for form in _TABLE}
 
 ANNOTATED = (".conllu", ".conll", ".jsonl", ".jsonlines", ".spacy", ".drs")
-"""Endings of files that nobody gives to plain text."""
+"""Endings that name a format other than plain text."""
 
 
 def get_format(name: str) -> Format:

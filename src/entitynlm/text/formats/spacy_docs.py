@@ -17,13 +17,13 @@ import numpy as np
 from entitynlm.errors import DataError, EntityNLMError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats import json_records
-from entitynlm.text.formats.base import Format, Source
+from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.json_records import OURS, JsonObject, describe_mention, take
 
-PREFIX = "coref_clusters"
-COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
-FEATURES = re.compile(r"[^\s|=]+=[^\s|=]+(?:\|[^\s|=]+=[^\s|=]+)*")
-ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
+GROUP_PREFIX = "coref_clusters"
+DOC_COLUMNS = {"pos": "tag_", "upos": "pos_", "lemma": "lemma_", "feats": "morph", "deprel": "dep_"}
+MORPHOLOGY = re.compile(r"[^\s|=]+=[^\s|=]+(?:\|[^\s|=]+=[^\s|=]+)*")
+DOC_ATTRIBUTES = ("TAG", "POS", "LEMMA", "MORPH", "DEP", "HEAD", "SENT_START")
 
 Complain = Callable[[str], None]
 
@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Document]:
             gc.enable()  # spaCy's decoder leaves it off when it fails
     if not docs:
         source.report("the file has no documents in it")
-    prefix = str(source.options.get("prefix", PREFIX))
+    prefix = str(source.options.get("prefix", GROUP_PREFIX))
     for number, doc in enumerate(docs, start=1):
         name = f"{source.stem}#{number}"
         with source.naming():
@@ -69,7 +69,7 @@ def write(documents: Iterable[Document], stream: IO[Any]) -> None:
     import spacy
 
     vocab = spacy.vocab.Vocab()
-    packed = spacy.tokens.DocBin(attrs=ATTRIBUTES, store_user_data=True)
+    packed = spacy.tokens.DocBin(attrs=DOC_ATTRIBUTES, store_user_data=True)
     for document in documents:
         packed.add(to_spacy(document, vocab))
     stream.write(packed.to_bytes())
@@ -81,7 +81,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
 
     doc = _make_doc(spacy, document, spacy.blank("en").vocab if vocab is None else vocab)
     for number, entity in enumerate(document.entities, start=1):
-        key = f"{PREFIX}_{number}"
+        key = f"{GROUP_PREFIX}_{number}"
         spans = [spacy.tokens.Span(doc, *m.span, label=entity.type or "") for m in entity.mentions]
         described: JsonObject = {
             "id": entity.id,
@@ -95,7 +95,7 @@ def to_spacy(document: Document, vocab: Any = None) -> Any:
 
 
 def from_spacy(
-    doc: Any, name: str | None = None, *, prefix: str = PREFIX, report: Complain = lambda message: None
+    doc: Any, name: str | None = None, *, prefix: str = GROUP_PREFIX, report: Complain = lambda message: None
 ) -> Document:
     """The document of a spaCy ``Doc``; white space that spaCy counts as tokens is left out.
 
@@ -185,7 +185,7 @@ def _make_doc(spacy: Any, document: Document, vocab: Any) -> Any:
     arguments: dict[str, Any] = {"tags": columns.get("pos"), "lemmas": columns.get("lemma")}
     if all(value in spacy.parts_of_speech.IDS for value in columns.get("upos", ())):
         arguments["pos"] = columns.get("upos")
-    if all(not value or FEATURES.fullmatch(value) for value in columns.get("feats", ())):
+    if all(not value or MORPHOLOGY.fullmatch(value) for value in columns.get("feats", ())):
         arguments["morphs"] = columns.get("feats")
     if _has_tree_per_sentence(document):
         arguments["deps"] = columns["deprel"]
@@ -202,7 +202,7 @@ def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[in
     before = [0, *accumulate(int(keep_spaces or not token.text.isspace()) for token in doc)]
     kept = [token for token in doc if before[token.i] < before[token.i + 1]]
     columns = {}
-    for name, attribute in COLUMNS.items():
+    for name, attribute in DOC_COLUMNS.items():
         values = tuple(str(getattr(token, attribute)) or None for token in kept)
         if any(value is not None for value in values):
             columns[name] = values
@@ -220,7 +220,7 @@ def read_tokens(doc: Any, *, keep_spaces: bool) -> tuple[dict[str, Any], list[in
 
 
 def _has_tree_per_sentence(document: Document) -> bool:
-    """Whether spaCy finds the same sentences in the parse: it makes one of every tree whose root has a label."""
+    """Tell whether spaCy finds the same sentences in the parse: it makes one of every tree whose root has a label."""
     if document.heads is None or not document.tokens:
         return False
     from scipy.sparse import coo_array, csgraph  # here, because it would slow down every start of the program
@@ -242,8 +242,3 @@ def _find_head(token: Any, before: list[int]) -> int:
         if before[token.i] < before[token.i + 1]:
             return before[token.i]
     return -1
-
-
-OPTIONS = {"prefix": f"span groups called this and a number are the entities ({PREFIX})"}
-DESCRIPTION = "spaCy DocBin files with coref_clusters_N span groups"
-FORMAT = Format("spacy", DESCRIPTION, ".spacy", recognise, read, write, binary=True, options=OPTIONS)

@@ -37,7 +37,7 @@ TEXT_BOUND = re.compile(r"(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)")
 RELATION = re.compile(r"(\S+) \S+?:(T\d+) \S+?:(T\d+)\s*")
 COREFERENCE = re.compile(r"coref|anaph|ident|equiv", re.IGNORECASE)
 KIND_AND_TYPE = re.compile(r"(?:PROP|NOM|PRON)_(.+)")
-EXPECTED = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
+ANNOTATION_LINE = "a line such as T1<tab>Person 10 15<tab>Marta, or R1, *, E1, A1, N1, #1"
 ANNOTATOR_NOTE = re.compile(r"#\d*\tAnnotatorNotes (T\d+)\t(.*)")
 ENTITY_NOTE = re.compile(rf"{NOTE}(.*?\S)(?: \([^()]*\))?\s*")
 ROLES = (SPEAKER, ADDRESSEE)
@@ -167,7 +167,7 @@ def _check_surface(each: TextBound, text: str, source: Source) -> None:
 
 
 def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
-    """Whether annotations begin and end at white space and punctuation mostly stands alone."""
+    """Tell whether annotations begin and end at white space and punctuation mostly stands alone."""
     starts, ends = {start for start, _ in cut.offsets}, {end for _, end in cut.offsets}
     if any(start not in starts or end not in ends for each in found.values() for start, end in each.ranges):
         return False
@@ -176,7 +176,7 @@ def _is_tokenised(cut: Segmentation, found: Mapping[str, TextBound]) -> bool:
 
 
 def _read_sidecar(source: Source, texts: list[str]) -> _SegmentedText | None:
-    """What our writer kept of the document, if it is there and the text is still the same."""
+    """Read what our writer kept of the document, if the file is there and the text was not changed."""
     path = Path(source.path.removesuffix(".gz").removesuffix(".ann") + SIDECAR)
     if source.path == STANDARD or not path.is_file():
         return None
@@ -297,7 +297,9 @@ def _read_lines(
         elif note := ANNOTATOR_NOTE.fullmatch(line):
             notes[note[1]] = note[2]
         elif not re.fullmatch(r"[A-Z#]\d*", key):
-            raise source.error("this is not a brat annotation", number, found=line[:80], expected=EXPECTED)
+            raise source.error(
+                "this is not a brat annotation", number, found=line[:80], expected=ANNOTATION_LINE
+            )
     for number, name, keys in links:  # at the end, because a link may stand before what it joins
         if missing := ", ".join(each for each in keys if each not in found):
             source.report(f"the link {name!r} names {missing}, which there is not", number)
@@ -314,7 +316,7 @@ def _parse_text_bound(key: str, rest: str, source: Source, number: int) -> TextB
         message = "this text annotation has no label or no ranges of characters"
         if match:
             message = "a range of characters is empty or runs backwards"
-        raise source.error(message, number, found=f"{key}\t{rest}"[:80], expected=EXPECTED)
+        raise source.error(message, number, found=f"{key}\t{rest}"[:80], expected=ANNOTATION_LINE)
     return TextBound(key, match[1], ranges, surface, number)
 
 
@@ -349,7 +351,7 @@ def _close_gaps(written: Mapping[str, JsonObject], found: Mapping[str, TextBound
 
 
 def _settle_chains(found: dict[str, TextBound], links: list[Link], source: Source) -> bool:
-    """Whether this is LitBank's scheme, where a second line names the chain; if so, the two lines become one."""
+    """Tell whether this is LitBank's scheme, where a second line names the chain; if so, the two lines become one."""
     chained = {key for key, each in found.items() if not KIND_AND_TYPE.fullmatch(each.label)}
     if not 0 < len(chained) < len(found) or not all(CHAIN.fullmatch(found[key].label) for key in chained):
         return False

@@ -23,7 +23,7 @@ SIDECAR = ".tokens"  # JSON, but not called so: nothing that looks for data shou
 UNTYPED = "Mention"
 QUOTATION, SPEAKER, ADDRESSEE = "Quotation", "Speaker", "Addressee"
 NOTE = "entity: "
-LONGEST_NAME = 60
+LONGEST_NOTE = 60
 SETTINGS = Path(__file__).parents[3] / "resources" / "brat" / "annotation.conf"
 
 
@@ -120,7 +120,7 @@ def describe_entity(document: Document, entity: Entity) -> str:
     """The note at an entity's first mention: its id and, in brackets, what it is called most often."""
     words = Counter(" ".join(document.words(*mention.span).split()) for mention in entity.mentions)
     named = {word: count for word, count in words.items() if word.lower() not in PRONOUNS} or words
-    shown = re.sub(r"[\s()]+", " ", max(named, key=named.__getitem__))[:LONGEST_NAME]
+    shown = re.sub(r"[\s()]+", " ", max(named, key=named.__getitem__))[:LONGEST_NOTE]
     return f"{NOTE}{' '.join(entity.id.split())} ({shown})"
 
 

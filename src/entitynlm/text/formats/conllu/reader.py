@@ -67,7 +67,7 @@ def read(source: Source) -> Iterator[Document]:
 
 
 def _read_blocks(source: Source) -> Iterator[tuple[int, Comments, list[Row]]]:
-    """What stands between blank lines: the number of the first line, comments, rows."""
+    """The lines between two blank ones: the number of the first line, comments, rows."""
     first = 0
     comments: Comments = {}
     rows: list[Row] = []

@@ -9,24 +9,24 @@ from itertools import accumulate, pairwise
 
 from entitynlm.text.document import Document, Span
 
-PARAGRAPH = "\n"
+PARAGRAPH_GAP = "\n"
 TEXT_KEYS = frozenset(("SpaceAfter", "SpacesAfter", "SpacesBefore", "Surface"))
 
 _ESCAPES = {" ": r"\s", "\t": r"\t", "\n": r"\n", "\r": r"\r", "|": r"\p", "\\": r"\\"}
 _LETTERS = {written[1]: character for character, written in _ESCAPES.items()}
-_TO_ESCAPE = re.compile(r"[ \t\n\r|\\]")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_TO_ESCAPE_IN_MISC = re.compile(r"[ \t\n\r|\\]")
+_ESCAPED_MISC = re.compile(r"\\(.)", re.DOTALL)
 _TO_FLATTEN = re.compile(r"[\t\n\r]")
 _FIRST_OF_GROUP = re.compile(r"1/([1-9][0-9]{0,2})\Z")
 
 
 def escape_misc(text: str) -> str:
     """Text as a value in the MISC column, in UDPipe's way."""
-    return _TO_ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)
+    return _TO_ESCAPE_IN_MISC.sub(lambda match: _ESCAPES[match[0]], text)
 
 
 def unescape_misc(text: str) -> str:
-    return _ESCAPED.sub(lambda match: _LETTERS.get(match[1], match[0]), text) if "\\" in text else text
+    return _ESCAPED_MISC.sub(lambda match: _LETTERS.get(match[1], match[0]), text) if "\\" in text else text
 
 
 def split_surface(surface: str, words: Sequence[str]) -> list[Span]:
@@ -51,7 +51,7 @@ class TextBuilder:
     def start_sentence(self, paragraph: bool) -> None:
         """A new paragraph is a new line, unless the file said what comes after the last word before it."""
         if paragraph and self.offsets and self._gap in (None, ""):
-            self._gap = PARAGRAPH
+            self._gap = PARAGRAPH_GAP
         self._sentence = len(self._pieces)
 
     def add(self, surface: str, misc: dict[str, str], words: Sequence[str] = ()) -> None:
@@ -80,7 +80,7 @@ class TextBuilder:
 
 @dataclass
 class TextNotes:
-    """What is written about a document's text, so that it can be restored."""
+    """Notes on a document's text that are written beside its words, so that the text can be restored."""
 
     misc: list[list[str]]  # MISC items of each word
     groups: dict[int, Multiword]  # multiword tokens by their first word
@@ -119,7 +119,7 @@ def describe_text(document: Document, forms: Sequence[str]) -> TextNotes | None:
             gap = text[end : offsets[token + 1][0]]
             if token in sentence_ends and "\n" in gap:
                 notes.paragraphs.add(token + 1)
-            if gap != (PARAGRAPH if token + 1 in notes.paragraphs else " "):
+            if gap != (PARAGRAPH_GAP if token + 1 in notes.paragraphs else " "):
                 items.append(f"SpacesAfter={escape_misc(gap)}" if gap else "SpaceAfter=No")
     for first, end in document.sentences:
         notes.sentence_texts.append(" ".join(text[offsets[first][0] : offsets[end - 1][1]].split()))

@@ -75,7 +75,7 @@ def _render_sentence_comments(
 
 
 def _fits_comments(document: Document, name: str) -> bool:
-    """Whether a column has one value per sentence, and all of them fit on the line of a comment."""
+    """Tell whether a column has one value per sentence, and all of them fit on the line of a comment."""
     values = document.columns.get(name)
     if values is None or any(len(set(values[start:end])) > 1 for start, end in document.sentences):
         return False
