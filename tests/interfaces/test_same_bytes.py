@@ -115,7 +115,9 @@ def check(inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: s
         found = {"standard output": call(verb, arguments)}
         files = [path for path in sorted(Path("new").rglob("*")) if path.is_file()]
         kept = [
-            path for path in files if path.suffix != ".log" and not {"log.txt", "checkpoints"} & {*path.parts}
+            path
+            for path in files
+            if path.suffix not in (".log", ".db") and not {"log.txt", "checkpoints"} & {*path.parts}
         ]
         found |= {str(path): path.read_bytes() for path in kept}
         results.append({name: TIMES.sub(b"", content) for name, content in found.items()})
