@@ -129,6 +129,7 @@ class Sweep:
     def open(self, storage: str | None, name: str) -> Any:
         """Open the study of this name, or make it; a study that was begun with other settings is refused."""
         import optuna
+        from sqlalchemy.pool import NullPool
 
         optuna.logging.set_verbosity(optuna.logging.CRITICAL)
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
@@ -143,6 +144,9 @@ class Sweep:
         try:
             database = optuna.storages.RDBStorage(
                 address.replace("postgresql://", "postgresql+psycopg://", 1),
+                engine_kwargs={
+                    "poolclass": NullPool
+                },  # a trial takes minutes between two words to the database
                 heartbeat_interval=HEARTBEAT,
                 grace_period=SILENCE,
                 heartbeat_stale_trial_callback=optuna.storages.RetryHeartbeatStaleTrialCallback(MOST_RETRIES),
