@@ -9,7 +9,7 @@ from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_ratio, race
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.inference.scoring import score_document
-from entitynlm.lm.surprisal import REPEATS, SAMPLES, measure_surprisal
+from entitynlm.lm.surprisal import SURPRISAL_REPEATS, SURPRISAL_SAMPLES, measure_surprisal
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.text.document import Document
 
@@ -52,7 +52,7 @@ def run(context: Context) -> list[Figure]:
     errors = [row.error for row in measure_surprisal(pretrained, text).tokens if row.error is not None]
     what = f"of {len(text):,} tokens ÷ a scoring pass"
     ratios = {name: median_ratio(laps["pass"], laps[name]) for name in ("surprisal", "annotate")}
-    particles = f"surprisal {what}, {SAMPLES} × {REPEATS} particles"
+    particles = f"surprisal {what}, {SURPRISAL_SAMPLES} × {SURPRISAL_REPEATS} particles"
     return [
         Figure("surprisal_vs_pass", ratios["surprisal"], particles, must=18, aim=10, most=True),
         Figure("surprisal_error", float(np.mean(errors)), "… its mean standard error", "bits"),

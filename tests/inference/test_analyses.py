@@ -15,7 +15,7 @@ from entitynlm.inference.posterior import (
     find_best_sample,
     sample_analyses,
 )
-from entitynlm.inference.weights import normalise
+from entitynlm.inference.weights import normalise_weights
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.reference import SlowTwin
 from support.enumeration import list_analyses, score_analyses
@@ -93,7 +93,7 @@ def short() -> tuple[WeightedAnalyses, list[Analysis], np.ndarray]:
     document = make_words(4)
     analyses = list_analyses(model, document)
     samples = sample_analyses(model, proposal, document, particles=20_000, check_every=1)
-    return samples, analyses, normalise(score_analyses(model, document, analyses))
+    return samples, analyses, normalise_weights(score_analyses(model, document, analyses))
 
 
 def test_posterior_of_analyses(short: tuple[WeightedAnalyses, list[Analysis], np.ndarray]) -> None:

@@ -16,7 +16,7 @@ import torch
 
 import entitynlm
 from entitynlm.inference.scoring import score_document
-from entitynlm.lm.rnnlm import score_words
+from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.packaged import SMALL
 from entitynlm.model.pretrained import Pretrained, load_pretrained
@@ -74,8 +74,8 @@ def check(document: EncodedDocument) -> None:
         assert np.isfinite(found).all() and np.isfinite(expected).all(), name
         assert np.abs(found - expected).mean() < NEAR, name
     assert abs(single.log_prob - double.log_prob) < NEAR * len(document)
-    alone = score_words(baseline, document)
-    exact = score_words(copy.deepcopy(baseline).double(), document)
+    alone = score_baseline(baseline, document)
+    exact = score_baseline(copy.deepcopy(baseline).double(), document)
     assert np.isfinite(alone).all() and np.abs(alone - exact).mean() < NEAR
 
 

@@ -16,7 +16,7 @@ from entitynlm.generation.request import ContinuationRequest
 from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
-from entitynlm.inference.readings import CHUNK, Readings, ReadText
+from entitynlm.inference.readings import READ_AT_ONCE, Readings, ReadText
 from entitynlm.inference.weights import log_sum_exp
 from entitynlm.interfaces.report.contents import make_report
 from entitynlm.lm.surprisal import measure_surprisal
@@ -46,7 +46,7 @@ def walk_in_chunks(
 def test_chunks_change_nothing_for_networks_that_read_forward(options: dict[str, Any]) -> None:
     model = make_network("generative", sigma=0.2, **options)
     proposal = make_network("causal", seed=1, **options)
-    _, whole = walk_in_chunks(model, proposal, 112, CHUNK)
+    _, whole = walk_in_chunks(model, proposal, 112, READ_AT_ONCE)
     _, chunks = walk_in_chunks(model, proposal, 112, 28)  # segments of 4 words in both
     np.testing.assert_allclose(chunks, whole, atol=1e-9)
 
@@ -66,7 +66,7 @@ def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
 def test_margins_reach_over_the_edge_of_a_chunk() -> None:
     """With margins that cover the text, tables read in chunks are those of the whole."""
     model, proposal = make_network("generative"), make_network("lookahead", seed=1)
-    _, whole = walk_in_chunks(model, proposal, 60, CHUNK)
+    _, whole = walk_in_chunks(model, proposal, 60, READ_AT_ONCE)
     _, chunks = walk_in_chunks(model, proposal, 60, 20)
     np.testing.assert_allclose(chunks, whole, atol=1e-9)
 
@@ -76,9 +76,9 @@ def test_dropping_rows_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         make_network("generative", sigma=0.2, mention_types=2),
         make_network("causal", seed=1, mention_types=2),
     )
-    untouched, expected = walk_in_chunks(model, proposal, 200, CHUNK)
+    untouched, expected = walk_in_chunks(model, proposal, 200, READ_AT_ONCE)
     monkeypatch.setattr(particles, "COMPACT_ABOVE", 50)
-    tidied, found = walk_in_chunks(model, proposal, 200, CHUNK)
+    tidied, found = walk_in_chunks(model, proposal, 200, READ_AT_ONCE)
     np.testing.assert_allclose(found, expected, atol=1e-9)
     counts = [f.population.model_states.used for f in (tidied, untouched)]
     assert counts[0] < counts[1] / 2

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import entitynlm
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app
-from entitynlm.lm.evaluation import BARE, FINE_TUNED
+from entitynlm.lm.evaluation import BARE_MODEL, FINE_TUNED
 from entitynlm.model.packaged import SMALL
 from support.bare_language_models import needs_extra
 from support.small_model import STORY
@@ -183,7 +183,7 @@ def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_pat
     assert result.exit_code == 0, result.output
     found = json.loads((tmp_path / "lm.json").read_text(encoding="utf-8"))["splits"]["test"]
     bare, tuned, entities = found["rows"]
-    assert [row["model"] for row in found["rows"]] == [BARE, FINE_TUNED, "EntityNLM"]
+    assert [row["model"] for row in found["rows"]] == [BARE_MODEL, FINE_TUNED, "EntityNLM"]
     assert tuned["perplexity"] < 0.8 * bare["perplexity"]  # the same three documents over and over
     assert entities["perplexity"] < bare["perplexity"]  # P stands on what was learned
     for row in found["rows"]:

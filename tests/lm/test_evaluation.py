@@ -18,8 +18,8 @@ from entitynlm.inference.readings import Readings
 from entitynlm.inference.scoring import score_document
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, hide_entities, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.lm.rnnlm import score_words
-from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_rows
+from entitynlm.lm.rnnlm import score_baseline
+from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
@@ -141,7 +141,7 @@ def test_exact_rows_are_the_models_own_figures() -> None:
         score = score_document(pretrained.get("generative"), document, ())
         expected = {
             "5-gram": ngram.score(document).sum(),
-            "RNNLM": score_words(pretrained.get_language_model(), document).sum(),
+            "RNNLM": score_baseline(pretrained.get_language_model(), document).sum(),
             "EntityNLM joint": score.log_prob,
             "EntityNLM given-entities": score.x.sum(),
         }
@@ -153,10 +153,10 @@ def test_exact_rows_are_the_models_own_figures() -> None:
 def test_rnnlm_scores_windows_as_the_whole() -> None:
     pretrained, documents = make_bundle()
     network = pretrained.get_language_model()
-    whole = score_words(network, documents[0])
-    np.testing.assert_allclose(score_words(network, documents[0], window=3), whole, atol=1e-6)
+    whole = score_baseline(network, documents[0])
+    np.testing.assert_allclose(score_baseline(network, documents[0], window=3), whole, atol=1e-6)
     empty = cut_document(documents[0], 0)
-    assert score_words(network, empty).shape == (0,)
+    assert score_baseline(network, empty).shape == (0,)
 
 
 def test_words_only_is_the_mean_over_samples_from_the_causal_proposal() -> None:
@@ -247,7 +247,7 @@ def test_comparisons_are_between_comparable_rows_only() -> None:
         row("EntityNLM", "marginal", -48, -49),
         row("EntityNLM", "joint", -90, -91),
     ]
-    ((first, second, found),) = compare_rows(rows)
+    ((first, second, found),) = compare_models(rows)
     assert (first, second) == ("5-gram", "EntityNLM marginal")
     assert found.change == pytest.approx(math.exp(-5 / 20) - 1)
     assert found.wins == found.documents == 2

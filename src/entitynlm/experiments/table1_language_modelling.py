@@ -23,7 +23,7 @@ from entitynlm.experiments.paper import CORPORA
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
 from entitynlm.lm.evaluation import (
-    BARE,
+    BARE_MODEL,
     FINE_TUNED,
     ModelsCompared,
     Sampling,
@@ -35,20 +35,20 @@ from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.lm.scores import (
     COMPARABLE,
     ENTITY_LIKELIHOODS,
-    PAPER,
+    PAPER_PERPLEXITIES,
     SplitScores,
     compare_language_models,
-    compare_rows,
+    compare_models,
     pool_seeds,
     to_perplexity,
 )
-from entitynlm.lm.word_kinds import KINDS, choose_kind, find_kinds
+from entitynlm.lm.word_kinds import WORD_KINDS, find_kinds, select_kind
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.training.settings import Settings
 
-MAIN = ("5-gram", BARE, FINE_TUNED, "RNNLM", "EntityNLM")
+MAIN = ("5-gram", BARE_MODEL, FINE_TUNED, "RNNLM", "EntityNLM")
 """Rows that others are compared with."""
 
 WIDEST = 5
@@ -290,7 +290,7 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "sampling": asdict(found.sampling),
         "tuning": asdict(found.tuning) if found.tuning else None,
         "splits": splits,
-        "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER},
+        "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }
     table = make_table(found, pooled, corpus)
     tables = [table, *(make_kinds_table(scores, corpus) for scores in pooled.values())]
@@ -308,7 +308,7 @@ def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: s
             if figure is not None:
                 cells[split] = figure
         # The paper says marginal, and counts words only: its figure stands beside both.
-        paper = PAPER.get(model) if comparable or likelihood == "words-only" else None
+        paper = PAPER_PERPLEXITIES.get(model) if comparable or likelihood == "words-only" else None
         rows.append(ResultRow(model, cells, paper, comparable=comparable))
     title = f"Perplexity on {corpus}"
     if found.seeds:
@@ -323,8 +323,8 @@ def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
     by_kind = {row.name: [document.by_kind for document in row.documents] for row in compared}
     pair = [row for row in compared if row.model in MAIN][-2:]
     rows, change = [], f"change by {pair[1].name}" if len(pair) > 1 else ""
-    for kind in KINDS:
-        found = {name: choose_kind(documents, kind) for name, documents in by_kind.items()}
+    for kind in WORD_KINDS:
+        found = {name: select_kind(documents, kind) for name, documents in by_kind.items()}
         counts = next(iter(found.values()))[0] if found else np.zeros(0)
         if not counts.sum():
             continue
@@ -374,7 +374,7 @@ def list_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iter
         yield "* not comparable with a language model's perplexity"
     for split, scores in pooled.items():
         main = {row.name for row in scores.rows if row.model in MAIN}
-        for first, second, compared in compare_rows(scores.rows):
+        for first, second, compared in compare_models(scores.rows):
             if not main & {first, second}:
                 continue  # all pairs are in the figures
             yield (

@@ -1,4 +1,4 @@
-"""Small compiled kernels for the sampler's inner loops: a matrix times a vector, exponentials of a row of scores, draws.
+"""Compiled kernels of the sampler's inner loops: a matrix times a vector, exponentials of a row of scores, draws.
 
 A library call costs more time than the arithmetic where there are millions of small products and sums, so these are
 loops that the compiler can unroll and vectorise.
@@ -121,7 +121,7 @@ def exponentiate(values, out, bits):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def mix(log_p, log_q, share):  # type: ignore[no-untyped-def]
+def mix_logs(log_p, log_q, share):  # type: ignore[no-untyped-def]
     """log((1 - share) · Q + share · P)."""
     if share == 0:
         return log_q
@@ -147,7 +147,7 @@ def count_draws(probs, size, uniform, copies, counts):  # type: ignore[no-untype
 
 @njit(nogil=True)
 def take_one(size, chosen, copies, counts):  # type: ignore[no-untyped-def]
-    """The same where nothing is drawn: all of them take one choice."""
+    """Put into ``counts`` that all of the equal particles take one choice."""
     for c in range(size):
         counts[c] = 0
     counts[chosen] = copies
@@ -189,7 +189,7 @@ def split(particles, choices, s, i, copies):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def log_sum_exp(table, row, start, stop):  # type: ignore[no-untyped-def]
+def log_sum_row(table, row, start, stop):  # type: ignore[no-untyped-def]
     """log Σ exp of a part of a row."""
     highest = table[row, start]
     for c in range(start + 1, stop):

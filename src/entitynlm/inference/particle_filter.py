@@ -42,14 +42,14 @@ IMPORTANCE_WORDS = 128
 """Words per segment where the weights in between are not looked at: enough for matrix products to pay off."""
 
 REDRAWS = 8
-"""How often the control ``shuffled`` draws again where it drew a vector of the same entity."""
+"""Draws of the control ``shuffled``, at most, until the vector is that of another entity."""
 
 _FREE = np.zeros((0, 0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class FilterConfig:
-    """How particles go through a text.
+    """The settings of a particle filter.
 
     :param particles: in each island, and :param islands: independent populations.
     :param words: words per segment.
@@ -300,7 +300,7 @@ class ParticleFilter:
     @property
     def shares(self) -> FloatArray:
         """(n,) the weights of the particles with all their copies, of a filter with one island; they sum to one."""
-        return weights.normalise(self.log_weights + np.log(self.copies))
+        return weights.normalise_weights(self.log_weights + np.log(self.copies))
 
     @property
     def population(self) -> Population:

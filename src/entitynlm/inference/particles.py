@@ -9,6 +9,7 @@ import numpy as np
 
 from entitynlm.inference.state_tables import StateTable
 from entitynlm.inference.words.word_tables import WordTables
+from entitynlm.model.batch.document_index import COUNT
 
 COMPACT_ABOVE = 4_096
 """Rows of a state table below which unused ones are kept; small tables stay in the processor's cache."""
@@ -17,19 +18,18 @@ SPARE = 64
 """Rows of a state table that are there beyond those in use, so that many can be worked on at once."""
 
 # The columns of Particles.memory: what a particle knows about an entity.
-KIND, LAST_TOKEN, LAST_SENTENCE, LAST_MENTION, COUNT, MODEL_ROW, PROPOSAL_ROW, FIRST_TOKEN, FIRST_END = range(
-    9
-)
-COLUMNS = 9
+# The first five are those of an EntityHistory.
+MODEL_ROW, PROPOSAL_ROW, FIRST_TOKEN, FIRST_END = range(COUNT + 1, COUNT + 5)
+MEMORY_COLUMNS = COUNT + 5
 
 
 class Particles(NamedTuple):
-    """What differs between particles, as integers. Room for N particles with M entities each; entities count from 1.
+    """The state of N particles as integers, with room for M entities each; entities count from 1.
 
     Particles with the same analysis so far may be one: ``copies`` says how many it stands for, ``used`` how many rows are taken.
     """
 
-    memory: np.ndarray  # (N, M + 1, COLUMNS)
+    memory: np.ndarray  # (N, M + 1, MEMORY_COLUMNS)
     entities: np.ndarray  # (N,) how many there are
     mentions: np.ndarray  # (N,) how many have started
     remaining: np.ndarray  # (N,) words of the open mention still to come
@@ -57,7 +57,7 @@ class Segment(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What the particles chose over the S words of a segment, as the paper's R, E, L, and what that cost."""
+    """The particles' choices of R, E and L over the S words of a segment, and their log-probabilities."""
 
     mention_type: np.ndarray  # (S, N)
     entity: np.ndarray  # (S, N)
@@ -71,10 +71,10 @@ class Choices(NamedTuple):
     pairs: np.ndarray  # (1,) how many pairs there are
     copies: np.ndarray  # (S, N) how many equal particles each one stands for; 0: it did not exist yet
     log_referent: np.ndarray  # (S, N) at a mention's first word: log P of its referent, new ones being one, …
-    entropy: np.ndarray  # (S, N) … and the entropy over referents; (0, 0) where nobody asked
+    entropy: np.ndarray  # (S, N) … and the entropy over referents; (0, 0) where it was not asked for
 
     def narrow(self, particles: int) -> Choices:
-        """Those of the first few particles."""
+        """Keep the choices of the first few particles."""
         shared = ("pair_words", "pair_rows", "pairs")
         return Choices(
             *(
@@ -127,7 +127,7 @@ class Population:
         self.count, self.islands = (count := islands * particles), islands
         self.model_states = StateTable(model, count, copying=copying)
         self.proposal_states = StateTable(proposal, count) if proposal is not None else self.model_states
-        memory = np.zeros((count, 64, COLUMNS), dtype=np.int32)
+        memory = np.zeros((count, 64, MEMORY_COLUMNS), dtype=np.int32)
         self.particles = Particles._make([memory, *(zeros() for _ in range(9)), np.array([islands])])
         self.particles.copies[:islands] = particles
         self.particles.island[:islands] = np.arange(islands)
@@ -143,13 +143,13 @@ class Population:
         memory = self.particles.memory
         needed = int(self.particles.entities.max()) + words + 2
         if needed > memory.shape[1]:
-            grown = np.zeros((self.count, max(needed, 2 * memory.shape[1]), COLUMNS), dtype=np.int32)
+            grown = np.zeros((self.count, max(needed, 2 * memory.shape[1]), MEMORY_COLUMNS), dtype=np.int32)
             grown[:, : memory.shape[1]] = memory
             self.particles = self.particles._replace(memory=grown)
 
     @property
     def used(self) -> int:
-        """How many different particles there are."""
+        """The number of different particles."""
         return int(self.particles.used[0])
 
     def copy(self, parents: np.ndarray, copies: np.ndarray) -> None:
@@ -163,7 +163,7 @@ class Population:
         self.particles.used[0] = size
 
     def fork(self) -> Population:
-        """The same particles, which may go another way than these."""
+        """Copy the particles, so that the copies may go another way."""
         other = copy.copy(self)
         other.model_states = self.model_states.fork()
         alone = self.proposal_states is self.model_states

@@ -15,17 +15,17 @@ import numpy as np
 
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.particle_filter import ParticleFilter
-from entitynlm.inference.particles import COUNT, FIRST_END, FIRST_TOKEN, MODEL_ROW
+from entitynlm.inference.particles import FIRST_END, FIRST_TOKEN, MODEL_ROW
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import StoryState, create_entities
 from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_tables import WordTables
-from entitynlm.model.batch.document_index import EntityHistory
+from entitynlm.model.batch.document_index import COUNT, EntityHistory
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 
-PARTICLES = 40
+WALKING_PARTICLES = 40
 CHUNK_WORDS = 1_024
 """Words that are read at a time: the first answer does not wait for a whole novel."""
 KEPT_FILTERS = 96  # copies of the filter, spread evenly over the text
@@ -63,7 +63,7 @@ class PrefixStates:
         proposal: EntityNetwork,
         document: EncodedDocument,
         *,
-        particles: int = PARTICLES,
+        particles: int = WALKING_PARTICLES,
         seed: int = 0,
     ) -> None:
         if proposal.config.mode != "causal":

@@ -23,7 +23,7 @@ from entitynlm.model.encoding.preprocessing import WordSequence
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document
 
-CHUNK = 8_192
+READ_AT_ONCE = 8_192
 MARGIN = 512
 KEPT_WORDS = 8_192
 """Words whose tables are kept, about four times D numbers each: all of a story, a few chunks of a novel."""
@@ -52,7 +52,7 @@ class Chunk:
 
 @dataclass
 class _Progress:
-    """How far one network has read: its carry before some chunks, by their first words, and the tables that are kept."""
+    """The place of one network in the text: its carry before some chunks, by their first words, and the tables that are kept."""
 
     carries: dict[int, Carry | None] = field(default_factory=lambda: {0: None})
     kept: OrderedDict[int, WordTables] = field(default_factory=OrderedDict)
@@ -66,7 +66,7 @@ class Readings:
         with all before it. A language model's carry has the keys and values of a window.
     """
 
-    def __init__(self, document: EncodedDocument, *, size: int = CHUNK, revisit: bool = False) -> None:
+    def __init__(self, document: EncodedDocument, *, size: int = READ_AT_ONCE, revisit: bool = False) -> None:
         self._words, self._size, self._revisit = document.words, size, revisit
         self._progress: dict[EntityNetwork, _Progress] = {}
 

@@ -1,4 +1,4 @@
-"""The one compiled loop: a population of particles makes its choices of R, E and L, word by word.
+"""Let a population of particles choose R, E and L, word by word, in one compiled loop.
 
 For each word and each particle, in the order of the generative story (section 2.2, with Q's choices of section 5.1):
 
@@ -23,20 +23,15 @@ from entitynlm.inference.kernels import (
     FAST,
     count_draws,
     exponentiate_scores,
-    log_sum_exp,
-    mix,
+    log_sum_row,
+    mix_logs,
     multiply_rows,
     split,
     take_one,
 )
 from entitynlm.inference.particles import (
-    COUNT,
     FIRST_END,
     FIRST_TOKEN,
-    KIND,
-    LAST_MENTION,
-    LAST_SENTENCE,
-    LAST_TOKEN,
     MODEL_ROW,
     PROPOSAL_ROW,
     Choices,
@@ -44,6 +39,7 @@ from entitynlm.inference.particles import (
     Segment,
 )
 from entitynlm.inference.state_tables import NetworkArrays, Rows
+from entitynlm.model.batch.document_index import COUNT, MENTION, SENTENCE, TOKEN, TYPE
 from entitynlm.model.encoding.copying import compare_words
 
 
@@ -107,7 +103,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
     p_types, size = P.log_types, P.log_types.shape[1]
     log_mixed, probs = scratch[0], scratch[1]
     for k in range(size):
-        log_mixed[k] = mix(p_types[t, k], Q.log_types[t, k], share)
+        log_mixed[k] = mix_logs(p_types[t, k], Q.log_types[t, k], share)
         probs[k] = np.exp(log_mixed[k])
     best = int(np.argmax(log_mixed[:size]))
     starting = 0
@@ -181,19 +177,19 @@ def _choose_entities(  # type: ignore[no-untyped-def]
                 found += 1
             log_p, n = scratch[0, chosen] - p_total, candidates[0, chosen]
             choices.log_p[1, s, new] = log_p
-            choices.log_q[s, new] += mix(log_p, scratch[1 if share < 1 else 0, chosen] - q_total, share)
+            choices.log_q[s, new] += mix_logs(log_p, scratch[1 if share < 1 else 0, chosen] - q_total, share)
             if choices.entropy.size > 0:
                 log_type = P.log_types[t, mention_type] - np.log1p(-np.exp(np.float64(P.log_types[t, 0])))
                 choices.log_referent[s, new] = log_new if chosen == count - 1 else log_type + log_p
             if chosen == count - 1:
                 particles.entities[new] = n
-                memory[new, n, KIND], memory[new, n, COUNT], memory[new, n, FIRST_TOKEN] = (
+                memory[new, n, TYPE], memory[new, n, COUNT], memory[new, n, FIRST_TOKEN] = (
                     mention_type,
                     0,
                     position,
                 )
                 memory[new, n, MODEL_ROW], memory[new, n, PROPOSAL_ROW] = new_row, mention_type
-            memory[new, n, LAST_MENTION] = mention
+            memory[new, n, MENTION] = mention
             memory[new, n, COUNT] += 1
             particles.mentions[new] = mention
             particles.entity[new] = n
@@ -213,7 +209,7 @@ def _create_once(P, P_rows, noise, k, new_rows):  # type: ignore[no-untyped-def]
 def _score_candidates(  # type: ignore[no-untyped-def]
     particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
 ):
-    """The candidates of a particle and their scores under P and Q, in rows 0 and 1; the last one is new. Returns their number."""
+    """Score the candidates of a particle under P and Q, into rows 0 and 1; the last one is new. Returns their number."""
     t, stamp, memory = segment.first + s, segment.position + s + 1, particles.memory
     count = _list_candidates(memory, i, mention_type, particles.entities[i], mention, segment, s, candidates)
     if len(Q.string_match_weights) > 0:
@@ -231,7 +227,7 @@ def _score_candidates(  # type: ignore[no-untyped-def]
 def _expect_referents(  # type: ignore[no-untyped-def]
     particles, P, P_rows, segment, s, i, mention, new_rows, scratch, candidates, choices
 ):
-    """The entropy of P over a particle's referents, given that a mention starts, new ones being one; returns log P of these."""
+    """Note the entropy of P over a particle's referents, given that a mention starts; returns log P of a new one of any type."""
     t, stamp = segment.first + s, segment.position + s + 1
     log_start = np.log1p(-np.exp(np.float64(P.log_types[t, 0])))
     entropy, new = 0.0, 0.0
@@ -241,7 +237,7 @@ def _expect_referents(  # type: ignore[no-untyped-def]
         )
         _score_known(P, P_rows, particles.memory, i, MODEL_ROW, t, stamp, candidates, count, scratch[0])
         scratch[0, count] = multiply(P.queries, t, P_rows.vectors, new_rows[k])
-        total = log_sum_exp(scratch, 0, 0, count + 1) - P.log_types[t, k] + log_start
+        total = log_sum_row(scratch, 0, 0, count + 1) - P.log_types[t, k] + log_start
         for c in range(count):
             log_p = scratch[0, c] - total
             entropy -= np.exp(log_p) * log_p
@@ -252,17 +248,17 @@ def _expect_referents(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _list_candidates(memory, i, mention_type, known, mention, segment, s, candidates):  # type: ignore[no-untyped-def]
-    """The entities of a type that a particle knows, and how far they are: by tokens, sentences and mentions, and how
-    often they were mentioned. Returns how many they are.
+    """List the entities of a type that a particle knows, with their distances in tokens, sentences and mentions and the number of
+    their mentions; returns how many they are.
     """
     position, sentence = segment.position + s, segment.sentence[s]
     count = 0
     for n in range(1, known + 1):
-        if memory[i, n, KIND] == mention_type:
+        if memory[i, n, TYPE] == mention_type:
             candidates[0, count] = n
-            candidates[1, count] = position - memory[i, n, LAST_TOKEN]
-            candidates[2, count] = sentence - memory[i, n, LAST_SENTENCE]
-            candidates[3, count] = mention - memory[i, n, LAST_MENTION]
+            candidates[1, count] = position - memory[i, n, TOKEN]
+            candidates[2, count] = sentence - memory[i, n, SENTENCE]
+            candidates[3, count] = mention - memory[i, n, MENTION]
             candidates[4, count] = memory[i, n, COUNT]
             count += 1
     return count
@@ -270,7 +266,7 @@ def _list_candidates(memory, i, mention_type, known, mention, segment, s, candid
 
 @njit(nogil=True)
 def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
-    """How like the present words are to those of each candidate; once for all particles that share a row."""
+    """Compare the present words with those of each candidate, once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
     previous = segment.x[s - 1] if s > 0 else segment.before
     following, rarity = segment.x[s : s + 1 + ahead], segment.rarity[s : s + 1 + ahead]
@@ -287,7 +283,7 @@ def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):
 
 @njit(nogil=True, fastmath=FAST)
 def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, out):  # type: ignore[no-untyped-def]
-    """hᵀ W_entity e + w_distᵀ f(e) of a particle's candidates, under one of the networks."""
+    """Score a particle's candidates under one of the networks: hᵀ W_entity e + w_distᵀ f(e)."""
     queries, vectors, scored_at, scores = arrays.queries, rows.vectors, rows.scored_at, rows.scores
     distance, largest = arrays.distance, arrays.distance.shape[1] - 1
     weights, compares = arrays.string_match_weights, len(arrays.string_match_weights) > 0
@@ -308,7 +304,7 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
 
 @njit(nogil=True)
 def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, copies, counts):  # type: ignore[no-untyped-def]
-    """How many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
+    """Draw how many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
 
     scratch[0] and scratch[1] are the candidates' scores under P and Q.
     """
@@ -335,22 +331,8 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, c
 
 @njit(nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
-    particles,
-    P,
-    P_rows,
-    Q,
-    Q_rows,
-    share,
-    segment,
-    s,
-    uniforms,
-    forced,
-    greedy,
-    choices,
-    starters,
-    scratch,
-    counts,
-):
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts,
+):  # fmt: skip
     """Eq. 5: each starter draws the length of its mention.
 
     No mention is longer than the words that are left; all lengths that reach the end are one choice, "at least".
@@ -385,7 +367,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
                 new = split(particles, choices, s, i, counts[l - 1])
                 log_p = _log_prob_length(p_lengths, p, l, left)
                 choices.log_p[2, s, new] = log_p
-                choices.log_q[s, new] += mix(log_p, _log_prob_length(q_lengths, q, l, left), share)
+                choices.log_q[s, new] += mix_logs(log_p, _log_prob_length(q_lengths, q, l, left), share)
                 particles.remaining[new] = l
                 n = particles.entity[new]
                 if particles.memory[new, n, COUNT] == 1:
@@ -394,7 +376,7 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-def]
-    """See to it that the lengths' log-probabilities for a row are known; returns how many rows' are."""
+    """Compute the log-probabilities of lengths for a row, unless they are known; returns for how many rows they are."""
     stamp = segment.position + s + 1
     if rows.measured_at[row] == stamp:
         return filled
@@ -404,7 +386,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
     multiply_rows(arrays.length_weights, rows.vectors[row], lengths[filled])
     for l in range(lengths.shape[1]):
         lengths[filled, l] += scores[segment.first + s, l]
-    normaliser = log_sum_exp(lengths, filled, 0, lengths.shape[1])
+    normaliser = log_sum_row(lengths, filled, 0, lengths.shape[1])
     for l in range(lengths.shape[1]):
         lengths[filled, l] -= normaliser
     return filled + 1
@@ -412,7 +394,7 @@ def _measure(arrays, rows, row, segment, s, filled):  # type: ignore[no-untyped-
 
 @njit(nogil=True)
 def _log_prob_length(lengths, row, l, left):  # type: ignore[no-untyped-def]
-    return lengths[row, l - 1] if l < left else log_sum_exp(lengths, row, l - 1, lengths.shape[1])
+    return lengths[row, l - 1] if l < left else log_sum_row(lengths, row, l - 1, lengths.shape[1])
 
 
 # -- the word ------------------------------------------------------------------------------------------------------------
@@ -470,6 +452,6 @@ def _read_word(particles, P, P_rows, Q, Q_rows, segment, s, choices):  # type: i
         memory[i, n, PROPOSAL_ROW] = update_row_once(
             q_gates, q_states, t, q_vectors, q_used, q_updated, q_to, row, stamp
         )
-        memory[i, n, LAST_TOKEN], memory[i, n, LAST_SENTENCE] = position, sentence
+        memory[i, n, TOKEN], memory[i, n, SENTENCE] = position, sentence
         current[i] = memory[i, n, MODEL_ROW]
         remaining[i] -= 1

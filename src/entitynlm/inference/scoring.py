@@ -15,7 +15,7 @@ from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
 
-WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
+SCORED_WORDS = 4_000  # words scored at once: long enough to be fast, short enough for any memory
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def score_document(
     words: tuple[str, ...],
     *,
     noise: Noise | None = None,
-    window: int = WINDOW,
+    window: int = SCORED_WORDS,
 ) -> AnalysisScore:
     """Score one annotated document, a long one by windows in bounded memory.
 

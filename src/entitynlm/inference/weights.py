@@ -22,7 +22,7 @@ def log_mean_exp(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
     return log_sum_exp(values, axis) - np.log(values.shape[axis])
 
 
-def normalise(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
+def normalise_weights(log_weights: npt.ArrayLike, axis: int = -1) -> FloatArray:
     """Weights that sum to one; equal ones where every weight is zero."""
     values = np.asarray(log_weights, dtype=np.float64)
     highest = np.max(values, axis=axis, keepdims=True)

@@ -1,4 +1,4 @@
-"""Which words an entity's vector brings nearer: what P would rather say of this one than of the others.
+"""List the words that an entity's vector brings nearer: those that P says of this entity rather than of the others.
 
 In contexts in which mentions start, word probabilities with the entity's vector as e_current (equation 6) are compared with their
 mean over all the vectors asked about; a word's part of the divergence between the two says how much it belongs to the entity.

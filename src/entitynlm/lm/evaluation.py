@@ -20,7 +20,7 @@ from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate,
 from entitynlm.inference.scoring import score_document
 from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
-from entitynlm.lm.rnnlm import score_words
+from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
 from entitynlm.lm.word_kinds import sum_kinds
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
@@ -35,12 +35,12 @@ EntityVectors = Literal["given", "zero", "shuffled"]
 Kinds = Sequence[np.ndarray | None]  # of the words of each document, if they are known
 
 VECTORS = {"zero": "entities at zero", "shuffled": "entities shuffled"}
-BARE, FINE_TUNED = "language model", "language model, fine-tuned"
+BARE_MODEL, FINE_TUNED = "language model", "language model, fine-tuned"
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How P(X) is estimated.
+    """The settings of estimates of P(X).
 
     :param particles: N, samples per document and repeat.
     :param repeats: independent estimates, of which the mean is taken and whose standard deviation gives the error.
@@ -80,7 +80,7 @@ class Sampling:
 
     @property
     def caches(self) -> list[tuple[str, float, float]]:
-        """What the names of rows with a cache end in, and the shares; without one first."""
+        """Rows with a word cache: the end of the row's name, and the shares; the first one is without a cache."""
         found = [("", 0.0, 0.0)]
         if self.cache_share:
             found.append((" + cache", self.cache_share, 0.0))
@@ -192,7 +192,7 @@ def make_bare(pretrained: Pretrained) -> LanguageModel:
 
 
 def hide_entities(network: EntityNetwork) -> EntityNetwork:
-    """The same P, whose words see a zero in place of every entity's vector (equation 6 without W_e e)."""
+    """Make a P whose words see zero in place of every entity's vector (equation 6 without W_e e)."""
     blind = copy.copy(network)
     blind._parameters = {**network._parameters, "W_e": Parameter(torch.zeros_like(network.W_e))}
     return blind
@@ -209,13 +209,13 @@ def measure_rnnlm(
     """The LSTM's row, or that of the LSTM with a word cache (as ``Sampling.caches`` has them)."""
 
     def score(document: EncodedDocument) -> np.ndarray:
-        scores = np.asarray(score_words(network, document), dtype=np.float64)
+        scores = np.asarray(score_baseline(network, document), dtype=np.float64)
         return WordCache(*cache[1:]).mix(scores, document.x) if cache[0] else scores
 
     name, note = "RNNLM", "LSTM without entities"
     if network.backbone.pretrained:
         tuned = network.config.tuned_output
-        name = FINE_TUNED if tuned else BARE
+        name = FINE_TUNED if tuned else BARE_MODEL
         note = "without entities; learned from the words of the training documents" if tuned else "as it came"
     return _sum_words(name + cache[0], documents, score, note + _describe_cache(*cache), kinds, progress)
 

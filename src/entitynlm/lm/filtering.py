@@ -1,4 +1,4 @@
-"""What a reader believes at each word, given the words up to it and none after: the filtered posterior over R, E and L.
+"""Note the filtered posterior over R, E and L at each word: given the words up to it and none after.
 
 A particle filter's weights after word t are that posterior. Entities are numbered by each particle for itself; particles agree on
 the word at which an entity was first mentioned, so that is its name here.
@@ -18,7 +18,7 @@ LIKELIEST = 4  # entities that are kept of each word, with their probabilities
 
 
 class Beliefs(NamedTuple):
-    """Of T words, by each of R independent populations.
+    """Posteriors at each of T words, by each of R independent populations.
 
     What is about a mention is its mean over the particles in which one starts here (0: none does).
     """
@@ -36,7 +36,7 @@ class Beliefs(NamedTuple):
 
 
 def make_beliefs(repeats: int, words: int) -> Beliefs:
-    """Room for them."""
+    """Make room for the beliefs at some words."""
     figures = (np.zeros((repeats, words)) for _ in range(6))
     entities = np.full((repeats, words, LIKELIEST), -1, dtype=np.int64)
     return Beliefs._make([*figures, entities, np.zeros((repeats, words, LIKELIEST))])
@@ -117,7 +117,7 @@ def _note_island(log_weights, factors, first, choices, own, beliefs, r, noted): 
 
 
 class Reader(NamedTuple):
-    """What the repeats believe on average, (T,) each."""
+    """Posteriors at each word, averaged over the repeats, (T,) each."""
 
     mention_expected: FloatArray  # P(R_t > 0 | x_<t)
     mention_found: FloatArray  # P(R_t > 0 | x_1 … x_t)
@@ -130,7 +130,10 @@ class Reader(NamedTuple):
 
 
 def join_beliefs(beliefs: Beliefs, log_no_mention: FloatArray) -> Reader:
-    """:param log_no_mention: (T,) log P(R_t = 0) where it is free."""
+    """Average the beliefs of the repeats.
+
+    :param log_no_mention: (T,) log P(R_t = 0) where it is free.
+    """
 
     free, inside, starts = beliefs.free.mean(0), beliefs.inside.mean(0), beliefs.starts.mean(0)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,4 +1,4 @@
-"""Surprisal of experimental items: every one in a fresh context, region by region, and conditions compared within an item.
+"""Measure experimental items: each in a fresh context, region by region, and compare conditions within an item.
 
 Random numbers depend on the seed and the place in a text alone, so that all items have the same ones: two conditions of an item
 differ by their words and by no chance until the words differ, and equal texts have equal figures.
@@ -24,10 +24,10 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 from entitynlm.text.segmentation import segment_text
 
-OWN = ("item", "condition", "context", "target")
+ITEM_COLUMNS = ("item", "condition", "context", "target")
 REGION = re.compile(r"region[ _]?\d+")
 ATTACHED = re.compile(r"[.,;:!?…)\]}”%]|[’'](?:s|re|ve|ll|d|m)\b|n[’']t\b")
-"""What a region begins with that has no space before it: language models over pieces of words would notice."""
+"""The beginning of a region that has no space before it, which language models over pieces of words would notice."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +125,11 @@ def has_target(columns: Sequence[str]) -> bool:
 def name_columns(heading: Iterable[str]) -> list[str]:
     """The names of columns; our own ones may be written with capitals."""
     names = [name.strip() for name in heading]
-    return [low if (low := name.lower()) in OWN or REGION.fullmatch(low) else name for name in names]
+    return [low if (low := name.lower()) in ITEM_COLUMNS or REGION.fullmatch(low) else name for name in names]
 
 
 def choose_delimiter(heading: str, ending: str) -> str:
-    """What parts the columns: a tab, a comma, or a semicolon as in spreadsheets of countries with decimal commas."""
+    """Choose the delimiter of columns: a tab, a comma, or a semicolon as in spreadsheets of countries with decimal commas."""
     likely = ",;\t" if ending == ".csv" else "\t,;"
     fits = (
         mark for mark in likely if has_target(name_columns(next(csv.reader([heading], delimiter=mark), [])))
@@ -164,7 +164,7 @@ def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:
         parts = tuple(values[name] for name in regions) if regions else split_regions(values["target"])
         if not any(parts):
             raise DataError("the target is empty", path=str(path), line=line, hint="Every item has words")
-        others = {name: value for name, value in values.items() if name not in ("", *OWN, *regions)}
+        others = {name: value for name, value in values.items() if name not in ("", *ITEM_COLUMNS, *regions)}
         own = values.get("item", str(number)), values.get("condition", ""), values.get("context", "")
         yield Item(*own, parts, others)
 
@@ -236,7 +236,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
                 text,
                 len(found),
                 sum(row.surprisal or 0.0 for row in found),
-                estimate_error(spread),
+                estimate_mean_error(spread),
                 sum(row.without_entities or 0.0 for row in found),
                 sum(bool(row.oov) for row in found),
             )
@@ -244,7 +244,7 @@ def make_rows(item: Item, tables: Surprisal, region_starts: Sequence[int]) -> Me
     return MeasuredItem(item, tuple(rows), np.array(deviations))
 
 
-def estimate_error(deviations: FloatArray) -> float | None:
+def estimate_mean_error(deviations: FloatArray) -> float | None:
     """The standard error of a mean over repeats."""
     return float(deviations.std(ddof=1) / np.sqrt(len(deviations))) if len(deviations) > 1 else None
 
@@ -272,7 +272,7 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
                 if one.region not in base:
                     continue
                 two, base_spread = base[one.region]
-                error = estimate_error(spread - base_spread)
+                error = estimate_mean_error(spread - base_spread)
                 figures = one.surprisal - two.surprisal, error, one.without_entities - two.without_entities
                 rows.append(DifferenceRow(name, one.region, one.condition, two.condition, *figures))
     if not rows:
@@ -285,5 +285,5 @@ def compare_conditions(measured: Sequence[MeasuredItem]) -> list[DifferenceRow]:
     for key, group in groups.items():
         values = np.array([row.difference for row in group])
         without = float(np.mean([row.without_entities for row in group]))
-        rows.append(DifferenceRow("mean", *key, float(values.mean()), estimate_error(values), without))
+        rows.append(DifferenceRow("mean", *key, float(values.mean()), estimate_mean_error(values), without))
     return rows

@@ -35,7 +35,7 @@ FloatArray = npt.NDArray[np.float64]
 Estimator = Literal["kenlm", "varikn"]
 ESTIMATORS: tuple[Estimator, ...] = ("kenlm", "varikn")
 
-MEMORY = "1G"  # for lmplz's sorting; it takes from the disk what it needs beyond
+SORTING_MEMORY = "1G"  # for lmplz's sorting; it takes from the disk what it needs beyond
 HELD_OUT = 20
 """VariKN's discounts come from every 20th training document: those from leaving-one-out are far too small here, and cost 5 % of
 perplexity on OntoGUM and on LitBank (docs/decisions/046-language-model-baselines.md)."""
@@ -58,7 +58,7 @@ trainer.write_file(arpa, True)
 
 @dataclass(frozen=True)
 class Estimate:
-    """How n-grams were estimated, and the ``stray`` words that the estimator gives probability to and that no text has."""
+    """A description of the estimator, and the ``stray`` words that it gives probability to and that no text has."""
 
     description: str
     stray: tuple[str, ...]
@@ -191,7 +191,7 @@ def _run_lmplz(documents: Sequence[Lines], arpa: Path, order: int) -> Estimate:
     text = arpa.with_suffix(".txt")
     _write_lines(text, documents)
     command = [
-        str(program), "--order", str(order), "--memory", MEMORY, "--temp_prefix", str(arpa.parent / "lmplz"),
+        str(program), "--order", str(order), "--memory", SORTING_MEMORY, "--temp_prefix", str(arpa.parent / "lmplz"),
         "--text", str(text), "--arpa", str(arpa),
     ]  # fmt: skip
     description = f"KenLM (lmplz), order {order}, modified Kneser-Ney"

@@ -1,21 +1,20 @@
-"""The RNNLM baseline: log p(x_t | x_<t) of documents by the LSTM of ``model.rnnlm``, a part of a model like the others."""
+"""Score words by the language model without entities (``model.rnnlm``), the baseline that a model carries."""
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from entitynlm.inference.scoring import SCORED_WORDS
 from entitynlm.model.batch.scores import Carried
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.rnnlm import LanguageModel
 
-WINDOW = 4_000  # words scored at once: long enough to be fast, short enough for any memory
-
 
 @torch.no_grad()
-def score_words(
-    network: LanguageModel, document: EncodedDocument, *, window: int = WINDOW
+def score_baseline(
+    network: LanguageModel, document: EncodedDocument, *, window: int = SCORED_WORDS
 ) -> npt.NDArray[np.float64]:
-    """(T,) log p(x_t | x_<t) in nats."""
+    """Give (T,) log p(x_t | x_<t) in nats."""
     network.eval()
     carried: Carried | None = None
     pieces = [np.zeros(0)]

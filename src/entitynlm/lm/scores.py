@@ -31,7 +31,7 @@ Likelihood = Literal["exact", "marginal", "words-only", "joint", "given-entities
 ENTITY_LIKELIHOODS = ("marginal", "words-only", "joint", "given-entities")
 COMPARABLE = ("exact", "marginal")
 
-PAPER = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
+PAPER_PERPLEXITIES = {"5-gram": 138.37, "RNNLM": 134.79, "EntityNLM": 131.64}
 """The paper's Table 1: test perplexities on CoNLL-2012, which is not any other corpus."""
 
 FloatArray = npt.NDArray[np.float64]
@@ -99,7 +99,7 @@ class ModelScores:
 
     @property
     def standard_error(self) -> float:
-        """Of the perplexity, from the sampling alone; nan where a single repeat can't tell."""
+        """The standard error of the perplexity, from the sampling alone; nan for a single repeat."""
         errors = [document.standard_error for document in self.documents]
         return propagate_error(self.perplexity, errors, self.tokens)
 
@@ -158,7 +158,7 @@ class SplitScores:
     def to_dict(self) -> dict[str, Any]:
         comparisons = [
             {"first": first, "second": second, **asdict(found)}
-            for first, second, found in compare_rows(self.rows)
+            for first, second, found in compare_models(self.rows)
         ]
         return {
             "documents": self.documents,
@@ -212,7 +212,9 @@ def check_tokens(rows: Sequence[ModelScores]) -> None:
             )
 
 
-def compare_rows(rows: Sequence[ModelScores], *, seed: int = 0) -> list[tuple[str, str, LanguageComparison]]:
+def compare_models(
+    rows: Sequence[ModelScores], *, seed: int = 0
+) -> list[tuple[str, str, LanguageComparison]]:
     """Each comparable row against each one before it: (first, second, change from the first to the second)."""
     comparable = [row for row in rows if row.comparable]
     found = []

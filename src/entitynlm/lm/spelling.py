@@ -22,8 +22,8 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.model.encoding.preprocessing import unescape
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
-ORDER = 5
-START, END = "\x02", "\x03"
+SPELLING_ORDER = 5
+WORD_START, WORD_END = "\x02", "\x03"
 
 DISCOUNT, CONCENTRATION = (
     0.8,
@@ -34,7 +34,9 @@ DISCOUNT, CONCENTRATION = (
 class SpellingModel:
     """Strings of characters, each given the four before it."""
 
-    def __init__(self, words: Iterable[str], *, order: int = ORDER, known: Sequence[str] = ()) -> None:
+    def __init__(
+        self, words: Iterable[str], *, order: int = SPELLING_ORDER, known: Sequence[str] = ()
+    ) -> None:
         """``words`` to learn from; ``known`` words are given probability zero, and the others what they had."""
         self.order = order
         self._counts: dict[str, Counter[str]] = {}
@@ -57,7 +59,7 @@ class SpellingModel:
         return _MODELS[vocabulary]
 
     def _list_characters(self, word: str) -> Iterator[tuple[str, str]]:
-        padded = START * (self.order - 1) + word + END
+        padded = WORD_START * (self.order - 1) + word + WORD_END
         for place in range(self.order - 1, len(padded)):
             yield padded[place], padded[place - self.order + 1 : place]
 

@@ -1,8 +1,8 @@
-"""Surprisal of every token and of every referent of a text: tables for experiments.
+"""Measure the surprisal of every token and of every referent of a text, as tables for experiments.
 
 A token's surprisal is -log p(x_t | what came before). What came before is the words alone, and mentions are sampled and summed
 out (``surprisal_words``); or, where the document's own mentions are to be used, the words and the mentions before
-(``referents``), which is exact. A mention's surprisal is that of its referent, given that somebody is mentioned.
+(``referents``), which is exact. A mention's surprisal is that of its referent, given that a mention starts.
 
 Where mentions are sampled, all figures are those of a reader who has got as far as that word (``filtering``): the table of a
 text's beginning is the beginning of its table. What an annotation that has read to the end makes of it is in columns of its own.
@@ -33,8 +33,8 @@ from entitynlm.text.document import Document, Mention
 
 Mentions = Literal["auto", "given", "sampled"]
 
-SAMPLES = 24
-REPEATS = 4
+SURPRISAL_SAMPLES = 24
+SURPRISAL_REPEATS = 4
 
 
 ALIKE = 0.5
@@ -110,7 +110,7 @@ class MentionRow:
 
     @property
     def known_entropy(self) -> float:
-        """The same of the entropy over referents."""
+        """The entropy over referents along the mentions: as given, or as found with hindsight; else on the way."""
         return _choose(self.entropy_hindsight, self.entropy)
 
 
@@ -144,7 +144,7 @@ class Surprisal:
 
     @property
     def total(self) -> float:
-        """Of all words, sentence ends included where they are rows."""
+        """The surprisal of all words, sentence ends included where they are rows."""
         return math.fsum(row.surprisal for row in self.tokens if row.surprisal is not None)
 
     @property
@@ -157,8 +157,8 @@ def measure_surprisal(
     document: Document,
     *,
     mentions: Mentions = "auto",
-    samples: int = SAMPLES,
-    repeats: int = REPEATS,
+    samples: int = SURPRISAL_SAMPLES,
+    repeats: int = SURPRISAL_REPEATS,
     seed: int = 0,
     base: float = 2.0,
     sentence_ends: bool = False,
@@ -166,7 +166,7 @@ def measure_surprisal(
     annotated: Document | None = None,
     progress: Progress = SILENT,
 ) -> Surprisal:
-    """Surprisal of all tokens and referents of a document.
+    """Measure the surprisal of all tokens and referents of a document.
 
     :param mentions: ``given`` reads along the document's own mentions, ``sampled`` sums over all that are possible, ``auto`` is
         ``given`` for a document that has any.
@@ -182,7 +182,7 @@ def measure_surprisal(
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
     text = ReadText(pretrained.encoder, document)
-    if not given:  # an untrained model's guesses at mentions would help nobody
+    if not given:  # an untrained model's guesses at mentions say nothing
         hindsight = (hindsight or annotated is not None) and not pretrained.untrained
         if hindsight:
             annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)

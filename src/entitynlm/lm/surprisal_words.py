@@ -1,4 +1,4 @@
-"""log p(x_t | x_<t) of every word without an annotation: with entities, by sampling, and without their help.
+"""Estimate log p(x_t | x_<t) of every word without an annotation: with entities, by sampling, and without their help.
 
 With entities it is a particle filter that also notes what its particles believe about mentions (``filtering``). A word's estimate
 is the mean of the conditionals P(x_1 … x_t) / P(x_1 … x_{t-1}) of independent repeats, its error their spread.
@@ -20,7 +20,7 @@ from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp
 from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
-from entitynlm.lm.rnnlm import score_words as score_baseline
+from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -31,7 +31,7 @@ from entitynlm.progress import SILENT, Progress
 Source = Literal["rnnlm", "language model", "entities at zero"]
 
 # docs/decisions/081-surprisal.md has errors and costs of other values
-PRIOR_SHARE = 0.5  # of P in what particles are drawn from
+P_SHARE = 0.5  # of P in what particles are drawn from
 RESAMPLE_BELOW = 0.9  # of the particles: equal ones cost nothing, so resample whenever the weights differ
 
 REPORTED_WORDS = 512
@@ -76,7 +76,7 @@ def estimate_words(
         particles=particles,
         repeats=repeats,
         seed=seed,
-        prior_share=PRIOR_SHARE,
+        prior_share=P_SHARE,
         resample_threshold=RESAMPLE_BELOW,
         by_seed_alone=True,
         observer=observer,
@@ -116,7 +116,7 @@ def combine_repeats(log_evidence: FloatArray) -> tuple[FloatArray, FloatArray]:
 def score_without_entities(
     pretrained: Pretrained, document: EncodedDocument, readings: Readings | None = None
 ) -> tuple[FloatArray, Source]:
-    """(T,) log p(x_t | x_<t) in nats, and by what."""
+    """Give (T,) log p(x_t | x_<t) in nats without the help of entities, and what it was measured by."""
     if pretrained.language_model is not None:
         return score_baseline(pretrained.language_model, document), "rnnlm"
     network = pretrained.get("generative")
@@ -129,7 +129,7 @@ def score_without_entities(
 def score_by_backbone(
     network: EntityNetwork, document: EncodedDocument, readings: Readings | None = None
 ) -> FloatArray:
-    """What the backbone gives the words when nothing is added to its states."""
+    """Score words by the backbone alone, with nothing added to its states."""
     network.eval()
     found = [np.zeros(0)]
     for chunk in (readings or Readings(document)).read(network):

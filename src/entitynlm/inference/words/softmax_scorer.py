@@ -26,12 +26,13 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.word_scorer import WordPairs, WordScorer
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.backbones.base import OutputLayer
+from entitynlm.model.backbones.huggingface.tokenizer import OPEN
 from entitynlm.model.entitynlm import EntityNetwork
 
 PIECES_AT_ONCE = 4_096
 """Pieces whose logits are made together: so few that these never leave the processor's cache."""
 
-WORDS_AHEAD = 64
+LOGITS_AHEAD = 64
 """Words whose logits without entities are computed at once."""
 
 SMALLEST_SUM = 1e-25
@@ -39,9 +40,6 @@ SMALLEST_SUM = 1e-25
 
 _HIGHEST = np.float32(89.0)
 """Its exponential is infinity in single precision."""
-
-OPEN = 0
-"""The place of a piece that is drawn among those that open a word."""
 
 
 class SoftmaxWordScorer(WordScorer):
@@ -138,7 +136,7 @@ class SoftmaxWordScorer(WordScorer):
             return
         bounds = tables.words.piece_bounds
         assert bounds is not None
-        stop = min(max(last, first + WORDS_AHEAD), len(tables.words))
+        stop = min(max(last, first + LOGITS_AHEAD), len(tables.words))
         low, high = int(bounds[first]), int(bounds[stop])
         own_state = np.ones(high - low, dtype=bool)
         own_state[1:] = tables.words.all_pieces[low : high - 1] != self.end

@@ -1,4 +1,4 @@
-"""Equation 6 for all particles of a segment at once: log p(x_t | h_{t-1}, e_current).
+"""Score equation 6, log p(x_t | h_{t-1}, e_current), for all particles of a segment at once.
 
 Particles that share e_current share the word's probability, so the sampler hands over distinct pairs (word, row).
 With the class-factored softmax, what depends on the row alone is computed once, when the row is new: its projection W_e e and
@@ -57,7 +57,7 @@ class WordPairs(NamedTuple):
 
 
 def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
-    """The pairs that a segment's particles are in."""
+    """List the pairs of a word and a state that a segment's particles are in."""
     used = int(choices.pairs[0])
     words, rows = choices.pair_words[:used], choices.pair_rows[:used]
     if not (config.mention_positions or config.copying):
@@ -194,7 +194,7 @@ class WordScorer:
 
 
 class ClassWordScorer(WordScorer):
-    """The same numbers for the class-factored softmax on a CPU, with less work per pair."""
+    """Scores words under a class-factored softmax on a CPU as :class:`WordScorer` does, with less work per pair."""
 
     def __init__(self, network: EntityNetwork, softmax: ClassSoftmax, weight: Tensor) -> None:
         super().__init__(network)
@@ -260,7 +260,7 @@ class ClassWordScorer(WordScorer):
         return other
 
     def _project(self, states: StateTable) -> None:
-        """What depends on rows alone, for those that are new."""
+        """Compute W_e e and its part of the class scores for rows that are new."""
         known, used = self._known, states.used
         if used > len(self._rows):
             more = max(len(self._rows), used - len(self._rows))

@@ -1,4 +1,4 @@
-"""Everything about a document that the samplers need and that depends on its words alone, computed at once.
+"""Compute at once all that samplers need of a document and that depends on its words alone.
 
 Particles differ in which entities there are; what a word contributes (the logits of R, the query for E, the words' part of L,
 the gate and the state that updates an entity) is the same for all of them. P and both proposals answer in the same shape, so that
@@ -58,7 +58,7 @@ class WordTables:
 
 @torch.no_grad()
 def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0) -> WordTables:
-    """The tables of one document of a reading."""
+    """Make the tables of one document of a reading."""
     config = network.config
     after = reading.table[torch.from_numpy(reading.after[document])]
     contexts = after

@@ -15,7 +15,7 @@ from entitynlm.prediction.expectation import Walk
 
 AHEAD = 4  # words that are read ahead before others get their turn
 
-SAMPLES, REPEATS = 40, 2
+PAGE_SAMPLES, PAGE_REPEATS = 40, 2
 """Fewer than ``surprisal`` takes: a page is looked at, and its figures are rounded."""
 
 
@@ -44,8 +44,8 @@ def measure_analysis(models: ModelShelf, text: Text, analysis: Analysis, job: Jo
                 mentions="sampled",
                 annotated=document,
                 progress=job,
-                samples=SAMPLES,
-                repeats=REPEATS,
+                samples=PAGE_SAMPLES,
+                repeats=PAGE_REPEATS,
             )
         else:
             tables = measure_surprisal(pretrained, document, mentions="given", progress=job)
