@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from entitynlm.config import load_toml
 from entitynlm.text import segmentation
 from entitynlm.text.segmentation import align_span, find_words, join_words, segment_text, segment_whitespace
 
@@ -136,3 +140,11 @@ def test_character_ranges(start: int, end: int, expected: tuple[tuple[int, int] 
 )
 def test_who_asked_belongs_to_the_question(text: str, count: int) -> None:
     assert len(segment_text(text).sentences) == count
+
+
+def test_what_cuts_words_and_sentences_is_installed_without_an_extra() -> None:
+    """``pip install .`` alone has to annotate a raw text file."""
+    project = load_toml(Path(__file__).parents[2] / "pyproject.toml")["project"]
+    names = {re.split(r"[<>=;\[ ]", requirement)[0] for requirement in project["dependencies"]}
+    assert {"spacy", "nupunkt", "markdown-it-py", "msgspec", "pooch", "platformdirs", "filelock"} <= names
+    assert "spacy" not in project["optional-dependencies"]

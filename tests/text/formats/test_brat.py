@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Quotation
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import get_format, read_documents
@@ -191,23 +189,6 @@ def test_a_missing_text(tmp_path: Path) -> None:
     assert len(document.mentions) == 4
 
 
-def test_text_that_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"tale\.txt:1: this is not UTF-8"):
-        read(tmp_path, LAYERS, b"M\xe4rta")
-
-
-def test_packed_files(tmp_path: Path) -> None:
-    (tmp_path / "tale.ann.gz").write_bytes(gzip.compress(LAYERS.encode()))
-    (tmp_path / "tale.txt.gz").write_bytes(gzip.compress(TOKENISED.encode()))
-    (document,) = read_documents(tmp_path / "tale.ann.gz")
-    assert len(document.entities) == 3
-
-
-def test_unknown_way_of_cutting(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="tokens"):
-        read(tmp_path, LAYERS, TOKENISED, tokens="spaces")
-
-
 @settings(max_examples=60)
 @given(st.lists(documents(), max_size=3, unique_by=lambda document: document.id))
 def test_round_trip_is_exact(originals: list[Document]) -> None:
@@ -375,23 +356,6 @@ def test_names_of_documents_never_collide_or_leave_the_folder(tmp_path: Path) ->
     write(tmp_path / "out", *(Document(name, ("w",)) for name in names))
     assert {document.id for document in read_folder(tmp_path / "out")} == set(names)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_nothing_is_left_of_a_failed_writing(tmp_path: Path) -> None:
-    def stream() -> Iterator[Document]:
-        yield STORY
-        raise DataError("broken input")
-
-    assert FORM.write_folder is not None
-    with pytest.raises(DataError, match="broken input"):
-        FORM.write_folder(stream(), tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("here already")
-    with pytest.raises(DataError, match="can't be written"):
-        write(tmp_path / "out", STORY)
 
 
 @pytest.mark.corpora

@@ -92,16 +92,6 @@ def test_a_gold_file_comes_back_field_by_field() -> None:
     assert [line.split() for line in written.splitlines()] == [line.split() for line in GOLD.splitlines()]
 
 
-def test_several_predicates_come_back() -> None:
-    def row(word: str, *arguments: str) -> str:
-        return "\t".join(("d", "0", "0", word, *"XX * - - - - *".split(), *arguments, "-")) + "\n"
-
-    text = f"#begin document (d); part 000\n{row('a', '(V*)', '*', '(ARG1*)')}\n{row('b', '(V*)')}\n#end document\n"
-    document = read(text)[0]
-    assert document.columns["args"] == ("(V*) * (ARG1*)", "(V*)")
-    assert read(write(document))[0].columns["args"] == document.columns["args"]
-
-
 def test_litbank_has_tabs_underscores_and_an_empty_last_column() -> None:
     text = "#begin document (x_brat); part 0\n"
     for number, (word, cell) in enumerate((("Up", ""), ("Mount", "(3|(4"), ("Doom", "3)|4)"))):
@@ -153,10 +143,6 @@ def test_headers(header: str, id: str, part: str | None) -> None:
     document = read(f"{header}\nx 0 0 w -\n\n#end document\n")[0]
     assert document.id == id
     assert document.meta.get("part") == part
-
-
-def test_windows_line_ends_and_a_byte_order_mark_do_not_matter() -> None:
-    assert read(b"\xef\xbb\xbf" + GOLD.replace("\n", "\r\n").encode()) == read(GOLD)
 
 
 def test_documents_come_one_at_a_time() -> None:
@@ -355,15 +341,6 @@ def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
         assert "tale.conll" in str(error)
     else:
         assert read(write(*found)) == found or any("~" in document.id for document in found)
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_give_documents_or_a_readable_error(data: bytes) -> None:
-    FORM.recognise("x", data)
-    try:
-        read(data)
-    except EntityNLMError as error:
-        assert "tale.conll" in str(error)
 
 
 @given(st.lists(words(), min_size=1, max_size=5))

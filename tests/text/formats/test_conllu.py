@@ -231,10 +231,6 @@ def test_crossing_mentions_of_one_entity_are_told_apart() -> None:
     assert read(write(document)) == [document]
 
 
-def test_windows_line_ends_and_a_byte_order_mark_do_not_matter() -> None:
-    assert read(b"\xef\xbb\xbf" + BARE.replace("\n", "\r\n").encode()) == read(BARE)
-
-
 def test_documents_come_one_at_a_time() -> None:
     def endless() -> Iterator[bytes]:
         for number in range(100_000):
@@ -280,14 +276,6 @@ def test_odd_files_are_read_and_reported(text: str, line: int, part_of_message: 
 def test_heads_follow_the_ids_even_where_these_are_odd() -> None:
     text = "3\ta\t_\t_\t_\t_\t5\t_\t_\t_\n5\tb\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
     assert read(text)[0].heads == (1, -1)
-
-
-def test_documents_without_a_name_are_named_after_the_file() -> None:
-    oddities: list[Oddity] = []
-    body = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
-    text = body + f"# newdoc\n{body}# newdoc id = x\n{body}# newdoc id = x\n{body}"
-    assert [document.id for document in read(text, oddities)] == ["tale", "tale-2", "x", "x~2"]
-    assert len(oddities) == 1
 
 
 @pytest.mark.parametrize(
@@ -342,16 +330,6 @@ def test_round_trip_with_any_header(document: Document, header: str) -> None:
     assert read(write(back)) == [back]
 
 
-@given(documents(discontinuous=False))
-def test_to_conll2012_and_back_the_clusters_are_the_same(document: Document) -> None:
-    narrow = read(write(document, form=get_format("conll2012")), form=get_format("conll2012"))
-    again = read(write(*narrow))
-    assert again[0].id == document.id
-    assert again[0].tokens == document.tokens
-    assert again[0].sentences == document.sentences
-    assert sorted_clusters(again[0]) == sorted_clusters(document)
-
-
 lines_of_files = st.sampled_from(
     [
         *BARE.splitlines(),
@@ -381,15 +359,6 @@ def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
         assert [(d.tokens, d.text, d.offsets) for d in written] == [
             (d.tokens, d.text, d.offsets) for d in found
         ]
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_give_documents_or_a_readable_error(data: bytes) -> None:
-    FORM.recognise("x", data)
-    try:
-        read(data)
-    except EntityNLMError as error:
-        assert "tale.conllu" in str(error)
 
 
 # -- recognising and real files --------------------------------------------------------------------------------------

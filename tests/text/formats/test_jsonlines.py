@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import get_format
@@ -156,11 +156,6 @@ def test_speakers_that_do_not_fit_are_left_out() -> None:
     assert "speakers" in oddities[0].message
 
 
-def test_byte_order_mark_and_windows_ends() -> None:
-    raw = b"\xef\xbb\xbf" + json.dumps(E2E).encode() + b"\r\n\r\n" + json.dumps(E2E).encode() + b"\r\n"
-    assert [document.id for document in read(raw)] == ["nw/tale_0"] * 2
-
-
 def test_half_characters_are_replaced() -> None:
     (document,) = read('{"sentences": [["\\ud83d", "\\ud83d\\ude42"]]}')
     assert document.tokens == ("\ufffd", "🙂")
@@ -190,17 +185,6 @@ def test_lines_that_make_no_sense(line: str, message: str) -> None:
         read(f"{good}\n{line}\n")
     assert caught.value.path == "dir/tale.jsonl"
     assert caught.value.line == 2
-
-
-def test_unknown_convention() -> None:
-    with pytest.raises(ConfigError, match="spans"):
-        read([E2E], spans="bytes")
-
-
-def test_an_empty_file_is_reported() -> None:
-    oddities: list[Oddity] = []
-    assert read(b"\n\n", oddities) == []
-    assert len(oddities) == 1
 
 
 def test_documents_stream() -> None:

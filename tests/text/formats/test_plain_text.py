@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -48,12 +47,6 @@ def test_a_text_without_words_is_none_and_is_reported(data: str | bytes, message
     oddities: list[Oddity] = []
     assert read(data, oddities) == []
     assert [message in oddity.message for oddity in oddities] == [True]
-
-
-def test_one_word() -> None:
-    (document,) = read("word")
-    assert document.tokens == ("word",)
-    assert document.sentences == ((0, 1),)
 
 
 @pytest.mark.parametrize(
@@ -136,15 +129,6 @@ def test_a_long_text_is_read_a_part_at_a_time() -> None:
     endless = Source("endless.txt", io.BufferedReader(Endless()), options={"part_size": 5000})
     reader = FORM.read(endless)
     assert [next(reader).id for _ in range(3)] == ["endless#1", "endless#2", "endless#3"]
-
-
-def test_packed(tmp_path: Path) -> None:
-    path = tmp_path / "tale.txt.gz"
-    path.write_bytes(gzip.compress(b"Marta slept."))
-    assert [document.id for document in read_documents(path)] == ["tale"]
-    path.write_bytes(gzip.compress(b"Marta slept. " * 9999)[:-20])
-    with pytest.raises(DataError, match="reading failed"):
-        list(read_documents(path))
 
 
 @pytest.mark.slow

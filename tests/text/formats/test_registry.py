@@ -68,11 +68,6 @@ def test_what_no_format_takes() -> None:
         recognise_format("x", b"\0\1\2")
 
 
-def test_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no format 'docx'; choose one of spacy"):
-        read_documents(tmp_path / "x", "docx")
-
-
 # -- reading -----------------------------------------------------------------------------------------------
 
 
@@ -85,6 +80,9 @@ def test_packed_and_marked_files_read_the_same(name: str, tmp_path: Path) -> Non
     assert list(read_documents(tmp_path / "tale.gz")) == expected
     if not FORMATS[name].binary:
         (tmp_path / "tale").write_bytes(b"\xef\xbb\xbf" + data)
+        assert list(read_documents(tmp_path / "tale")) == expected
+    if not FORMATS[name].binary and name != "text":  # whose offsets point into the file
+        (tmp_path / "tale").write_bytes(data.replace(b"\n", b"\r\n"))
         assert list(read_documents(tmp_path / "tale")) == expected
 
 
@@ -225,19 +223,6 @@ def test_damaged_files(name: str, folder: Path, drawn: st.DataObject) -> None:
     path.write_bytes(drawn.draw(damaged(SAMPLES[name])))
     exhaust(path, None)
     exhaust(path, {"e2e": "jsonl", "fastcoref": "jsonl"}.get(name, name))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLES)
-@pytest.mark.parametrize("format", [None, *FORMATS])
-@settings(max_examples=100)
-@given(drawn=st.data())
-def test_damaged_files_of_one_format_as_another(
-    name: str, format: str | None, folder: Path, drawn: st.DataObject
-) -> None:
-    path = folder / "fuzzed.ann"
-    path.write_bytes(drawn.draw(damaged(SAMPLES[name]) | st.just(SAMPLES[name])))
-    exhaust(path, format)
 
 
 def test_reading_options_stand_in_the_name_of_the_format(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def get_corpus(
 ) -> None:
     """Download, copy or generate a corpus.
 
-    Get a corpus: download it (every file's SHA-256 is checked, a cut download is resumed), copy or generate it.
+    Get a corpus: download it (every file's SHA-256 is checked), copy or generate it.
 
     Examples:
 
