@@ -93,10 +93,9 @@ class HuggingFaceBackbone(Backbone):
 
     def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
         """Compute states that are not in the cache yet; documents that were prepared are read from there."""
-        if not self.runtime.trainable:
-            real = [self._take_real(words) for words in documents]
-            read_cached(self.runtime, real, self.layers, progress)
-            self._prepared.update(pieces.tobytes() for pieces in real)
+        real = [self._take_real(words) for words in documents]
+        read_cached(self.runtime, real, self.layers, progress)
+        self._prepared.update(pieces.tobytes() for pieces in real)
 
     def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
         real = [self._take_real(words) for words in documents]

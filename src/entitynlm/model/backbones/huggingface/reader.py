@@ -30,8 +30,12 @@ from entitynlm.model.backbones.huggingface.architecture import (
     find_start,
     has_static_rotation,
 )
-from entitynlm.model.backbones.huggingface.carry import EqualReadings, LanguageModelCarry
-from entitynlm.model.backbones.huggingface.memo import ReadingMemo, digest_pieces
+from entitynlm.model.backbones.huggingface.carry import (
+    EqualReadings,
+    LanguageModelCarry,
+    ReadingMemo,
+    digest_pieces,
+)
 
 BATCH_PIECES = 2048
 """How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
@@ -78,12 +82,10 @@ class LanguageModelRuntime:
         self._take_output()
         self.pieces = len(self.output_weight)
         self.rereads = not has_static_rotation(model.base_model)
-        self.trainable = False
         self.ordered_output: OutputLayer | None = None  # see backbone.order_output
         self._stacks: dict[int, LayerStack] = {}
         self._sinks: dict[tuple[int, int], EqualReadings] = {}
         self._memo = ReadingMemo()
-        self._ahead: dict[tuple[bytes, tuple[int, ...]], Tensor] = {}
 
     def check(self) -> None:
         """Refuse models that are not what the rest relies on, whatever their configuration says."""
@@ -143,33 +145,21 @@ class LanguageModelRuntime:
         layers = self._check_layers(layers)
         if carry is not None and (len(carry) != len(documents) or carry.layers != layers):
             raise ModelError("a carry goes on with the documents and the layers that it was made for")
-        if self.trainable:
-            return self._read_all(documents, layers, carry, keep)
-        if self._ahead and carry is None and not keep:
-            ahead = self._ahead.get((digest_pieces(documents), layers))
-            if ahead is not None:
-                return [ahead], None
         found = self._memo.find(documents, layers, carry, keep)
         if found is None:
-            with torch.no_grad():
-                found = self._read_all(documents, layers, carry, keep)
+            found = self._read_all(documents, layers, carry, keep)
             self._memo.store(documents, layers, carry, found)
         return found
 
     def read_ahead(self, documents: Sequence[np.ndarray], layers: Sequence[int]) -> None:
         """Read documents together that will be asked for one by one, without a carry; those of the last time are dropped."""
         layers = self._check_layers(layers)
-        self._ahead.clear()
-        if not self.trainable:
-            different = {(digest_pieces([document]), layers): document for document in documents}
-            with torch.no_grad():
-                states, _ = self._read_all(list(different.values()), layers, None, False)
-            self._ahead.update(zip(different, states, strict=True))
+        different = list({digest_pieces([document]): document for document in documents}.values())
+        self._memo.keep_ahead(different, layers, self._read_all(different, layers, None, False)[0])
 
     def forget(self) -> None:
-        """Drop the last readings, which are kept so that nobody reads the same stretch again."""
-        self._memo.clear()
-        self._ahead.clear()
+        """Drop the last readings, which are kept so that no chunk is read twice."""
+        self._memo = ReadingMemo()
 
     def begin(self, layers: Sequence[int], documents: int = 1) -> LanguageModelCarry:
         """Before the first piece of so many documents."""
@@ -180,10 +170,9 @@ class LanguageModelRuntime:
     def step(self, carry: LanguageModelCarry, pieces: Tensor) -> LanguageModelCarry:
         """After one more piece (B,) of each document."""
         groups = []
-        with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
-            for number, group in enumerate(carry.groups):
-                ids = pieces.to(self.device)[carry.members(number)][:, None]
-                groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers, surplus=0)[0])
+        for number, group in enumerate(carry.groups):
+            ids = pieces.to(self.device)[carry.members(number)][:, None]
+            groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers, surplus=0)[0])
         return LanguageModelCarry(carry.layers, tuple(groups), carry.places)
 
     @staticmethod
@@ -321,10 +310,10 @@ class LanguageModelRuntime:
         alone = replace(self._empty(1, (top,)), position=position)
         ids = torch.full((1, 1), self.start, device=self.device)
         sink = self._run(alone, ids, (top,))[0]
-        if not self.trainable:
-            self._sinks[position, top] = sink
+        self._sinks[position, top] = sink
         return sink
 
+    @torch.no_grad()
     def _run(
         self, group: EqualReadings, ids: Tensor, layers: tuple[int, ...], *, surplus: int | None = None
     ) -> tuple[EqualReadings, Tensor]:
