@@ -92,7 +92,7 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a network is trained; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
+    """Settings of a training; the paper's section 3 is ``adam`` 0.001 or ``adagrad`` 0.1, chosen on development data.
 
     :param batch_size: documents per update; processes (``torchrun``) share them.
     :param window: tokens per update and document; longer documents are trained in windows that carry the LSTM's and the
@@ -130,9 +130,9 @@ class TrainingConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 Config = TypeVar("Config", bound=msgspec.Struct)
 """A structure of settings."""
 
-PLACE = re.compile(r"^(.*?)(?: - at `\$\.?([\w.]*).*`)?$", re.DOTALL)
+MESSAGE_AND_FIELD = re.compile(r"^(.*?)(?: - at `\$\.?([\w.]*).*`)?$", re.DOTALL)
 """A message of msgspec and the field that it is about."""
-KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
+TYPE_NAMES = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text"}
 """Types in words."""
 
 
@@ -157,7 +157,7 @@ def from_dict(config_type: type[Config], values: Mapping[str, Any]) -> Config:
 
 def _explain(config_type: type, values: Mapping[str, Any], error: msgspec.ValidationError) -> str:
     """Say which setting has which wrong value, and which values it may have."""
-    found = PLACE.match(str(error))
+    found = MESSAGE_AND_FIELD.match(str(error))
     reason, name = found.groups() if found else (str(error), None)
     if not name:
         return str(error)
@@ -169,8 +169,8 @@ def _explain(config_type: type, values: Mapping[str, Any], error: msgspec.Valida
         return f"{name} must be one of {', '.join(map(repr, get_args(hint)))}, not {value!r}"
     expected = reason.partition(", got")[0].replace("Expected ", "").replace("`", "")
     kind = re.match(r"\w+", expected)
-    if kind and kind[0] in KINDS:
-        expected = KINDS[kind[0]] + expected[kind.end() :]
+    if kind and kind[0] in TYPE_NAMES:
+        expected = TYPE_NAMES[kind[0]] + expected[kind.end() :]
     return f"{name} must be {expected}, not {value!r}"
 
 

@@ -15,7 +15,7 @@ import torch
 
 from entitynlm.coref.component_training import COMPONENTS
 from entitynlm.interfaces.cli import main
-from entitynlm.model.packaged import check_files, read_language_model
+from entitynlm.model.packaged import check_hashes, read_language_model
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document
@@ -93,7 +93,7 @@ def test_the_commands_of_make_model_make_a_model_that_annotates(
     assert [command[0] for command in commands] == ["train", "train", "train-components"]
     for command in commands:
         call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
-    check_files(tmp_path / "finished")
+    check_hashes(tmp_path / "finished")
     pretrained = load_pretrained(tmp_path / "finished")
     assert set(pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
     assert pretrained.notes["training"]["rnnlm"]["training"]["epochs"] == 2  # it read what P read
@@ -122,7 +122,7 @@ def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its
     for command in [*commands, *commands]:  # the second time there is nothing left to do
         call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
     finished = tmp_path / "finished"
-    check_files(finished)
+    check_hashes(finished)
     found = read_language_model(finished)
     assert found is not None and found["model"] == str(language_model)
     pretrained = load_pretrained(finished)

@@ -9,7 +9,14 @@ import pytest
 
 import entitynlm
 from entitynlm.errors import ModelError
-from entitynlm.model.packaged import FOLDER, ON_SMOLLM2, SMALL, check_files, list_models, read_language_model
+from entitynlm.model.packaged import (
+    ON_SMOLLM2,
+    PACKAGED_MODELS,
+    SMALL,
+    check_hashes,
+    list_models,
+    read_language_model,
+)
 from entitynlm.model.pretrained import load_pretrained
 from support.bare_language_models import needs_smollm2
 
@@ -28,15 +35,15 @@ def model(request: pytest.FixtureRequest) -> entitynlm.EntityNLM:
 @pytest.mark.parametrize("name", [SMALL, ON_SMOLLM2])
 def test_every_byte_is_there_and_they_are_few(name: str) -> None:
     assert name in list_models()
-    check_files(FOLDER / name)
-    assert sum(path.stat().st_size for path in (FOLDER / name).iterdir()) < 25_000_000
+    check_hashes(PACKAGED_MODELS / name)
+    assert sum(path.stat().st_size for path in (PACKAGED_MODELS / name).iterdir()) < 25_000_000
 
 
 @pytest.mark.parametrize("name", [SMALL, ON_SMOLLM2])
 def test_a_copy_with_one_flipped_bit_is_refused(name: str, tmp_path: Path) -> None:
     """Whichever file it is in, the list of hashes included; the file is named, and what to do."""
     copy = tmp_path / "mine"
-    shutil.copytree(FOLDER / name, copy)
+    shutil.copytree(PACKAGED_MODELS / name, copy)
     for path in sorted(copy.iterdir()):
         whole = path.read_bytes()
         for place in (len(whole) // 3, len(whole) - 2):
@@ -47,12 +54,15 @@ def test_a_copy_with_one_flipped_bit_is_refused(name: str, tmp_path: Path) -> No
                 load_pretrained(copy)
             assert path.name == "SHA256SUMS" or str(path) in str(told.value)
         path.write_bytes(whole)
-    assert check_files(copy)
+    assert check_hashes(copy)
 
 
 def test_the_language_model_is_named_by_its_hash() -> None:
-    assert read_language_model(FOLDER / SMALL) is None
-    assert read_language_model(FOLDER / ON_SMOLLM2) == {"model": "smollm2", "digest": "b179c9523d0e6a0f"}
+    assert read_language_model(PACKAGED_MODELS / SMALL) is None
+    assert read_language_model(PACKAGED_MODELS / ON_SMOLLM2) == {
+        "model": "smollm2",
+        "digest": "b179c9523d0e6a0f",
+    }
 
 
 def test_it_has_all_parts_and_keeps_words_as_they_stand(model: entitynlm.EntityNLM) -> None:

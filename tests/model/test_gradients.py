@@ -108,8 +108,8 @@ def test_segments() -> None:
 @pytest.mark.parametrize("largest", [0, 10**6])
 def test_picked_log_softmax(chunk: int, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In chunks or at once; with probabilities kept for the backward pass or computed once more."""
-    monkeypatch.setattr(softmax_module, "CHUNK", chunk)
-    monkeypatch.setattr(softmax_module, "LARGEST", largest)
+    monkeypatch.setattr(softmax_module, "POSITIONS_AT_ONCE", chunk)
+    monkeypatch.setattr(softmax_module, "MOST_KEPT", largest)
     targets = torch.tensor([5, 0, 4, 4, 1, 2, 0])
     inputs = (parameter(7, 3, seed=0), parameter(6, 3, seed=1), parameter(6, seed=2))
     assert gradcheck(lambda *values: pick_log_softmax(*values, targets), inputs)

@@ -14,7 +14,7 @@ from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin, StoryRecord
+from entitynlm.model.reference import SlowTwin, TwinStory
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
@@ -56,7 +56,7 @@ def test_the_enumeration_is_complete() -> None:
     assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
 
 
-def sum_stories(twin: SlowTwin, story: StoryRecord, t: int, size: int, before: tuple[int, int, int]) -> float:
+def sum_stories(twin: SlowTwin, story: TwinStory, t: int, size: int, before: tuple[int, int, int]) -> float:
     """Σ P of all that may happen from word ``t`` on; ``before`` is (r, e, l) of the word before."""
     if t == size:
         return 1.0

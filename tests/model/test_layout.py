@@ -11,7 +11,7 @@ from entitynlm.config import ModelConfig, from_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.features import EDGES, find_bucket, make_feature_set
+from entitynlm.model.features import BUCKET_EDGES, find_bucket, make_feature_set
 from support.small_models import make_document
 
 SENTENCES = [0] * 12 + [1] * 10
@@ -91,9 +91,9 @@ def test_features_of_the_running_example() -> None:
     assert hot[3].tolist() == [features.size] * 4  # a new entity has f(e) = 0
 
 
-@pytest.mark.parametrize("quantity", list(EDGES))
+@pytest.mark.parametrize("quantity", list(BUCKET_EDGES))
 def test_buckets_are_in_order_and_cover_everything(quantity: str) -> None:
-    edges = EDGES[quantity]
+    edges = BUCKET_EDGES[quantity]
     buckets = [find_bucket(quantity, value) for value in range(edges[0], edges[-1] + 10)]
     assert buckets == sorted(buckets)
     assert set(buckets) == set(range(len(edges)))
@@ -104,7 +104,7 @@ def test_buckets_are_in_order_and_cover_everything(quantity: str) -> None:
 def test_the_layout_measures_any_gap_as_the_plain_way_does(gap: int) -> None:
     document = make_document([1] * (gap + 1), [(0, 1, 1, 1), (gap, gap + 1, 1, 1)], list(range(gap + 1)))
     hot = index_document(document, make_feature_set("paper")).pair_features[1]
-    edges = np.cumsum([0, len(EDGES["token"]), len(EDGES["sentence"])])
+    edges = np.cumsum([0, len(BUCKET_EDGES["token"]), len(BUCKET_EDGES["sentence"])])
     expected = [find_bucket("token", gap), find_bucket("sentence", gap), find_bucket("mention", 1)]
     assert hot.tolist() == (edges + expected).tolist()
 
@@ -112,7 +112,7 @@ def test_the_layout_measures_any_gap_as_the_plain_way_does(gap: int) -> None:
 def test_feature_sets_by_name() -> None:
     assert make_feature_set("none").size == 0
     assert len(make_feature_set("paper").quantities) == 3
-    assert make_feature_set("rich").size == sum(len(edges) for edges in EDGES.values())
+    assert make_feature_set("rich").size == sum(len(edges) for edges in BUCKET_EDGES.values())
     with pytest.raises(ConfigError, match="features must be one of 'none', 'paper', 'rich', not 'clever'"):
         from_dict(ModelConfig, {"features": "clever"})
 

@@ -16,7 +16,7 @@ from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import EDGES, SETS, find_bucket
+from entitynlm.model.features import BUCKET_EDGES, SETS, find_bucket
 from entitynlm.model.noise import FixedNoise
 from support.plain_copying import EntityWords
 from support.small_models import assert_close, encoded_documents, make_network, model_options, part
@@ -29,7 +29,7 @@ def find_features(network: EntityNetwork, values: dict[str, int]) -> list[int]:
     hot, offset = [], 0
     for quantity in SETS[network.config.features]:
         hot.append(offset + find_bucket(quantity, values[quantity]))
-        offset += len(EDGES[quantity])
+        offset += len(BUCKET_EDGES[quantity])
     return hot
 
 

@@ -15,7 +15,7 @@ from entitynlm.model.batch.document_index import COUNT, TOKEN, index_document
 from entitynlm.model.batch.scores import (
     Carried,
     Window,
-    compare_mentions,
+    compare_mention_words,
     cut_windows,
     score_documents,
     score_windows,
@@ -48,7 +48,7 @@ def cut_at(document: EncodedDocument, network: EntityNetwork, cuts: list[int]) -
             start=start,
             end=end,
             past=past,
-            string_matches=compare_mentions(document, network),
+            string_matches=compare_mention_words(document, network),
         )
         windows.append(Window(document.words[start:end], index))
     return windows

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from entitynlm.model.encoding.copying import KEPT, OPENING
+from entitynlm.model.encoding.copying import KEPT, NO_PREDECESSOR
 
 
 @dataclass
@@ -16,7 +16,7 @@ class EntityWords:
     words: dict[int, deque[tuple[int, int]]] = field(default_factory=dict)
     last: dict[int, int] = field(default_factory=dict)
     position: int = 0
-    previous: int = OPENING
+    previous: int = NO_PREDECESSOR
 
     def copy(self) -> EntityWords:
         words = {entity: deque(said, KEPT) for entity, said in self.words.items()}
@@ -26,13 +26,13 @@ class EntityWords:
         """The next word of the text; ``entity`` is 0 outside of mentions."""
         if entity:
             said = self.words.setdefault(entity, deque(maxlen=KEPT))
-            said.append((OPENING if self.opens(entity) else self.previous, x))
+            said.append((NO_PREDECESSOR if self.opens(entity) else self.previous, x))
             self.last[entity] = self.position
         self.position, self.previous = self.position + 1, x
 
     def name(self, entity: int, words: Sequence[int]) -> None:
         """Words that are known of an entity though the text did not say them."""
-        pairs = zip([OPENING, *words], words, strict=False)
+        pairs = zip([NO_PREDECESSOR, *words], words, strict=False)
         self.words.setdefault(entity, deque(maxlen=KEPT)).extend(pairs)
 
     def opens(self, entity: int) -> bool:
@@ -41,7 +41,7 @@ class EntityWords:
 
     def list_copy_candidates(self, entity: int) -> list[int]:
         """What the next word could repeat, if it is the entity's."""
-        before = OPENING if self.opens(entity) else self.previous
+        before = NO_PREDECESSOR if self.opens(entity) else self.previous
         return [word for predecessor, word in self.words.get(entity, ()) if predecessor == before]
 
     def count(self, x: int, entity: int) -> tuple[bool, int, int]:

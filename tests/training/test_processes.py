@@ -28,7 +28,7 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
 from entitynlm.training import loop
-from entitynlm.training.processes import ALONE, Processes
+from entitynlm.training.processes import ONE_PROCESS, Processes
 from entitynlm.training.recipe import fit_encoder, train_pretrained
 from entitynlm.training.settings import Settings
 
@@ -114,7 +114,7 @@ def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     """Without dropout, which each process draws for its own documents, they make the same updates."""
     settings = make_settings(dropout=0.0)
     assert run_in_two(lambda processes: train(tmp_path / "two", processes, settings)) == [True, True]
-    train(tmp_path / "one", ALONE, settings)
+    train(tmp_path / "one", ONE_PROCESS, settings)
     assert_same_weights(tmp_path / "one", tmp_path / "two", 1e-4)
     assert read_losses(tmp_path / "one") == pytest.approx(read_losses(tmp_path / "two"), abs=1e-5)
 
@@ -132,9 +132,9 @@ def test_another_number_of_processes_goes_on_to_the_same_result(tmp_path: Path) 
         return train(tmp_path / "cut", processes, settings, StopAfter(2) if processes.rank else SILENT)
 
     assert run_in_two(begin) == [False, False]
-    assert train(tmp_path / "cut", ALONE, settings, StopAfter(2)) is False
+    assert train(tmp_path / "cut", ONE_PROCESS, settings, StopAfter(2)) is False
     assert run_in_two(lambda processes: train(tmp_path / "cut", processes, settings)) == [True, True]
-    train(tmp_path / "whole", ALONE, settings)
+    train(tmp_path / "whole", ONE_PROCESS, settings)
     assert_same_weights(tmp_path / "whole", tmp_path / "cut", 1e-4)
     assert read_losses(tmp_path / "whole") == pytest.approx(read_losses(tmp_path / "cut"), abs=1e-5)
 
@@ -143,7 +143,7 @@ def test_a_loss_that_is_no_number_stops_all_of_them(tmp_path: Path, monkeypatch:
     """Both name the document, whichever of them read it, and the checkpoint of the epoch before stays."""
     settings, seen = make_settings(epochs=4), []
     first_words = fit_encoder(STORIES[:8], settings).encode(STORIES[3]).x[:40]
-    score = loop.score
+    score = loop.score_batch
 
     def spoil(network: Any, windows: Any, *rest: Any) -> Any:
         """The second time that a process learns from a certain story, its words have no probability."""
@@ -157,7 +157,7 @@ def test_a_loss_that_is_no_number_stops_all_of_them(tmp_path: Path, monkeypatch:
         wrong[low:high] = torch.nan
         return replace(result, scores=replace(result.scores, x=result.scores.x + wrong))
 
-    monkeypatch.setattr(loop, "score", spoil)
+    monkeypatch.setattr(loop, "score_batch", spoil)
     for error in run_in_two(lambda processes: train(tmp_path, processes, settings)):
         assert isinstance(error, TrainingError)
         told = re.search(
@@ -176,7 +176,7 @@ def test_gradients_that_are_no_numbers_are_noticed_too(
     weigh = loop.weigh_loss
     monkeypatch.setattr(loop, "weigh_loss", lambda *arguments: weigh(*arguments) * 1e38 * 1e38)
     with pytest.raises(TrainingError, match=rf"gradient .* batch with {STORIES[0].id[:4]}.*learning_rate"):
-        train(tmp_path, ALONE, make_settings())
+        train(tmp_path, ONE_PROCESS, make_settings())
     assert not (tmp_path / "checkpoints").exists()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape_word
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.text.detokenization import STRAIGHT_MARKS, TIGHT_AFTER, is_attached
 from entitynlm.text.english import TITLES
@@ -116,7 +116,7 @@ class OpenVocabulary:
             return x == self.tokenizer.sentence_end
         if not _strip(self.tokenizer.write(pieces) or "").endswith(FINAL_MARKS):
             return False
-        last = unescape(self._words.get(previous, "")) if self._words.get(x) == "." else ""
+        last = unescape_word(self._words.get(previous, "")) if self._words.get(x) == "." else ""
         return not (f"{last.lower()}." in TITLES or (len(last) == 1 and last.isupper() and last != "I"))
 
     def ends_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> bool:

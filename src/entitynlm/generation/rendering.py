@@ -14,7 +14,7 @@ from entitynlm.generation.generator import GeneratedWord
 from entitynlm.generation.open_vocabulary import OpenVocabulary
 from entitynlm.generation.request import Continuation
 from entitynlm.model.encoding.encoder import Encoder
-from entitynlm.model.encoding.preprocessing import normalise, unescape
+from entitynlm.model.encoding.preprocessing import normalise_word, unescape_word
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.text.detokenization import capitalise_start, join_tokens, learn_capitals, restore_capitals
 from entitynlm.text.document import Document, Mention
@@ -40,7 +40,7 @@ class Renderer:
     def encode(self, words: Sequence[str]) -> tuple[int, ...]:
         """Find the ids of words; an open vocabulary learns them."""
         recipe = self.encoder.recipe
-        normal = [normalise(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words]
+        normal = [normalise_word(word, lowercase=recipe.lowercase, numbers=recipe.numbers) for word in words]
         if self.vocabulary is None:
             assert self.open_words is not None
             return tuple(self.open_words.learn(word) for word in normal)
@@ -58,7 +58,7 @@ class Renderer:
     def _spell(self, entity: int, x: int, spelled: dict[int, int]) -> str:
         """Spell a word; ``spelled`` counts the unknown words of each entity's names that were used so far."""
         if self.vocabulary is None or x != self.vocabulary.unknown:
-            return unescape(self.get_word(x))
+            return unescape_word(self.get_word(x))
         strange = [word for word in self.names[entity] if self.encode((word,)) == (self.vocabulary.unknown,)]
         spelled[entity] = spelled.get(entity, -1) + 1
         return strange[spelled[entity] % len(strange)]

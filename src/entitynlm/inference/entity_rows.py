@@ -7,7 +7,7 @@ import numpy as np
 from entitynlm.compilation import njit
 from entitynlm.inference.kernels import FAST
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import OPENING
+from entitynlm.model.encoding.copying import NO_PREDECESSOR
 
 
 @njit(nogil=True, fastmath=FAST)
@@ -80,14 +80,14 @@ def score_rows(queries, t, vectors, rows, out):  # type: ignore[no-untyped-def]
 @njit(nogil=True)
 def count_row_copies(words, before, seen, last, row, x, previous, position):  # type: ignore[no-untyped-def]
     """Copying at word x of a mention: whether it opens a stretch of the entity's words, its copy candidates, its copies."""
-    wanted = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
+    wanted = previous if seen[row] > 0 and last[row] == position - 1 else NO_PREDECESSOR
     candidates, copies = 0, 0
     for k in range(min(seen[row], words.shape[1])):
         if before[row, k] == wanted:
             candidates += 1
             if words[row, k] == x:
                 copies += 1
-    return wanted == OPENING, candidates, copies
+    return wanted == NO_PREDECESSOR, candidates, copies
 
 
 @njit(nogil=True)
@@ -98,5 +98,5 @@ def remember(words, before, seen, last, row, new, x, previous, position):  # typ
         words[new, k], before[new, k] = words[row, k], before[row, k]
     place = seen[row] % kept
     words[new, place] = x
-    before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else OPENING
+    before[new, place] = previous if seen[row] > 0 and last[row] == position - 1 else NO_PREDECESSOR
     seen[new], last[new] = seen[row] + 1, position

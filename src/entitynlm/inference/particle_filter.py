@@ -34,7 +34,7 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
-from entitynlm.model.encoding.copying import AHEAD, OPENING, get_rarity
+from entitynlm.model.encoding.copying import NO_PREDECESSOR, WORDS_AHEAD, get_rarity
 from entitynlm.model.encoding.tokenizer import FREQUENT
 from entitynlm.model.entitynlm import EntityNetwork
 
@@ -129,7 +129,7 @@ class ParticleFilter:
         self._population: Population | None = None
         self._words = make_word_scorer(model) if model.config.mode == "generative" else None
         self.position = 0
-        self.last_word = OPENING
+        self.last_word = NO_PREDECESSOR
         shares = config.cache_share, config.bigram_share
         self._cache = WordCache(*shares) if any(shares) else None
         self.log_evidence = np.zeros(config.islands)  # of the words until the last resampling
@@ -158,8 +158,8 @@ class ParticleFilter:
         log_evidence = np.empty((config.islands, len(words)))
         width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
-        x = np.append(words.x, np.full(AHEAD, OPENING)).astype(np.int64)
-        rarity = np.append(get_rarity(words), np.full(AHEAD, FREQUENT)).astype(np.int64)
+        x = np.append(words.x, np.full(WORDS_AHEAD, NO_PREDECESSOR)).astype(np.int64)
+        rarity = np.append(get_rarity(words), np.full(WORDS_AHEAD, FREQUENT)).astype(np.int64)
         for start in range(0, len(words), config.words):
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
@@ -167,7 +167,7 @@ class ParticleFilter:
             others = self._draw_others() if config.shuffled else None
             uniforms = self._for_choices.random((stop - start, population.count, 3))
             noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
-            seen = slice(start, stop + AHEAD)
+            seen = slice(start, stop + WORDS_AHEAD)
             segment = Segment(
                 start, self.position, end, sentence[start:stop], self.last_word, x[seen], rarity[seen]
             )

@@ -25,7 +25,7 @@ from entitynlm.inference.weights import FloatArray, log_sum_exp
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.document_index import EntityHistory
-from entitynlm.model.encoding.copying import OPENING
+from entitynlm.model.encoding.copying import NO_PREDECESSOR
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
@@ -55,7 +55,7 @@ class StoryState:
     open_type: int = 0
     starts: bool = False
     sentence: int = 0
-    previous: int = OPENING
+    previous: int = NO_PREDECESSOR
     gate: float = float("nan")
     pieces: tuple[int, ...] | None = None
     carry: Any = None
@@ -140,7 +140,7 @@ class StoryState:
         rows, row = self.states.rows, self.current
         adjacent = rows.copy_seen[row] > 0 and rows.copy_last[row] == self.history.position - 1
         kept = min(int(rows.copy_seen[row]), rows.copy_words.shape[1])
-        follows = rows.copy_before[row, :kept] == (self.previous if adjacent else OPENING)
+        follows = rows.copy_before[row, :kept] == (self.previous if adjacent else NO_PREDECESSOR)
         candidates = rows.copy_words[row, :kept][follows].tolist()
         count = torch.tensor([len(candidates)], device=h.device)
         opens = torch.tensor([not adjacent], device=h.device)
@@ -218,10 +218,10 @@ class StoryState:
     def add_entity(self, mention_type: int, vector: np.ndarray, words: Sequence[int]) -> StoryState:
         """An entity that is known though the story did not mention it: its vector, and the words that it is called by."""
         row = self.states.append(vector)
-        for place, (previous, x) in enumerate(zip([OPENING, *words], words, strict=False)):
+        for place, (previous, x) in enumerate(zip([NO_PREDECESSOR, *words], words, strict=False)):
             self.states.remember(row, row, x, previous, place)
         if self.states.rows.copy_words.shape[1]:
-            self.states.rows.copy_last[row] = OPENING - 1  # next to no word of the story
+            self.states.rows.copy_last[row] = NO_PREDECESSOR - 1  # next to no word of the story
         past, far = self.history, (64, 3, 8)  # as if mentioned some time before: words, sentences, mentions
         since = past.position - far[0], self.sentence - far[1], past.mentions - far[2]
         return replace(self, rows=np.append(self.rows, row), history=past.add_entity(mention_type, *since, 1))

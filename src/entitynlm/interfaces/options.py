@@ -25,7 +25,7 @@ from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD, CommandFiles, guarding
 from entitynlm.interfaces.default_model import choose_model, explain_default
 from entitynlm.model.devices import check_device, prepare_torch
-from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
+from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model
 from entitynlm.text.formats.registry import FORMATS, get_format, parse_format
 
@@ -88,7 +88,7 @@ def check_model(model: Any) -> Any:
     """The name itself if the package carries a model of that name, the folder has a model in it, or it is a language model's."""
     language_model = strip_prefix(model) if model is not None else None
     if language_model is not None:
-        return f"{PREFIX}{check_language_model(language_model)}"
+        return f"{BACKBONE_PREFIX}{check_language_model(language_model)}"
     if model is not None:
         folder = find_model(model)
         if not (folder / CONFIG_FILE).is_file():

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from entitynlm.model.additions import find_mention_positions
-from entitynlm.model.encoding.preprocessing import is_punctuation, unescape
+from entitynlm.model.encoding.preprocessing import is_punctuation, unescape_word
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.entitynlm import EntityNetwork
@@ -50,6 +50,6 @@ def list_near_words(
     nearest = []
     for row in score:
         best = [number for number in np.argsort(-row, kind="stable")[: 4 * count].tolist() if row[number] > 0]
-        words = [unescape(tokenizer.join((number,))) for number in best]
+        words = [unescape_word(tokenizer.join((number,))) for number in best]
         nearest.append([word for word in words if not is_punctuation(word)][:count])
     return nearest

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from entitynlm.inference.weights import FloatArray
-from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
 SPELLING_ORDER = 5
@@ -54,7 +54,7 @@ class SpellingModel:
     def of_vocabulary(cls, vocabulary: Vocabulary) -> SpellingModel:
         """The one for the words that a vocabulary lacks; made once."""
         if vocabulary not in _MODELS:
-            ordinary = [unescape(word) for word in vocabulary.words[vocabulary.specials :]]
+            ordinary = [unescape_word(word) for word in vocabulary.words[vocabulary.specials :]]
             _MODELS[vocabulary] = cls(ordinary, known=ordinary)
         return _MODELS[vocabulary]
 
@@ -96,7 +96,7 @@ def spell_unknown_words(vocabulary: Vocabulary, words: Sequence[str]) -> FloatAr
     for before, place in enumerate(unknown):
         assert spelling is not None
         word = words[place]
-        spelled = spelling.log_prob(unescape(word))
+        spelled = spelling.log_prob(unescape_word(word))
         fresh = CONCENTRATION + DISCOUNT * len(counts)
         share = max(counts[word] - DISCOUNT, 0.0) + fresh * math.exp(spelled)
         # a line of dashes or an address may be too long for its probability to be a number, not for its logarithm

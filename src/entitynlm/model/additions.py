@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, draw_mask
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import AHEAD, STRING_MATCHES
+from entitynlm.model.encoding.copying import STRING_MATCHES, WORDS_AHEAD
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.standardisation import Standardisation
 
@@ -43,7 +43,7 @@ ENTITY_RANK = 16
 
 
 class Additions(nn.Module):
-    """Those additions to the choices of a network that its configuration asks for; what is off changes nothing."""
+    """The additions that a configuration asks for; one that is off changes nothing."""
 
     def __init__(self, config: ModelConfig, hidden_size: int) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class StringMatch(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.empty(STRING_MATCHES))
-        self.ahead = AHEAD if config.mode == "lookahead" else 0
+        self.ahead = WORDS_AHEAD if config.mode == "lookahead" else 0
 
 
 class SpanEnds(nn.Module):
@@ -166,7 +166,7 @@ class KeptStates(nn.Module):
     """The paper's seam: h has the size of e, and equations 3, 4, 5 and 8 are about h itself."""
 
     shared = True
-    """Whether choices and updates see one vector."""
+    """True where choices and updates see one vector."""
 
     def project_state(self, h: Tensor) -> Tensor:
         return h

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from entitynlm.model.additions import COPY_EDGES, Narrowing, SphereProjection
-from entitynlm.model.encoding.copying import OPENING, get_rarity
+from entitynlm.model.encoding.copying import NO_PREDECESSOR, get_rarity
 from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
 from entitynlm.model.standardisation import CLIP
 
 if TYPE_CHECKING:
     from entitynlm.model.entitynlm import EntityNetwork
-    from entitynlm.model.reference import EntityRecord, StoryRecord
+    from entitynlm.model.reference import TwinEntity, TwinStory
 
 
 class SlowAdditions:
@@ -57,9 +57,7 @@ class SlowAdditions:
         row = 0 if r == 0 else 1 + (r - 1) * 2 * most + (most if first else 0) + min(l, most) - 1
         return u + positions.vectors[row]
 
-    def score_match(
-        self, story: StoryRecord, entity: EntityRecord, t: int, word: EncodedWords | None
-    ) -> Tensor:
+    def score_match(self, story: TwinStory, entity: TwinEntity, t: int, word: EncodedWords | None) -> Tensor:
         """Score how well a word that Q has read matches the entity's words, as ``encoding.copying`` numbers it."""
         matching = self.network.additions.string_match
         if matching is None or word is None:
@@ -73,7 +71,7 @@ class SlowAdditions:
         return matching.weights[match + 3 * rarity + 9 * known]
 
     def mix_copies(
-        self, log_x: Tensor, h: Tensor, x: int, story: StoryRecord, entity: EntityRecord, t: int
+        self, log_x: Tensor, h: Tensor, x: int, story: TwinStory, entity: TwinEntity, t: int
     ) -> Tensor:
         """Let the mention repeat one of its entity's words with probability λ."""
         copying = self.network.additions.copying
@@ -81,12 +79,12 @@ class SlowAdditions:
         copy_candidates = [word for before, word in entity.words if before == previous]
         if copying is None or not copy_candidates:
             return log_x
-        row = 1 if previous == OPENING else 0
+        row = 1 if previous == NO_PREDECESSOR else 0
         bucket = sum(1 for edge in COPY_EDGES if edge <= len(copy_candidates)) - 1
         share = torch.sigmoid(copying.weight[row] @ h + copying.bias[row, bucket])
         return torch.log((1 - share) * log_x.exp() + share * copy_candidates.count(x) / len(copy_candidates))
 
 
-def find_predecessor(story: StoryRecord, entity: EntityRecord, t: int) -> int:
+def find_predecessor(story: TwinStory, entity: TwinEntity, t: int) -> int:
     """Find the word before this one, if it was the entity's too."""
-    return story.last_word if entity.words and entity.last_token == t - 1 else OPENING
+    return story.last_word if entity.words and entity.last_token == t - 1 else NO_PREDECESSOR

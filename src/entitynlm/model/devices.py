@@ -1,4 +1,4 @@
-"""Where torch computes: device names that are checked before torch is imported, and the number of threads."""
+"""The device that torch computes on: device names that are checked before torch is imported, and the number of threads."""
 
 from __future__ import annotations
 

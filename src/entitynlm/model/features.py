@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 # A value belongs to the last bucket whose edge is not above it.
-EDGES = {
+BUCKET_EDGES = {
     "token": (1, 2, 3, 4, 5, 6, 8, 11, 15, 20, 28, 40, 56, 80, 128, 256, 512, 1024),
     "sentence": (0, 1, 2, 3, 4, 5, 7, 10, 16, 32),
     "mention": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40, 64, 128),
     "count": (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 40),
 }
-FARTHEST = max(edges[-1] for edges in EDGES.values())
+FARTHEST = max(edges[-1] for edges in BUCKET_EDGES.values())
 SETS: dict[str, tuple[str, ...]] = {
     "none": (),
     "paper": ("token", "sentence", "mention"),
@@ -52,7 +52,7 @@ def make_feature_set(name: str) -> FeatureSet:
     lookup = np.zeros((len(QUANTITIES), 1 + FARTHEST), dtype=np.uint8)
     size = 0
     for row in quantities:
-        edges = EDGES[QUANTITIES[row]]
+        edges = BUCKET_EDGES[QUANTITIES[row]]
         buckets = np.searchsorted(edges, np.arange(1 + FARTHEST), side="right") - 1
         lookup[row] = size + np.maximum(buckets, 0)
         size += len(edges)
@@ -61,4 +61,4 @@ def make_feature_set(name: str) -> FeatureSet:
 
 def find_bucket(quantity: str, value: int) -> int:
     """The bucket of one value, the plain way (compiled code looks it up)."""
-    return int(np.searchsorted(np.asarray(EDGES[quantity]), value, side="right")) - 1
+    return int(np.searchsorted(np.asarray(BUCKET_EDGES[quantity]), value, side="right")) - 1

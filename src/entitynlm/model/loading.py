@@ -16,7 +16,7 @@ from entitynlm.model.backbones.base import find_backbone
 from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import SUBWORD_RECIPE
-from entitynlm.model.language_models import PREFIX, check_language_model, strip_prefix
+from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
 from entitynlm.model.pretrained import UNTRAINED, Pretrained, load_pretrained, remark_untrained
 from entitynlm.text.document import Document
 
@@ -35,7 +35,7 @@ def make_untrained(name: str, *, device: str = "cpu", seed: int = 1) -> Pretrain
 
     :param name: as ``train --backbone`` takes it.  :param seed: of the entity side's random parameters.
     """
-    notes = {UNTRAINED: f"{PREFIX}{check_language_model(name)}"}
+    notes = {UNTRAINED: f"{BACKBONE_PREFIX}{check_language_model(name)}"}
     config = ModelConfig(backbone=notes[UNTRAINED])
     words = tuple(TEXT.read_text(encoding="utf-8").split())
     document = Document(TEXT.stem, words, ((0, len(words)),))

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-BLOCK = 64  # positions whose fixed noise is drawn together
+NOISE_POSITIONS = 64  # positions whose fixed noise is drawn together
 
 
 class Noise(Protocol):
@@ -56,15 +56,15 @@ class FixedNoise:
         self.seed = seed
 
     def draw(self, positions: np.ndarray, size: int) -> Tensor:
-        blocks, places = np.unique(positions // BLOCK, return_inverse=True)
+        blocks, places = np.unique(positions // NOISE_POSITIONS, return_inverse=True)
         if not len(blocks):
             return torch.zeros(0, size, dtype=torch.float64)
         table = np.concatenate([_draw_block(self.seed, block, size) for block in blocks.tolist()])
-        return torch.from_numpy(table[places * BLOCK + positions % BLOCK])
+        return torch.from_numpy(table[places * NOISE_POSITIONS + positions % NOISE_POSITIONS])
 
 
 @lru_cache(maxsize=256)
 def _draw_block(seed: int, block: int, size: int) -> np.ndarray:
-    """(BLOCK, D) noise for neighbouring positions: a random stream per position would take longer to set up than to use."""
+    """Draw (NOISE_POSITIONS, d) noise for neighbouring positions, because a stream per position takes long to set up."""
     bits = np.random.Philox(key=seed, counter=[0, 0, 0, block])
-    return np.random.Generator(bits).standard_normal((BLOCK, size))
+    return np.random.Generator(bits).standard_normal((NOISE_POSITIONS, size))

@@ -14,22 +14,22 @@ from entitynlm.files import hash_file, read_json, write_atomically
 from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
 from entitynlm.text.corpora.catalogue import read_manifest
 
-FOLDER = Path(__file__).resolve().parents[1] / "models"
+PACKAGED_MODELS = Path(__file__).resolve().parents[1] / "models"
 MANIFEST = "SHA256SUMS"
 CONFIG_FILE = "model.json"
 SMALL = "entitynlm-en"
 ON_SMOLLM2 = "entitynlm-en-smollm2"
 
 
-def list_models(folder: Path = FOLDER) -> list[str]:
+def list_models(folder: Path = PACKAGED_MODELS) -> list[str]:
     """The names of the models in the package."""
     return sorted(path.parent.name for path in folder.glob(f"*/{CONFIG_FILE}"))
 
 
-def find_model(name: str | Path, *, folder: Path = FOLDER) -> Path:
+def find_model(name: str | Path, *, folder: Path = PACKAGED_MODELS) -> Path:
     """The folder of a model: one of the user's own, or one that ships.
 
-    A folder of that name wins over a shipped model, so that nobody's own work is ever shadowed.
+    A folder of that name wins over a shipped model, so that a user's own model is never shadowed.
     """
     path, known = Path(name), list_models(folder)
     if not path.exists() and str(name) in known:
@@ -54,7 +54,7 @@ def find_file(folder: Path, name: str) -> Path:
     return path
 
 
-def choose_default(folder: Path = FOLDER) -> tuple[str, str]:
+def choose_default(folder: Path = PACKAGED_MODELS) -> tuple[str, str]:
     """The better model of the package where its language model can be read, else the small one; and the reason."""
     if ON_SMOLLM2 not in list_models(folder):
         return SMALL, "the only model of the package"
@@ -91,8 +91,8 @@ def check_language_model_of(folder: Path) -> None:
         ) from error
 
 
-def check_files(folder: Path) -> bool:
-    """Whether a folder lists its hashes; a file that is missing or has another one is an error that names it."""
+def check_hashes(folder: Path) -> bool:
+    """Compare a folder's files with its list of hashes: False if there is no list, an error if a file differs."""
     manifest = find_file(folder, MANIFEST)
     if not manifest.exists():
         return False
@@ -121,6 +121,6 @@ def write_manifest(folder: Path, names: Iterable[str]) -> None:
 
 
 def _advise(folder: Path) -> str:
-    if folder.parent == FOLDER:
+    if folder.parent == PACKAGED_MODELS:
         return "reinstall entitynlm"
     return f"copy the folder again, or remove its {MANIFEST} if you changed the file yourself"

@@ -31,11 +31,11 @@ from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.language_models import PREFIX
+from entitynlm.model.language_models import BACKBONE_PREFIX
 from entitynlm.model.packaged import (
     CONFIG_FILE,
     MANIFEST,
-    check_files,
+    check_hashes,
     check_language_model_of,
     find_file,
     find_model,
@@ -76,7 +76,7 @@ class Pretrained:
 
     @property
     def untrained(self) -> bool:
-        """Whether its entities are guesses of random parameters."""
+        """Tell whether its entities are guesses of random parameters."""
         return UNTRAINED in self.notes
 
     @property
@@ -91,7 +91,7 @@ class Pretrained:
         return self.networks[config.mode]
 
     def add_part(self, config: ModelConfig) -> Network:
-        """The same, or a new LSTM baseline."""
+        """Add a new network, or a new LSTM baseline, as the part that its mode names."""
         if config.mode != "rnnlm":
             return self.add(config)
         tokenizer = self.encoder.tokenizer
@@ -203,7 +203,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     stored = read_config(folder)
     check_language_model_of(folder)
     unlisted = f"{folder}: there is no {MANIFEST}, so damage to these files would not show"
-    remarks = [] if check_files(folder) else [unlisted]
+    remarks = [] if check_hashes(folder) else [unlisted]
     try:
         pretrained = Pretrained(
             Encoder.from_dict(stored["encoder"]),
@@ -233,11 +233,11 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
 
 
 def _check_part(folder: Path, mode: str, config: ModelConfig, encoder: Encoder) -> None:
-    """Whether a network and the encoder belong together, as far as the sizes of weights don't say it."""
+    """Refuse a network that does not belong to the encoder, as far as the sizes of weights don't say it."""
     language_model = getattr(encoder.tokenizer, "model", None)
     pairs: dict[str, tuple[object, object]] = {"mode": (config.mode, mode)}
     if language_model is not None:
-        pairs["language model"] = (config.backbone, f"{PREFIX}{language_model}")
+        pairs["language model"] = (config.backbone, f"{BACKBONE_PREFIX}{language_model}")
     if mode != "rnnlm":
         pairs["number of mention types"] = (config.mention_types, encoder.mention_types)
         pairs["length of the longest mention"] = (config.max_length, encoder.max_length)
@@ -249,7 +249,7 @@ def _check_part(folder: Path, mode: str, config: ModelConfig, encoder: Encoder) 
 
 
 def remark_untrained(notes: Mapping[str, Any]) -> list[str]:
-    """What a user should know of a model with these notes."""
+    """Make the remark for a model whose entity side was never trained."""
     if UNTRAINED not in notes:
         return []
     return [

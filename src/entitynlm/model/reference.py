@@ -20,17 +20,17 @@ from entitynlm.model.additions_reference import SlowAdditions, find_predecessor
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.backbones.lstm import LstmBackbone
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import KEPT, OPENING
+from entitynlm.model.encoding.copying import KEPT, NO_PREDECESSOR
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
-from entitynlm.model.features import EDGES, QUANTITIES, SETS, find_bucket
+from entitynlm.model.features import BUCKET_EDGES, QUANTITIES, SETS, find_bucket
 from entitynlm.model.noise import Noise
 from entitynlm.model.softmax import ClassSoftmax
 
 
 @dataclass(eq=False)  # two entities may have equal vectors
-class EntityRecord:
+class TwinEntity:
     """One entity as the loop knows it."""
 
     mention_type: int
@@ -53,19 +53,19 @@ class TokenScore:
 
 
 @dataclass
-class StoryRecord:
+class TwinStory:
     """The state of the story between two words; ``carry`` is the backbone's: (h, c) of an LSTM."""
 
     carry: Carry
     h: Tensor
-    entities: list[EntityRecord] = field(default_factory=list)
+    entities: list[TwinEntity] = field(default_factory=list)
     e_current: Tensor | None = None
     remaining: int = 0
     mentions: int = 0
-    last_word: int = OPENING
+    last_word: int = NO_PREDECESSOR
 
-    def copy(self) -> StoryRecord:
-        return replace(self, entities=[EntityRecord(**vars(entity)) for entity in self.entities])
+    def copy(self) -> TwinStory:
+        return replace(self, entities=[TwinEntity(**vars(entity)) for entity in self.entities])
 
 
 class SlowTwin:
@@ -90,20 +90,20 @@ class SlowTwin:
             scores.append(self.step(story, t, values, int(document.sentence[t]), t_end=len(document)))
         return scores
 
-    def begin(self) -> StoryRecord:
+    def begin(self) -> TwinStory:
         """Before the first word: an LSTM has read the start symbol."""
         backbone = self.network.backbone
         if not isinstance(backbone, LstmBackbone):
             carry = backbone.start()
-            return StoryRecord(carry, backbone.state(carry)[0])
+            return TwinStory(carry, backbone.state(carry)[0])
         zero = self.network.W_r.new_zeros(backbone.hidden_size)
-        story = StoryRecord((zero, zero), zero)
+        story = TwinStory((zero, zero), zero)
         self._read(story, backbone.start_word)
         return story
 
     def step(
         self,
-        story: StoryRecord,
+        story: TwinStory,
         t: int,
         values: tuple[int, int, int, EncodedWords],
         sentence: int,
@@ -166,7 +166,7 @@ class SlowTwin:
 
     # -- equations, written out --------------------------------------------------------------------------------------
 
-    def _read(self, story: StoryRecord, piece: int) -> None:
+    def _read(self, story: TwinStory, piece: int) -> None:
         """Eq. 2: the LSTM cell, gate by gate."""
         backbone = self.network.backbone
         if not isinstance(backbone, LstmBackbone):
@@ -190,13 +190,13 @@ class SlowTwin:
 
     def entity_log_probs(
         self,
-        story: StoryRecord,
+        story: TwinStory,
         h: Tensor,
         t: int,
         mention_type: int,
         sentence: int,
         word: EncodedWords | None = None,
-    ) -> tuple[list[EntityRecord], Tensor]:
+    ) -> tuple[list[TwinEntity], Tensor]:
         """Eq. 4: every entity of this type so far, then a new one. Q has read ``word`` and may compare it with their words."""
         net = self.network
         candidates = [entity for entity in story.entities if entity.mention_type == mention_type]
@@ -205,11 +205,11 @@ class SlowTwin:
             f = self._features(entity, story, t, sentence)
             score = h @ net.W_entity @ entity.vector + net.w_dist @ f
             scores.append(score + self.additions.score_match(story, entity, t, word))
-        new_entity = EntityRecord(mention_type, self._create_entity(mention_type, t))
+        new_entity = TwinEntity(mention_type, self._create_entity(mention_type, t))
         scores.append(h @ net.W_entity @ new_entity.vector)
         return [*candidates, new_entity], torch.log_softmax(torch.stack(scores), 0)
 
-    def _features(self, entity: EntityRecord, story: StoryRecord, t: int, sentence: int) -> Tensor:
+    def _features(self, entity: TwinEntity, story: TwinStory, t: int, sentence: int) -> Tensor:
         f = torch.zeros_like(self.network.w_dist)
         values = {
             "token": t - entity.last_token,
@@ -221,7 +221,7 @@ class SlowTwin:
         for quantity in QUANTITIES:
             if quantity in SETS[self.network.config.features]:
                 f[offset + find_bucket(quantity, values[quantity])] = 1
-                offset += len(EDGES[quantity])
+                offset += len(BUCKET_EDGES[quantity])
         return f
 
     def length_log_probs(self, h: Tensor, e: Tensor) -> Tensor:
@@ -229,9 +229,7 @@ class SlowTwin:
         scores = [w @ torch.cat([h, e]) for w in self.network.W_length]
         return torch.log_softmax(torch.stack(scores), 0)
 
-    def piece_log_prob(
-        self, story: StoryRecord, x: int, place: int, position: tuple[int, bool, int]
-    ) -> Tensor:
+    def piece_log_prob(self, story: TwinStory, x: int, place: int, position: tuple[int, bool, int]) -> Tensor:
         """Eq. 6 for a word, or a piece at a place of one; before any mention e_current is zero. ``position`` is (r, first word?,
         l).
         """

@@ -20,8 +20,8 @@ from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.word_classes import WordClasses
 
-CHUNK = 256  # positions whose scores are computed at once
-LARGEST = 2**26  # numbers kept for the backward pass; what would need more is computed once more instead
+POSITIONS_AT_ONCE = 256  # positions whose scores are computed at once
+MOST_KEPT = 2**26  # numbers kept for the backward pass; what would need more is computed once more instead
 
 
 class _PickLogSoftmax(torch.autograd.Function):
@@ -30,12 +30,12 @@ class _PickLogSoftmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
         size, words = len(u), len(weight)
-        keeps = any(ctx.needs_input_grad) and size * words <= LARGEST
+        keeps = any(ctx.needs_input_grad) and size * words <= MOST_KEPT
         probs = u.new_empty(size, words) if keeps else None
         out, normalisers = u.new_empty(size), u.new_empty(size)
-        room = u.new_empty(min(size, CHUNK), words)
-        for start in range(0, size, CHUNK):
-            some = slice(start, min(start + CHUNK, size))
+        room = u.new_empty(min(size, POSITIONS_AT_ONCE), words)
+        for start in range(0, size, POSITIONS_AT_ONCE):
+            some = slice(start, min(start + POSITIONS_AT_ONCE, size))
             scores = torch.addmm(bias, u[some], weight.t(), out=room[: some.stop - start])
             out[some] = scores.gather(1, targets[some, None]).squeeze(1)
             if probs is not None:  # the highest probability is never too small for its logarithm
@@ -51,8 +51,8 @@ class _PickLogSoftmax(torch.autograd.Function):
         u, weight, bias, targets, normalisers, probs = ctx.saved_tensors
         grad_u, grad_weight = torch.empty_like(u), torch.zeros_like(weight)
         grad_bias = torch.zeros_like(bias)
-        for start in range(0, len(u), CHUNK):
-            some = slice(start, min(start + CHUNK, len(u)))
+        for start in range(0, len(u), POSITIONS_AT_ONCE):
+            some = slice(start, min(start + POSITIONS_AT_ONCE, len(u)))
             g = grad_outputs[0][some, None]
             if probs is not None:
                 grad_scores = probs[some] * -g
@@ -166,7 +166,7 @@ class ClassSoftmax(nn.Module):
         return tied[self.word_of]
 
     def hold(self, tied: Tensor | None) -> None:
-        """Gather the weights once, for a network that nobody changes any more."""
+        """Gather the weights once, for a network that is not trained any more."""
         self._held = None
         with torch.no_grad():
             self._held = self.weights(tied)

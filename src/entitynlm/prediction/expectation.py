@@ -16,7 +16,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.inference.prefix_states import Belief, MentionStates, PrefixStates
 from entitynlm.inference.story_state import StoryState, log_prob_pieces
 from entitynlm.inference.weights import FloatArray
-from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
@@ -219,4 +219,4 @@ class Walk:
         if len(probs) > TOP_WORDS:
             some = np.argpartition(-probs, TOP_WORDS)[:TOP_WORDS]
         top = some[np.lexsort((some, -probs[some]))].tolist()
-        return tuple((unescape(self._tokenizer.join((number,))), float(probs[number])) for number in top)
+        return tuple((unescape_word(self._tokenizer.join((number,))), float(probs[number])) for number in top)

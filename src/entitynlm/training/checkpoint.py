@@ -66,7 +66,7 @@ def load_checkpoint(training: Training, path: Path) -> None:
 
 
 def check_settings(training: Training, stored: dict[str, Any], path: Path) -> None:
-    """Whether a checkpoint was made with the settings of this training."""
+    """Refuse a checkpoint that was made with other settings than those of this training."""
     settings = training.describe()
     if stored != settings:
         different = sorted(key for key in {*stored, *settings} if stored.get(key) != settings.get(key))

@@ -31,7 +31,7 @@ from entitynlm.model.noise import FixedNoise, GivenNoise, Noise
 from entitynlm.model.pretrained import Network
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress
-from entitynlm.training.processes import ALONE, Processes
+from entitynlm.training.processes import ONE_PROCESS, Processes
 
 EVALUATION_BUDGET = 20_000  # padded words scored at once when nothing is learned
 CHECKPOINT_SECONDS = 600.0  # between checkpoints within an epoch: a long one is not begun anew after a crash
@@ -40,7 +40,7 @@ MOST_NAMES = 5  # documents that an error names
 
 @dataclass
 class TrainingState:
-    """Where a training stands; everything but the weights that is needed to go on.
+    """Progress of a training: everything but the weights that is needed to go on.
 
     ``words`` and ``loss`` (nats) are those of the current epoch so far.
     """
@@ -68,7 +68,7 @@ class Training:
         config: TrainingConfig,
         *,
         seed: int,
-        processes: Processes = ALONE,
+        processes: Processes = ONE_PROCESS,
     ) -> None:
         check_windows(network.config, config.window)
         self.network = network
@@ -181,7 +181,7 @@ class Training:
             if own:
                 before = carried and carried.select(self.network.backbone, [alive.index(i) for i in own])
                 noise = GivenNoise(draws[i] for i in own if i in draws)
-                result = score(self.network, [windows[i] for i in own], noise, before, self._word_share)
+                result = score_batch(self.network, [windows[i] for i in own], noise, before, self._word_share)
                 alive, carried = own, result.carried
                 weigh_loss(result.scores, self.config.weights, words).backward()
                 loss = -float(result.scores.total.detach())
@@ -196,7 +196,7 @@ class Training:
         return words_of_batch, loss_of_batch
 
     def _give_up(self, where: str, loss: float, bad: list[str], documents: list[str]) -> TrainingError:
-        """What is wrong with an epoch, and in which document."""
+        """Make the error that says what is wrong with an epoch, and in which document."""
         names = ", ".join((bad or documents)[:MOST_NAMES])
         what = (
             "the gradient is not finite in a batch with" if math.isfinite(loss) else f"the loss is {loss} in"
@@ -248,7 +248,7 @@ def cut(network: Network, document: EncodedDocument, size: int) -> list[Window]:
     return cut_windows(document, network, size)
 
 
-def score(
+def score_batch(
     network: Network,
     windows: Sequence[Window],
     noise: Noise | None,
@@ -288,7 +288,7 @@ def weigh_loss(
 
 @torch.no_grad()
 def find_bad(scores: Scores, names: Sequence[str]) -> list[str]:
-    """Those documents whose log-probability is not a finite number."""
+    """List the documents whose log-probability is not a finite number."""
     finite = scores.per_document().isfinite().tolist()
     return [name for name, good in zip(names, finite, strict=True) if not good]
 
@@ -298,7 +298,7 @@ def measure_losses(
     network: Network,
     documents: Sequence[list[Window]],
     word_share: float = 1.0,
-    processes: Processes = ALONE,
+    processes: Processes = ONE_PROCESS,
 ) -> dict[str, float]:
     """Negative log-probability per word of documents that are not learned from: in total, and of each variable.
 
@@ -315,7 +315,7 @@ def measure_losses(
             if word_share < 1:
                 torch.rand(sum(lengths[i] for i in batch))  # what the words of this batch are chosen by
             continue
-        scores = score(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
+        scores = score_batch(network, [documents[i][0] for i in batch], FixedNoise(), None, word_share).scores
         parts = [scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()]
         table[number] = torch.stack(parts).double().cpu()
     if processes.count > 1:

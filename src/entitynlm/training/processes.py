@@ -32,7 +32,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """Whether this is the one that writes and prints."""
+        """True for the process that writes and prints."""
         return self.rank == 0
 
     def place(self, device: str) -> str:
@@ -48,7 +48,7 @@ class Processes:
         distributed.init_process_group("nccl" if device.startswith("cuda") else "gloo")
         try:
             yield
-            distributed.barrier()  # nobody leaves while another still listens
+            distributed.barrier()  # no process leaves while another still listens
         finally:
             distributed.destroy_process_group()
 
@@ -59,7 +59,7 @@ class Processes:
         return values
 
     def add_up_gradients(self, parameters: Iterable[Tensor], loss: float) -> float:
-        """Put the sum over all processes into every parameter's gradient (none where nobody has one); the sum of the losses."""
+        """Add up every parameter's gradient over all processes (none where no process has one), and their losses."""
         if self.count == 1:
             return loss
         learned = [value for value in parameters if value.requires_grad]
@@ -74,7 +74,7 @@ class Processes:
         return float(sums[-1])
 
     def any(self, condition: bool) -> bool:
-        """Whether it holds in any process."""
+        """Tell whether a condition holds in any process."""
         return any(self.gather(condition))
 
     def gather(self, value: Value) -> list[Value]:
@@ -114,4 +114,4 @@ class Processes:
             distributed.barrier()
 
 
-ALONE = Processes()
+ONE_PROCESS = Processes()

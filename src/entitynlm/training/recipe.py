@@ -27,7 +27,7 @@ from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.training.checkpoint import load_checkpoint, save_checkpoint
 from entitynlm.training.loop import Training, derive_seed
-from entitynlm.training.processes import ALONE, Processes
+from entitynlm.training.processes import ONE_PROCESS, Processes
 from entitynlm.training.settings import Settings
 
 OnEpoch = Callable[[Mode, dict[str, Any]], None]
@@ -51,7 +51,7 @@ def train_pretrained(
     device: str = "cpu",
     folder: Path | None = None,
     resume: bool = False,
-    processes: Processes = ALONE,
+    processes: Processes = ONE_PROCESS,
     progress: Progress = SILENT,
     on_epoch: OnEpoch | None = None,
 ) -> Pretrained | None:

@@ -24,12 +24,12 @@ from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
 
 PRETRAINED = Path(__file__).resolve().parents[1] / "resources" / "pretrained.toml"
-PARTS = ("causal", "lookahead", "rnnlm")
-SECTIONS = ("preprocessing", "data", "model", "training", *PARTS)
+OTHER_PARTS = ("causal", "lookahead", "rnnlm")
+SECTIONS = ("preprocessing", "data", "model", "training", *OTHER_PARTS)
 
 
 class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How documents are seen: singletons kept or dropped, entity types used or not."""
+    """Choices about annotated documents: singletons kept or dropped, entity types used or not."""
 
     singletons: Singletons = "keep"
     typed: bool = False
@@ -75,7 +75,7 @@ class Settings:
         """Settings from nested plain values; anything unknown is an error that names it."""
         for name in sorted(set(values) - set(SECTIONS)):
             raise ConfigError(f"unknown section [{name}]; there are {', '.join(SECTIONS)}")
-        overrides = {mode: dict(values[mode]) for mode in PARTS if values.get(mode)}
+        overrides = {mode: dict(values[mode]) for mode in OTHER_PARTS if values.get(mode)}
         known = {*ModelConfig.__struct_fields__, *TrainingConfig.__struct_fields__}
         for mode, section in overrides.items():
             for key in section:

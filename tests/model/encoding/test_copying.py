@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from entitynlm.model.encoding.copying import (
     KEPT,
     NEW_ENTITY,
-    OPENING,
+    NO_PREDECESSOR,
     compare_pairs,
     count_copies,
 )
@@ -59,7 +59,7 @@ def test_only_the_latest_words_count() -> None:
 def test_a_name_is_known_before_it_is_said() -> None:
     spoken = EntityWords()
     spoken.name(1, [7, 8])
-    assert spoken.words[1][0] == (OPENING, 7)
+    assert spoken.words[1][0] == (NO_PREDECESSOR, 7)
     assert spoken.list_copy_candidates(1) == [7]
     spoken.read(7, 1)
     assert spoken.list_copy_candidates(1) == [8]

@@ -16,11 +16,11 @@ from entitynlm.model.encoding.preprocessing import (
     SENTENCE_END,
     SPECIALS,
     Recipe,
-    escape,
-    is_number,
+    escape_word,
+    is_numeral,
     is_punctuation,
     prepare_words,
-    unescape,
+    unescape_word,
 )
 from entitynlm.text.document import Document, Mention
 from support.small_documents import documents, running_example
@@ -38,12 +38,12 @@ READ_ALOUD = "a 's n't U.S. o'clock $ € % & @ + = 5 -5 %uh 😀 ° <b> -LRB"
 
 @pytest.mark.parametrize("token", NUMBERS.split())
 def test_that_a_number_is_one(token: str) -> None:
-    assert is_number(token)
+    assert is_numeral(token)
 
 
 @pytest.mark.parametrize("token", NOT_NUMBERS.split())
 def test_that_a_word_is_no_number(token: str) -> None:
-    assert not is_number(token)
+    assert not is_numeral(token)
 
 
 @pytest.mark.parametrize("token", [*MARKS.split(), "\u200b", "\xa0"])
@@ -125,7 +125,7 @@ def test_that_words_come_from_their_tokens_in_order(document: Document, punctuat
         if token < 0:
             assert word == SENTENCE_END
         else:
-            assert unescape(word) == document.tokens[token]
+            assert unescape_word(word) == document.tokens[token]
             assert document.sentence_of[token] == sentence
     ends = [i for i, word in enumerate(words.words) if word == SENTENCE_END]
     assert [int(words.sentence[i]) for i in ends] == sorted(set(words.sentence.tolist()))
@@ -133,8 +133,8 @@ def test_that_words_come_from_their_tokens_in_order(document: Document, punctuat
 
 @given(st.one_of(st.text(), st.sampled_from(SPECIALS), st.from_regex(r"\\*<(unk|num|/?s)>", fullmatch=True)))
 def test_that_escaping_finds_back_and_never_gives_a_special(word: str) -> None:
-    assert unescape(escape(word)) == word
-    assert escape(word) not in SPECIALS
+    assert unescape_word(escape_word(word)) == word
+    assert escape_word(word) not in SPECIALS
 
 
 def test_that_tokens_that_look_special_are_escaped() -> None:

@@ -17,13 +17,13 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.default_model import VARIABLE, explain_default
 from entitynlm.model.language_models import (
+    BACKBONE_PREFIX,
     EXTRA,
-    PREFIX,
     KnownLanguageModel,
     list_language_models,
     list_missing,
 )
-from entitynlm.model.packaged import CONFIG_FILE, FOLDER, list_models, read_language_model
+from entitynlm.model.packaged import CONFIG_FILE, PACKAGED_MODELS, list_models, read_language_model
 
 Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=options.check_exists)]
 
@@ -48,7 +48,7 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
 
     known = list_language_models()
     default, reason = explain_default()
-    found = [_describe_model(FOLDER / name, name, known) for name in list_models()]
+    found = [_describe_model(PACKAGED_MODELS / name, name, known) for name in list_models()]
     found += [_describe_model(path, str(path), known) for path in _find_folders(folders or [])]
     found = [{**row, "default": row["name"] == default} for row in found]
     lines = [
@@ -130,7 +130,7 @@ def _show_language_model(one: KnownLanguageModel) -> tuple[str, str, str]:
     return (
         one.licence or "see its card",
         one.digest or "",
-        f"{here} ({PREFIX}{one.name})" if one.place else here,
+        f"{here} ({BACKBONE_PREFIX}{one.name})" if one.place else here,
     )
 
 

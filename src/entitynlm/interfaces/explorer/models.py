@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from entitynlm.errors import EntityNLMError, ModelError
-from entitynlm.model.language_models import PREFIX, SMOLLM2, find_smollm2, list_missing
+from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, find_smollm2, list_missing
 from entitynlm.model.packaged import list_models
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def list_packaged() -> list[str]:
     if not list_missing():
         try:
             find_smollm2()
-            names.append(f"{PREFIX}{SMOLLM2}")
+            names.append(f"{BACKBONE_PREFIX}{SMOLLM2}")
         except ModelError:
             pass
     return names

@@ -28,18 +28,19 @@ from entitynlm.model.softmax import ClassSoftmax
 from entitynlm.progress import SILENT, Progress
 
 Carry = Any
-"""What a backbone needs to read on, for some documents at once; only the backbone looks inside. It is never changed in place."""
+"""The state that a backbone reads on from, for some documents at once; only the backbone looks inside, and never changes it in
+place."""
 
 
 @dataclass(frozen=True)
 class HiddenStates:
-    """What a backbone made of a batch of documents (or of the next stretch of each).
+    """The states of a batch of documents (or of the next chunk of each).
 
     :param words: what was read, per document.
     :param table: (N, S) flat table of states; S is D, unless a backbone gives the states of several layers.
     :param before: per document, (T,) rows of h_{t-1}, from which word t is predicted.
     :param after: per document, (T,) rows of h_t, which has read word t.
-    :param carry: for the stretch that follows; it means nothing for documents shorter than the longest one, because these have
+    :param carry: for the chunk that follows; it means nothing for documents shorter than the longest one, because these have
         ended. None where nothing can follow.
     :param pieces: per document, (P,) the row that each piece is predicted from (its word's ``before`` for a first piece); None
         where each word is one piece.
@@ -72,7 +73,7 @@ class OutputLayer:
     columns: Tensor
 
     def to(self, like: Tensor) -> OutputLayer:
-        """The same on another device and in another precision."""
+        """Copy the layer to another device and precision."""
         if self.weight.dtype == like.dtype and self.weight.device == like.device:
             return self
         bias = None if self.bias is None else self.bias.to(like)
@@ -88,7 +89,7 @@ class Backbone(nn.Module):
 
     :ivar hidden_size: D, the size of h.
     :ivar vocabulary_size: how many different pieces there are.
-    :ivar pretrained: whether it comes trained: nobody else sets its parameters at the start, and equation 6 starts out as the
+    :ivar pretrained: whether it comes trained: its parameters are not drawn at the start, and equation 6 starts out as the
         language model's own (W_e is zero).
     """
 
@@ -120,7 +121,7 @@ class Backbone(nn.Module):
 
     @abstractmethod
     def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
-        """Read documents, or the next stretch of each, given what the last stretch left.
+        """Read documents, or the next chunk of each, given what the last chunk left.
 
         In a ``lookahead`` proposal the state of a word has read the words after it as well.
         """

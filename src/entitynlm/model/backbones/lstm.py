@@ -118,7 +118,7 @@ class LstmBackbone(Backbone):
         return self.softmax.log_probs(u, self._tied())
 
     def hold_weights(self) -> None:
-        """Keep the output weights in their order, for a network that nobody changes any more: whole distributions come sooner."""
+        """Gather the output weights once, for a network that is not trained any more: whole distributions come sooner."""
         if isinstance(self.softmax, ClassSoftmax):
             self.softmax.hold(self._tied())
 

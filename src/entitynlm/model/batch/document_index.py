@@ -27,7 +27,7 @@ TYPE, TOKEN, SENTENCE, MENTION, COUNT = range(5)
 
 @dataclass(frozen=True)
 class EntityHistory:
-    """What the text before a window leaves behind about its entities (their vectors travel apart, see ``scores``).
+    """The entities of the text before a window, as far as integers go (their vectors travel apart, see ``scores``).
 
     :param table: (5, N) what is known of each entity, in order of first mention.
     :param position: words so far.  :param mentions: mentions so far.
@@ -59,11 +59,11 @@ class EntityHistory:
         return np.concatenate([since - self.table[TOKEN : MENTION + 1], self.table[COUNT:]])
 
     def add_entity(self, *known: int) -> EntityHistory:
-        """The same with one more entity, of which the five values of the table are given."""
+        """Add an entity, given the five values of its column."""
         return replace(self, table=np.column_stack([self.table, known]))
 
     def start_mention(self, mention_type: int, entity: int, length: int) -> EntityHistory:
-        """The same with a mention that starts at the next word, of a known entity or of number ``entities + 1``."""
+        """Start a mention at the next word, of a known entity or of number ``entities + 1``."""
         grown = self.add_entity(mention_type, 0, 0, 0, 0) if entity > self.entities else self
         table, mentions = grown.table.copy(), self.mentions + 1
         table[MENTION, entity - 1] = mentions
@@ -71,7 +71,7 @@ class EntityHistory:
         return replace(self, table=table, mentions=mentions, current=entity, remaining=length)
 
     def read_word(self, sentence: int) -> EntityHistory:
-        """The same after one more word, which belongs to the open mention if there is one."""
+        """Read one more word, which belongs to the open mention if there is one."""
         after = replace(self, position=self.position + 1)
         if not self.remaining:
             return after
@@ -216,7 +216,7 @@ def index_document(
 
 @njit()
 def _count(r, e, l, remaining, entities, of_type):  # type: ignore[no-untyped-def]
-    """How many mentions start, words lie in mentions, and pairs there are; ``of_type`` counts the entities of each type."""
+    """Count the mentions that start, the words in mentions, and the pairs; ``of_type`` counts the entities of each type."""
     mentions, updates, pairs = 0, 0, 0
     for t in range(len(r)):
         if remaining == 0 and r[t] > 0:

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from entitynlm.compilation import njit
 
-CHUNK = 65_536  # pairs gathered at once on the portable path
+PAIRS_AT_ONCE = 65_536  # pairs gathered at once on the portable path
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ def log_prob_chosen(
     rows = torch.from_numpy(pairs.rows.astype(np.int64)).to(device)
     features = torch.from_numpy(pairs.features.astype(np.int64)).to(device)
     chunks = [
-        (queries[mentions[i : i + CHUNK]] * states[rows[i : i + CHUNK]]).sum(-1)
-        + weights[features[i : i + CHUNK]].sum(-1)
-        for i in range(0, len(rows), CHUNK)
+        (queries[mentions[i : i + PAIRS_AT_ONCE]] * states[rows[i : i + PAIRS_AT_ONCE]]).sum(-1)
+        + weights[features[i : i + PAIRS_AT_ONCE]].sum(-1)
+        for i in range(0, len(rows), PAIRS_AT_ONCE)
     ]
     scores = torch.cat(chunks) if chunks else queries.new_zeros(0)
     return segment_log_softmax(scores, mentions, len(queries))[torch.from_numpy(pairs.chosen).to(device)]

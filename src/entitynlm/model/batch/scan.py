@@ -59,7 +59,7 @@ class _CompiledScan(torch.autograd.Function):
 
 
 class Steps:
-    """Where the scan reads and writes, as rows of the state table.
+    """The rows of the state table that the scan reads and writes.
 
     :param size: S, rows of the table; rows that are neither initial nor written stay zero.
     :param initial_rows: (I,) rows given from outside: new entities and carried states.

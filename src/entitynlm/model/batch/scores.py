@@ -60,7 +60,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Carried:
-    """What a window hands to the next: what the backbone needs to read on and, per document, its entities' vectors (N, d)."""
+    """The states that a window hands to the next: the backbone's carry and, per document, its entities' vectors (N, d)."""
 
     backbone: Carry | None
     entities: list[Tensor]
@@ -73,7 +73,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of a document that is scored at once: all of it, or a part that continues where the last one ended.
+    """Words of a document that are scored at once: all of it, or some that continue where the last one ended.
 
     ``index`` is None for models without entities.
     """
@@ -280,7 +280,7 @@ def gather_ends(
 
 
 def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """(words,) of the batch: whether a word opens a stretch of its entity's words, its copy candidates, its copies."""
+    """(words,) of the batch: whether a word opens a run of its entity's words, its copy candidates, its copies."""
     names = ("opens", "copy_candidates", "copies")
     columns = [np.concatenate([getattr(index.copies, name) for index in indexes]) for name in names]
     opens, copy_candidates, copies = (torch.from_numpy(column).to(device) for column in columns)
@@ -288,14 +288,14 @@ def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tupl
 
 
 def cut_windows(document: EncodedDocument, network: EntityNetwork, size: int = 0) -> list[Window]:
-    """The document in stretches of ``size`` words (0: in one); an empty document is one empty stretch."""
+    """Cut a document into windows of ``size`` words (0: into one); an empty document is one empty window."""
     return list(iterate_windows(document, network, size))
 
 
 def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int) -> Iterator[Window]:
-    """The same, laid out one by one: what bounds the memory that a novel needs."""
+    """Lay out windows one by one, which bounds the memory that a novel needs."""
     past: EntityHistory | None = None
-    copies, string_matches = count_copies(document.x, document.e), compare_mentions(document, network)
+    copies, string_matches = count_copies(document.x, document.e), compare_mention_words(document, network)
     for start, end in cut_ranges(len(document), size):
         index = index_document(
             document,
@@ -310,7 +310,7 @@ def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int
         yield Window(document.words[start:end], index)
 
 
-def compare_mentions(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
+def compare_mention_words(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
     """The string match of each mention with each candidate, for networks that look at it."""
     matching = network.additions.string_match
     if matching is None:

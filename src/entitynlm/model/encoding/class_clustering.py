@@ -22,7 +22,7 @@ from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.encoding.word_classes import START_ID, WordClasses
 
 LARGEST_CLASS = 4.0  # no class has more than this many times the mean number of words
-ROUNDS = 20  # passes over the vocabulary at most
+EXCHANGE_ROUNDS = 20  # passes over the vocabulary at most
 SETTLED = 1e-3  # the algorithm ends when a pass moves less than this part of the words
 
 
@@ -32,7 +32,7 @@ def assign_classes(
     *,
     classes: int | None = None,
     largest: int | None = None,
-    rounds: int = ROUNDS,
+    rounds: int = EXCHANGE_ROUNDS,
 ) -> WordClasses:
     """Make classes for a vocabulary of ``size`` words from the word ids of the training documents.
 

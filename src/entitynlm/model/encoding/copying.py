@@ -1,7 +1,7 @@
 """The copy mechanism: how often a mention could repeat, and does repeat, what was said before of the same entity.
 
 An entity's words are those inside its mentions so far, the latest :data:`KEPT` of them, each with the word before it where
-that was the entity's too (else: the word opened a stretch of its words). At a word of a mention, those of the entity's words that
+that was the entity's too (else: the word opened a run of its words). At a word of a mention, those of the entity's words that
 stood after the same predecessor are its copy candidates, and the ones among them that are this very word its copies. Both
 depend on nothing but the words and the entities, so they are counted once, before any training.
 """
@@ -17,25 +17,25 @@ from entitynlm.model.encoding.tokenizer import RARE, EncodedWords
 from entitynlm.model.encoding.vocabulary import find_rarity
 
 KEPT = 24
-"""How many of an entity's latest words are remembered. A person of a novel has thousands; the latest are the likely ones."""
+"""The latest words of an entity that are remembered. A person of a novel has thousands; the latest are the likely ones."""
 
-OPENING = -1
-"""What stands in place of a predecessor where there is none."""
+NO_PREDECESSOR = -1
+"""Stands for the predecessor of a word that has none."""
 
-AHEAD = 3
-"""How many words to come a proposal that looks ahead compares with an entity's words."""
+WORDS_AHEAD = 3
+"""Words to come that a proposal that looks ahead compares with an entity's words."""
 
 STRING_MATCHES = 18
-"""How many values :func:`compare_words` has."""
+"""The number of values of :func:`compare_words`."""
 
 NEW_ENTITY = 255
-"""What stands in place of a string match for a new entity, which has no words."""
+"""Stands for the string match with a new entity, which has no words."""
 
 
 @dataclass(frozen=True, eq=False)
 class CopyCounts:
     """T words: ``copy_candidates`` (T,) of each, ``copies`` (T,) those among them that are this word, and ``opens`` (T,), whether
-    it opens a stretch of its entity's words. Outside of mentions all are zero.
+    it opens a run of its entity's words. Outside of mentions all are zero.
     """
 
     copy_candidates: np.ndarray
@@ -43,7 +43,7 @@ class CopyCounts:
     opens: np.ndarray
 
     def cut(self, start: int, stop: int) -> CopyCounts:
-        """Those of the words ``start`` … ``stop`` - 1."""
+        """Take the counts of the words ``start`` … ``stop`` - 1."""
         part = slice(start, stop)
         return CopyCounts(self.copy_candidates[part], self.copies[part], self.opens[part])
 
@@ -67,7 +67,7 @@ def _count(x, entity, entities):  # type: ignore[no-untyped-def]
         if n == 0:
             continue
         opens[t] = t == 0 or entity[t - 1] != n
-        previous = OPENING if opens[t] else x[t - 1]
+        previous = NO_PREDECESSOR if opens[t] else x[t - 1]
         for k in range(min(seen[n], KEPT)):
             if before[n, k] == previous:
                 copy_candidates[t] += 1
@@ -81,12 +81,12 @@ def _count(x, entity, entities):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def compare_words(words, before, seen, last, position, previous, x, rarity):  # type: ignore[no-untyped-def]
-    """How well the word ``x[0]`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
+    """Grade how the word ``x[0]`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
 
     Told apart are: whether it copies none, fewer or more than half of its copy candidates; whether it is frequent, common or
     rare; and whether a rare word of ``x``, itself or one of those after it, is among the entity's words, wherever they stood.
     """
-    wanted = previous if seen > 0 and last == position - 1 else OPENING
+    wanted = previous if seen > 0 and last == position - 1 else NO_PREDECESSOR
     kept = min(seen, KEPT)
     copy_candidates, copies, known = 0, 0, 0
     for k in range(kept):
@@ -128,7 +128,7 @@ def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-de
         n = e[t]
         if n == 0:
             continue
-        previous = x[t - 1] if t > 0 else OPENING
+        previous = x[t - 1] if t > 0 else NO_PREDECESSOR
         if remaining == 0:
             if k + known + 1 > len(found):
                 larger = np.zeros(2 * len(found) + known, dtype=np.uint8)
@@ -149,7 +149,7 @@ def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-de
             remaining = l[t]
         place = seen[n] % KEPT
         words[n, place] = x[t]
-        before[n, place] = previous if seen[n] > 0 and last[n] == t - 1 else OPENING
+        before[n, place] = previous if seen[n] > 0 and last[n] == t - 1 else NO_PREDECESSOR
         seen[n] += 1
         last[n] = t
         remaining -= 1

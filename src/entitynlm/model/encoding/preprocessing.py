@@ -41,13 +41,13 @@ _PAPER_WARNING = (
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a document's tokens become the model's words; every step is an option and is stored with the model.
+    """The steps from a document's tokens to the model's words; every step is an option and is stored with the model.
 
     :param lowercase: fold words to lower case.
     :param punctuation: ``keep`` or ``drop`` tokens that are punctuation only (:func:`is_punctuation`),
         everywhere; ``paper`` keeps them inside gold mentions and drops them elsewhere (:attr:`warning` says
         what that costs).
-    :param numbers: replace numbers (:func:`is_number`) by ``<num>``.
+    :param numbers: replace numbers (:func:`is_numeral`) by ``<num>``.
     :param sentence_ends: predict ``</s>`` after each sentence, and count it as a word.
     :param vocabulary_size: how many ordinary words the vocabulary may hold; the specials come on top.
     :param minimum_count: a word that is rarer than this in the training documents is unknown.
@@ -62,7 +62,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def warning(self) -> str | None:
-        """What a user of this recipe must be told, if anything."""
+        """The remark that a user of this recipe must see, if any."""
         return _PAPER_WARNING if self.punctuation == "paper" else None
 
 
@@ -81,7 +81,7 @@ class WordSequence:
     """X of one document, fixed before any mention is known.
 
     :param words: the model's words; a corpus token that looks like a special word is escaped
-        (:func:`escape`).
+        (:func:`escape_word`).
     :param origin: (T,) index of the token that a word comes from, -1 for ``</s>``.
     :param sentence: (T,) index of the document's sentence that a word belongs to; ``</s>`` belongs to the
         sentence that it ends. Sentences of which nothing is left are skipped, so that the numbers may have
@@ -129,7 +129,7 @@ def prepare_words(
             token = document.tokens[index]
             if drop and is_punctuation(token) and index not in kept_anyway:
                 continue
-            words.append(normalise(token, lowercase=lowercase, numbers=numbers))
+            words.append(normalise_word(token, lowercase=lowercase, numbers=numbers))
             origin.append(index)
         if recipe.sentence_ends and len(words) > before:
             words.append(SENTENCE_END)
@@ -139,11 +139,11 @@ def prepare_words(
 
 
 @lru_cache(maxsize=1 << 17)
-def normalise(token: str, *, lowercase: bool, numbers: bool) -> str:
+def normalise_word(token: str, *, lowercase: bool, numbers: bool) -> str:
     """The model's word for a token: ``<num>``, or the token, folded if asked, escaped if it looks special."""
-    if numbers and is_number(token):
+    if numbers and is_numeral(token):
         return NUM
-    return escape(token.lower() if lowercase else token)
+    return escape_word(token.lower() if lowercase else token)
 
 
 # -- what is a number, what is punctuation -------------------------------------------------------------------
@@ -162,8 +162,8 @@ _NUMBER = re.compile(
 
 
 @lru_cache(maxsize=1 << 17)
-def is_number(token: str) -> bool:
-    """Whether a token is one number in digits.
+def is_numeral(token: str) -> bool:
+    """Tell whether a token is one number in digits.
 
     ``7``, ``1,000``, ``3.5``, ``-2``, ``1/2``, ``10:30``, ``1999-2001``, ``12%``, ``$5``, ``21st`` and
     ``1990s`` are numbers; numbers in letters (``seven``) and names with digits (``B-52``, ``MP3``) are words.
@@ -179,7 +179,7 @@ _MARK_CATEGORIES = frozenset("PZC")  # punctuation, spaces, control and format c
 
 @lru_cache(maxsize=1 << 17)
 def is_punctuation(token: str) -> bool:
-    """Whether a token is punctuation only: marks on the page that a reader does not say.
+    """Tell whether a token is punctuation only: marks on the page that a reader does not say.
 
     All of its characters are of Unicode's categories P (less ``% ‰ & @``, which are read aloud), Sk (the
     backtick of Penn quotes), Z or C, or one of ``| ~ < >``; or it is one of Penn's brackets (``-LRB-``).
@@ -202,15 +202,15 @@ def _is_mark(character: str) -> bool:
 _LOOKS_SPECIAL = re.compile("|".join(rf"\\*{re.escape(special)}" for special in SPECIALS))
 
 
-def escape(word: str) -> str:
+def escape_word(word: str) -> str:
     r"""Put a backslash before a corpus word that looks like a special one (``<unk>`` becomes ``\<unk>``).
 
-    Words that look like an escaped one get another backslash, so that :func:`unescape` always finds the way
+    Words that look like an escaped one get another backslash, so that :func:`unescape_word` always finds the way
     back.
     """
     return "\\" + word if word[-1:] == ">" and _LOOKS_SPECIAL.fullmatch(word) else word
 
 
-def unescape(word: str) -> str:
+def unescape_word(word: str) -> str:
     r"""The corpus word behind a word of the model (``\<unk>`` becomes ``<unk>``)."""
     return word[1:] if word[:1] == "\\" and _LOOKS_SPECIAL.fullmatch(word) else word

@@ -23,12 +23,12 @@ SpelledWords = tuple[IntArray, IntArray, IntArray]
 """(P,) the pieces of T words, (T + 1,) where each word's begin, (P,) their places."""
 
 FREQUENT, COMMON, RARE = range(3)
-"""How frequent a word is, as copying looks at it."""
+"""Classes of word frequency, which string matches tell apart."""
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedWords:
-    """A stretch of text as a backbone reads it: T words.
+    """A chunk of text as a backbone reads it: T words.
 
     :param x: (T,) the words' keys.  :param sentence: (T,) the sentence of each word.
     :param pieces: (P,) and :param piece_bounds: (T + 1,) word t has the pieces from ``piece_bounds[t]`` to before
@@ -99,14 +99,14 @@ class EncodedWords:
 
 
 class Tokenizer(Protocol):
-    """What an encoder asks of a vocabulary, closed or open."""
+    """A vocabulary, closed or open, as an encoder uses it."""
 
     tokenizer_name: ClassVar[str]
     start: int  # the piece that is read before the first word, and never predicted
     sentence_end: int  # the key of </s>; of no word, where the model does not read sentence ends
 
     def __len__(self) -> int:
-        """How many different pieces there are."""
+        """Count the different pieces."""
         ...
 
     @property
@@ -137,7 +137,7 @@ class Tokenizer(Protocol):
         ...
 
     def ends_word(self, piece: int) -> bool:
-        """Whether a word ends with this piece."""
+        """Tell whether a word ends with this piece."""
         ...
 
     def join(self, pieces: Sequence[int]) -> str:
@@ -149,7 +149,7 @@ class Tokenizer(Protocol):
         ...
 
     def is_unknown(self, word: str) -> bool:
-        """Whether the model can't tell this word from others that it does not know."""
+        """Tell whether the model can't distinguish this word from others that it does not know."""
         ...
 
     def rarity(self, word: str) -> int:
@@ -166,7 +166,7 @@ class Tokenizer(Protocol):
 
 
 TOKENIZERS: dict[str, Callable[[Mapping[str, Any]], Tokenizer]] = {}
-"""How each tokenizer comes back from what its ``to_dict`` gave, by ``tokenizer_name``."""
+"""Functions that make a tokenizer from what its ``to_dict`` gave, by ``tokenizer_name``."""
 
 TokenizerType = TypeVar("TokenizerType", bound=type)
 

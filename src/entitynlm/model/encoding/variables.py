@@ -29,7 +29,7 @@ OTHER = "other"
 
 
 FilterCounts = Counter[str]
-"""How many mentions were left out (``singletons``, ``duplicates``, ``crossing``, ``nested``, or ``outside`` of the model's words)
+"""Counts of mentions that were left out (``singletons``, ``duplicates``, ``crossing``, ``nested``, or ``outside`` of the words)
 and how many stay, but shorter than annotated: ``truncated`` to the longest length, or ``cut`` by a sentence end.
 """
 
@@ -67,7 +67,7 @@ def select_mentions(
 
 
 def _count_spans(mentions: Sequence[Mention]) -> dict[str, int]:
-    """How many different spans each entity has; entities in order of first mention."""
+    """Count the different spans of each entity; entities in order of first mention."""
     spans: dict[str, set[tuple[int, int]]] = {}
     for mention in mentions:
         spans.setdefault(mention.entity, set()).add(mention.span)
@@ -172,7 +172,7 @@ class Analysis:
 
     @property
     def complete(self) -> bool:
-        """Whether the last mention ends within the words."""
+        """Tell whether the last mention ends within the words."""
         return len(self) == 0 or bool(self.remaining[-1] == 1)
 
     def __len__(self) -> int:

@@ -25,7 +25,7 @@ BOUNDS = (30, 300)
 
 
 def find_rarity(ids: IntArray) -> IntArray:
-    """How frequent words are, from their ids in a vocabulary."""
+    """Classify words by frequency, from their ids in a vocabulary."""
     return np.searchsorted(BOUNDS, ids, side="right").astype(np.int64)
 
 
@@ -78,7 +78,7 @@ class Vocabulary:
 
     @property
     def specials(self) -> int:
-        """How many of the words, from the first on, are specials."""
+        """The number of specials, which come first."""
         return 3 if self.number is None else 4
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Vocabulary:
         return f"Vocabulary({len(self)} words)"
 
     def is_unknown(self, word: str) -> bool:
-        """Whether the model reads ``word`` as ``<unk>``."""
+        """Tell whether the model reads ``word`` as ``<unk>``."""
         return self[word] == self.unknown
 
     def encode(self, words: Iterable[str]) -> IntArray:

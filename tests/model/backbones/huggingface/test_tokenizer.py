@@ -20,8 +20,8 @@ from entitynlm.model.encoding.preprocessing import (
     INSCRIPT_RECIPE,
     SENTENCE_END,
     SUBWORD_RECIPE,
-    escape,
-    unescape,
+    escape_word,
+    unescape_word,
 )
 from entitynlm.model.encoding.tokenizer import COMMON, FREQUENT, RARE, load_tokenizer
 from entitynlm.text.detokenization import write_contractions, write_plainly
@@ -37,13 +37,13 @@ texts = st.lists(st.tuples(words_of_text, st.booleans()), min_size=1, max_size=9
 
 
 def split_text(text: list[tuple[str, bool]]) -> tuple[list[str], np.ndarray]:
-    words = [escape(word) for word, _ in text]
+    words = [escape_word(word) for word, _ in text]
     return words, np.array([space and number > 0 for number, (_, space) in enumerate(text)])
 
 
 def write_text(words: list[str], spaces: np.ndarray) -> str:
     parts = zip(words, spaces.tolist(), strict=True)
-    return "".join(" " * space + write_plainly(unescape(word)) for word, space in parts)
+    return "".join(" " * space + write_plainly(unescape_word(word)) for word, space in parts)
 
 
 # -- spelling ------------------------------------------------------------------------------------------------------------
@@ -58,8 +58,10 @@ def test_that_pieces_give_the_words_back(kind: str, text: list[tuple[str, bool]]
     pieces, bounds, places = tokenizer.encode_pieces(words, spaces)
     assert len(bounds) == len(words) + 1 and bounds[-1] == len(pieces) == len(places)
     spelled = [tokenizer.join(own) for own in np.split(pieces, bounds[1:-1])]
-    assert spelled == [escape(word) for word in write_contractions([*map(unescape, words)], spaces.tolist())]
-    assert tokenizer.join(pieces) == escape(write_text(words, spaces))
+    assert spelled == [
+        escape_word(word) for word in write_contractions([*map(unescape_word, words)], spaces.tolist())
+    ]
+    assert tokenizer.join(pieces) == escape_word(write_text(words, spaces))
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -132,7 +134,7 @@ def test_that_a_space_which_the_tokenizer_adds_stands_before_the_first_word_alon
 def test_that_a_text_can_not_name_special_pieces(kind: str) -> None:
     tokenizer = make_subwords(kind)
     special = train_tokenizer(kind).token_to_id(SPECIAL)
-    pieces, _, _ = tokenizer.encode_pieces(["a", SPECIAL, escape(SENTENCE_END)])
+    pieces, _, _ = tokenizer.encode_pieces(["a", SPECIAL, escape_word(SENTENCE_END)])
     assert special not in pieces.tolist() and tokenizer.join(pieces) == f"a {SPECIAL} {SENTENCE_END}"
 
 
@@ -328,7 +330,7 @@ def test_rarity_and_keys_are_remembered_for_so_many_words(monkeypatch: pytest.Mo
     tokenizer = make_subwords("qwen")
     assert [tokenizer.rarity(word) for word in ("and", ",", "-LRB-")] == [FREQUENT] * 3
     assert tokenizer.rarity("antidisestablishmentarianism") == RARE
-    monkeypatch.setattr(module, "RANKS", (0, 1000))
+    monkeypatch.setattr(module, "RARITY_RANKS", (0, 1000))
     assert make_subwords.__wrapped__("qwen").rarity("and") == COMMON
     monkeypatch.setattr(module, "MOST_REMEMBERED", 3)
     words = [f"word{number}" for number in range(9)]

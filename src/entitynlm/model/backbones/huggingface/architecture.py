@@ -1,4 +1,4 @@
-"""What has to be known of the insides of a model of ``transformers``: its layers, its positions, its start piece."""
+"""The insides of a model of ``transformers``: its layers, its positions, its start piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from entitynlm.extras import require
 from entitynlm.model.language_models import EXTRA
 
 Tensors = tuple[Tensor, ...]
-WINDOW = 1024
+ATTENTION_WINDOW = 1024
 """The window where a model has room for more: attention to more than that costs time and helps little."""
 STATIC_ROTATIONS = {"default", "linear", "llama3", "yarn", "proportional"}
 """Kinds of rotary positions whose angles do not depend on the length of the text."""
@@ -110,8 +110,8 @@ def _capture(stack: nn.ModuleList, layer: int, captured: dict[int, Tensor]) -> A
 
 
 def find_context(config: Any) -> int:
-    """How many pieces can attend to each other."""
-    context = int(getattr(config, "max_position_embeddings", None) or WINDOW + 1)
+    """Find how many pieces can attend to each other."""
+    context = int(getattr(config, "max_position_embeddings", None) or ATTENTION_WINDOW + 1)
     kinds = getattr(config, "layer_types", None)
     sliding = getattr(config, "sliding_window", None)
     if sliding and (kinds is None or any("sliding" in kind for kind in kinds)):
@@ -132,7 +132,7 @@ def find_start(config: Any, tokenizer: Any) -> int:
 
 
 def has_static_rotation(base: nn.Module) -> bool:
-    """Whether positions are rotary ones whose angles do not depend on the length of the text."""
+    """Tell whether positions are rotary ones whose angles do not depend on the length of the text."""
     rotary = getattr(base, "rotary_emb", None)
     if rotary is None:
         return False

@@ -28,14 +28,14 @@ from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.standardisation import Standardisation
 from entitynlm.progress import SILENT, Progress
 
-ROWS = 256
+DISTRIBUTIONS_AT_ONCE = 256
 """Distributions over all pieces that are computed at once: bounds the memory."""
 
 ADAPTER_UNITS = 64
 """Units of the hidden layer that fine-tuning adds to the last states."""
 
-HEIGHT = 0.8
-"""How high, between the first layer and the last, those states are that say most about entities."""
+ENTITY_HEIGHT = 0.8
+"""The height, between the first layer and the last, of the states that say most about entities."""
 
 
 @register_backbone("huggingface")
@@ -73,7 +73,7 @@ class HuggingFaceBackbone(Backbone):
             self.join = nn.Linear(2 * self.hidden_size, self.hidden_size)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> HuggingFaceBackbone:
-        """What ``to`` calls: the language model, which is no part of this module, goes to the same device."""
+        """Move the language model too, which is no submodule, when ``to`` moves this module to a device."""
         super()._apply(fn, recurse)
         self.runtime.move(fn(torch.empty(0)).device)
         self._output = None
@@ -165,7 +165,7 @@ class HuggingFaceBackbone(Backbone):
 
     def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
         assert places is not None
-        parts = (part.split(ROWS) for part in (u, pieces, places))
+        parts = (part.split(DISTRIBUTIONS_AT_ONCE) for part in (u, pieces, places))
         found = [self._log_prob(*some) for some in zip(*parts, strict=True)]
         return torch.cat(found) if found else u.new_zeros(0)
 
@@ -235,7 +235,7 @@ def make_adapter(size: int, dropout: float) -> nn.Sequential:
 
 def choose_layers(count: int) -> tuple[int, ...]:
     """Choose the layers to read: the last one, which words are predicted from, and one that knows most of entities."""
-    return tuple(sorted({count, round(HEIGHT * count)}, reverse=True))
+    return tuple(sorted({count, round(ENTITY_HEIGHT * count)}, reverse=True))
 
 
 def order_output(runtime: LanguageModelRuntime) -> OutputLayer:

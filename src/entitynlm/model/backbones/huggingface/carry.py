@@ -1,4 +1,4 @@
-"""What a pretrained language model needs to read on, and its last readings.
+"""Carries of a pretrained language model, from which it reads on, and its last readings.
 
 Documents that have read equally many pieces keep their keys and values in one tensor without padding. Parts of a model that share
 a language model do not run it twice over the same chunk: the last few readings are kept.
@@ -51,7 +51,7 @@ class EqualReadings:
 
 @dataclass(frozen=True, eq=False)
 class LanguageModelCarry:
-    """What is left of a reading of some documents; it is never changed in place, so that it may be used twice.
+    """Keys, values and states after a reading of some documents; it is never changed in place, so that it may be used twice.
 
     :param layers: the layers whose states are asked for.
     :param groups: the documents by the number of pieces that they have read.

@@ -121,7 +121,7 @@ class PieceClasses:
 
     @classmethod
     def of_table(cls, table: PieceTable, size: int) -> PieceClasses:
-        """Of all pieces, and of numbers up to ``size`` that are no piece, which models have for even sizes: those stand, like
+        """Classify all pieces, and numbers up to ``size`` that are no piece, which models have for even sizes: those stand, like
         special pieces, for words of their own.
         """
         texts = table.decode_batch([[number] for number in range(size)])
@@ -135,7 +135,7 @@ class PieceClasses:
 
 
 def _is_letter(character: str) -> bool:
-    """Whether words go on with it: letters, digits, accents, and bytes that are no character alone."""
+    """Tell whether words go on with a character: letters, digits, accents, and bytes that are no character alone."""
     return character.isalnum() or character == "\ufffd" or unicodedata.category(character)[0] == "M"
 
 
@@ -149,9 +149,9 @@ def load_fast_tokenizer(files: LanguageModelFiles) -> Any:
     """The tokenizer of a language model's folder; where it is stored in another format, `transformers` makes a fast one of it."""
     path = files.folder / "tokenizer.json"
     if not path.is_file():
-        from entitynlm.model.backbones.huggingface.weights import load_tokenizer
+        from entitynlm.model.backbones.huggingface.weights import load_transformers_tokenizer
 
-        return load_tokenizer(files).backend_tokenizer
+        return load_transformers_tokenizer(files).backend_tokenizer
     tokenizers = require("tokenizers", extra="pretrained", purpose="a pretrained language model")
     try:
         return tokenizers.Tokenizer.from_file(str(path))

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from entitynlm.errors import ModelError
 from entitynlm.model.backbones.base import OutputLayer
 from entitynlm.model.backbones.huggingface.architecture import (
-    WINDOW,
+    ATTENTION_WINDOW,
     LayerStack,
     find_context,
     find_start,
@@ -38,7 +38,7 @@ from entitynlm.model.backbones.huggingface.carry import (
 )
 
 BATCH_PIECES = 2048
-"""How many pieces are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
+"""Pieces that are read at a time: enough for matrix products to be at their best, few enough for caches and memory."""
 TILE = 16
 """Pieces are read in multiples of these, so that products of matrices go by whole tiles and round alike in a text and in its
 beginning."""
@@ -74,8 +74,8 @@ class LanguageModelRuntime:
         config = model.config.get_text_config()
         self.width, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
         self.context = find_context(config)
-        self.default_half = min(WINDOW, self.context - 1) // 2
-        self.half = min(window or WINDOW, self.context - 1) // 2
+        self.default_half = min(ATTENTION_WINDOW, self.context - 1) // 2
+        self.half = min(window or ATTENTION_WINDOW, self.context - 1) // 2
         if self.half < 1:
             raise ModelError(f"{name}: a window of {window} pieces is too short; take at least 2")
         self.start = find_start(config, tokenizer)
@@ -134,11 +134,11 @@ class LanguageModelRuntime:
         *,
         keep: bool = True,
     ) -> tuple[list[Tensor], LanguageModelCarry | None]:
-        """States of documents, or of the next stretch of each, and what is needed to read on.
+        """Read documents, or the next chunk of each: their states, and a carry to read on from.
 
         :param documents: piece ids of each.
         :param layers: the layers whose states are wanted; those above the highest one are not run.
-        :param carry: what the stretch before left; None at the beginning.
+        :param carry: what the chunk before left; None at the beginning.
         :param keep: whether to give a carry (of a window of keys and values per document) at all.
         :return: per document (P + 1, layers · D), row 0 before its first piece and row i after piece i; and the carry.
         """
@@ -338,7 +338,7 @@ class LanguageModelRuntime:
 
 
 def _cut(group: EqualReadings, rows: list[int], surplus: int, states: list[Tensor]) -> EqualReadings:
-    """What is left of documents (rows of a group) that ended so many pieces before the group did."""
+    """Make the carry of documents (rows of a group) that ended so many pieces before the group did."""
     if not surplus:
         return group.select(rows)
     kept = slice(0, -surplus)

@@ -32,7 +32,7 @@ from entitynlm.model.backbones.huggingface.piece_table import (
     PieceTable,
     load_fast_tokenizer,
 )
-from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape, unescape
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, IntArray, Recipe, escape_word, unescape_word
 from entitynlm.model.encoding.tokenizer import (
     FREQUENT,
     RARE,
@@ -49,7 +49,7 @@ end (CONTINUE) a piece of B stands for END."""
 NO_WORD = -2
 """The key of ``</s>``, which is never read: that of no word."""
 
-RANKS = (100, 1000)
+RARITY_RANKS = (100, 1000)
 """Words that are one piece, with ranks below the first number, are frequent, those below the second common."""
 
 MOST_REMEMBERED = 1 << 18
@@ -99,7 +99,7 @@ class SubwordTokenizer:
 
     @classmethod
     def of_runtime(cls, runtime: Any, *, boundaries: bool = True, together: bool = True) -> SubwordTokenizer:
-        """Of a language model that is loaded."""
+        """Make the tokenizer of a language model that is loaded."""
         tokenizer = getattr(runtime.tokenizer, "backend_tokenizer", None)
         if tokenizer is None:
             raise ModelError(f"the language model {runtime.name!r} has no fast tokenizer (tokenizer.json)")
@@ -108,7 +108,7 @@ class SubwordTokenizer:
         return cls(deepcopy(tokenizer), model=runtime.name, digest=runtime.digest, **sizes, **options)
 
     def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
-        """The same tokenizer with ENDs of words or without."""
+        """Make this tokenizer with ENDs of words or without."""
         other = copy(self)
         other.boundaries = boundaries
         return other
@@ -123,7 +123,7 @@ class SubwordTokenizer:
         if len(self._keys) > MOST_REMEMBERED:
             self._keys.clear()
         for word in set(words) - self._keys.keys():
-            self._keys[word] = NO_WORD if word == SENTENCE_END else _hash(write_plainly(unescape(word)))
+            self._keys[word] = NO_WORD if word == SENTENCE_END else _hash(write_plainly(unescape_word(word)))
         return np.array([self._keys[word] for word in words], dtype=np.int64)
 
     def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords:
@@ -148,7 +148,7 @@ class SubwordTokenizer:
 
     def _list_runs(self, words: Sequence[str], after_space: list[bool]) -> list[Run]:
         """Words as people write them, in groups that are spelled together."""
-        plain = [unescape(word) for word in words]
+        plain = [unescape_word(word) for word in words]
         leading = [after_space[0] or self._table.adds_space, *after_space[1:]]
         if not self.together:
             written = write_contractions(plain, after_space)
@@ -174,7 +174,7 @@ class SubwordTokenizer:
         return [self._spelled[run] for run in runs]
 
     def _spell_word(self, word: str, space: bool) -> tuple[int, ...]:
-        return self._spell([((write_plainly(unescape(word)),), space)])[0][0]
+        return self._spell([((write_plainly(unescape_word(word)),), space)])[0][0]
 
     def pieces(self, word: str) -> tuple[int, ...]:
         """After a space, unless such words usually have none before them, and with END."""
@@ -207,7 +207,7 @@ class SubwordTokenizer:
 
     def join(self, pieces: Sequence[int]) -> str:
         text = self.write(pieces)
-        return escape(text.strip() or text.removeprefix(" "))
+        return escape_word(text.strip() or text.removeprefix(" "))
 
     # -- of words ----------------------------------------------------------------------------------------------------
 
@@ -222,7 +222,9 @@ class SubwordTokenizer:
         if word not in self._rarity:
             own = self._spell_word(word, True)
             found = (
-                int(np.searchsorted(RANKS, self.classes.ranks[own[0]], "right")) if len(own) == 1 else RARE
+                int(np.searchsorted(RARITY_RANKS, self.classes.ranks[own[0]], "right"))
+                if len(own) == 1
+                else RARE
             )
             is_mark = not any(map(str.isalnum, write_plainly(word)))
             self._rarity[word] = FREQUENT if is_mark else found

