@@ -21,11 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
+import msgspec
 import torch
 from safetensors.torch import save
 
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
-from entitynlm.errors import EntityNLMError, MissingExtraError, ModelError
+from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import read_json, write_atomically
 from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
@@ -51,6 +52,25 @@ FORMAT_VERSION = 3
 SHARED = "shared"
 UNTRAINED = "untrained"
 """The note of a model whose entity side has never been trained: the name of its language model."""
+
+
+class StoredSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trained component in ``model.json``: its settings, and whether it has a file of tensors."""
+
+    settings: dict[str, Any]
+    tensors: bool
+
+
+class StoredModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The contents of ``model.json``; ``shared`` are names of weights that all parts have in common."""
+
+    format: int
+    encoder: dict[str, Any]
+    classes: dict[str, Any] | None
+    parts: dict[Mode, ModelConfig]
+    shared: list[str]
+    components: dict[str, StoredSettings]
+    notes: dict[str, Any]
 
 
 @dataclass
@@ -165,20 +185,17 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
     for name, values in files.items():
         with write_atomically(folder / f"{name}.safetensors", "wb") as stream:
             stream.write(save(values))
-    config = {
-        "format": FORMAT_VERSION,
-        "encoder": pretrained.encoder.to_dict(),
-        "classes": pretrained.classes.to_dict() if pretrained.classes else None,
-        "parts": {mode: to_dict(network.config) for mode, network in pretrained.parts.items()},
-        "shared": sorted(shared),
-        "components": {
-            name: {"settings": settings, "tensors": name in tensors}
-            for name, (_, settings) in components.items()
-        },
-        "notes": pretrained.notes,
-    }
+    stored = StoredModel(
+        FORMAT_VERSION,
+        pretrained.encoder.to_dict(),
+        pretrained.classes.to_dict() if pretrained.classes else None,
+        {network.config.mode: network.config for network in pretrained.parts.values()},
+        sorted(shared),
+        {name: StoredSettings(settings, name in tensors) for name, (_, settings) in components.items()},
+        pretrained.notes,
+    )
     with write_atomically(folder / CONFIG_FILE) as stream:
-        json.dump(config, stream, ensure_ascii=False, indent=None if compact else 1)
+        json.dump(to_dict(stored), stream, ensure_ascii=False, indent=None if compact else 1)
     write_manifest(folder, [CONFIG_FILE, *(f"{name}.safetensors" for name in files)])
 
 
@@ -205,26 +222,22 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     unlisted = f"{folder}: there is no {MANIFEST}, so damage to these files would not show"
     remarks = [] if check_hashes(folder) else [unlisted]
     try:
-        pretrained = Pretrained(
-            Encoder.from_dict(stored["encoder"]),
-            WordClasses.from_dict(stored["classes"]) if stored["classes"] else None,
-            notes=stored.get("notes", {}),
-            name=folder.resolve().name,
-            remarks=remarks,
-        )
-        pretrained.remarks += remark_untrained(pretrained.notes)
-        configs = {mode: from_dict(ModelConfig, values) for mode, values in stored["parts"].items()}
+        encoder = Encoder.from_dict(stored.encoder)
+        classes = WordClasses.from_dict(stored.classes) if stored.classes else None
     except MissingExtraError:
         raise
     except ModelError as error:
         raise ModelError(f"{folder}: {error}") from error
     except (KeyError, TypeError, ValueError, EntityNLMError) as error:
         raise ModelError(f"{folder / CONFIG_FILE}: this configuration can't be used ({error})") from error
-    for name, component in stored.get("components", {}).items():
-        tensors = read_weights(find_file(folder, f"{name}.safetensors")) if component.get("tensors") else {}
-        pretrained.stored_components[name] = (tensors, component.get("settings", {}))
-    shared = read_weights(find_file(folder, f"{SHARED}.safetensors")) if stored.get("shared") else {}
-    for mode, config in configs.items():
+    remarks += remark_untrained(stored.notes)
+    name = folder.resolve().name
+    pretrained = Pretrained(encoder, classes, notes=stored.notes, name=name, remarks=remarks)
+    for name, component in stored.components.items():
+        tensors = read_weights(find_file(folder, f"{name}.safetensors")) if component.tensors else {}
+        pretrained.stored_components[name] = (tensors, component.settings)
+    shared = read_weights(find_file(folder, f"{SHARED}.safetensors")) if stored.shared else {}
+    for mode, config in stored.parts.items():
         _check_part(folder, mode, config, pretrained.encoder)
         path = find_file(folder, f"{mode}.safetensors")
         make = partial(pretrained.add_part, config)
@@ -258,8 +271,8 @@ def remark_untrained(notes: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The JSON of a stored model."""
+def read_config(folder: Path) -> StoredModel:
+    """Read and check the JSON of a stored model."""
     path = find_file(folder, CONFIG_FILE)
     try:
         config = read_json(path)
@@ -276,8 +289,7 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise ModelError(
             f"{path}: this is a model of format {found!r}, and this version reads {FORMAT_VERSION}{advice}"
         )
-    tables = [config.get(name, {}) for name in ("parts", "components", "encoder", "notes")]
-    below = [value for table in tables[:2] if isinstance(table, dict) for value in table.values()]
-    if not all(isinstance(value, dict) for value in (*tables, *below)):
-        raise ModelError(f"{path}: this configuration can't be used (there is no object where one belongs)")
-    return config
+    try:
+        return from_dict(StoredModel, config)
+    except ConfigError as error:
+        raise ModelError(f"{path}: this configuration can't be used ({error})") from error
