@@ -21,7 +21,6 @@ from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import count_alignments
 from entitynlm.coref.metrics.documents import drop_repetitions
-from entitynlm.coref.ranker.mentions import find_mentions
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.lm.ngram import estimate_ngrams
 from entitynlm.model.noise import FixedNoise
@@ -42,7 +41,7 @@ def score(keys: Sequence[Document], responses: Sequence[Document]) -> dict[str, 
 
 def link_heads(document: Document, *, pronouns: bool) -> Document:
     """Head match on a document's own mentions."""
-    found = find_mentions(document, "given")
+    found = sorted({mention.span for mention in document.mentions})
     return document.with_clusters(
         decode_best(match_heads(document, found, pronouns=pronouns), singletons=True)
     )

@@ -11,7 +11,6 @@ import pytest
 
 from add_singletons import add_singletons
 from check_memorisation import longest_run, read_texts
-from entitynlm.coref.ranker.mentions import CandidateMention
 from entitynlm.text.document import Document, Mention
 from head_match import match_heads
 from measure_speed import measure
@@ -22,9 +21,8 @@ def test_head_match_links_heads_and_pronouns() -> None:
     tokens = "The queen met a king . He saw the queen . She left him .".split()
     document = Document("x", tuple(tokens), ((0, 6), (6, 11), (11, 15)))
     spans = ((0, 2), (3, 5), (6, 7), (8, 10), (11, 12), (13, 14))
-    mentions = [CandidateMention(s, e, e - 1) for s, e in spans]
-    assert match_heads(document, mentions).best.tolist() == [-1, -1, -1, 0, -1, 2]
-    assert match_heads(document, mentions, pronouns=True).best.tolist() == [-1, -1, 1, 0, 3, 2]
+    assert match_heads(document, spans).best.tolist() == [-1, -1, -1, 0, -1, 2]
+    assert match_heads(document, spans, pronouns=True).best.tolist() == [-1, -1, 1, 0, 3, 2]
 
 
 def test_the_shipped_model_learns_from_four_types_of_entities() -> None:

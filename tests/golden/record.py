@@ -499,12 +499,12 @@ def train_ranker(
     documents: Sequence[Any], epochs: int, *, learned_mentions: bool = False
 ) -> tuple[Any, list[float]]:
     """A ranker and its losses."""
-    from entitynlm.coref.ranker.learning import train_ranker as train
-    from entitynlm.coref.ranker.model import RankerSettings
+    from entitynlm.coref.ranker.ranker import RankerSettings
+    from entitynlm.coref.ranker.ranker import train_ranker as train
 
     losses: list[float] = []
     source = "learned" if learned_mentions else None
-    settings = RankerSettings(epochs=epochs, seed=3, bits=18, mentions=source)
+    settings = RankerSettings(source, epochs=epochs, seed=3)
     return train(documents, settings, on_epoch=lambda epoch, loss: losses.append(loss)), losses
 
 

@@ -219,7 +219,7 @@ def load_folder(name: str, data: bytes) -> None:
 
 def load_other_models(data: bytes) -> None:
     """Rankers (r: the card, R: the weights), cached states (n), and the configuration of a predictor (p)."""
-    from entitynlm.coref.ranker.model import load_ranker
+    from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.model.backbones.huggingface.state_cache import _open
     from entitynlm.prediction.predictor import EntityPredictor
     from entitynlm.prediction.story_states import StoryStates
@@ -245,12 +245,12 @@ def load_other_models(data: bytes) -> None:
 def store_ranker() -> tuple[bytes, bytes]:
     import numpy as np
 
-    from entitynlm.coref.ranker.model import Ranker, RankerSettings
+    from entitynlm.coref.ranker.ranker import RANKER_WEIGHTS, Ranker
 
     folder = make_folder("ranker")
-    weights = np.zeros(256, dtype=np.float32)
+    weights = np.zeros(RANKER_WEIGHTS, dtype=np.float32)
     weights[3:7] = 0.5
-    Ranker(RankerSettings(bits=8), "learned", True, weights, {"king": "person"}).save(folder)
+    Ranker("learned", True, weights).save(folder)
     return (folder / "ranker.json").read_bytes(), (folder / "ranker.safetensors").read_bytes()
 
 

@@ -21,7 +21,7 @@ from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find
 from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
 from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.coref.metrics.significance import compare_systems
-from entitynlm.coref.ranker.learning import annotates_singletons
+from entitynlm.coref.ranker.ranker import annotates_singletons
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
     ON_LISTS,

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from entitynlm.config import Mode
-from entitynlm.coref.ranker.learning import annotates_singletons, train_ranker
-from entitynlm.coref.ranker.model import RankerSettings
+from entitynlm.coref.ranker.ranker import RankerSettings, annotates_singletons, train_ranker
 from entitynlm.errors import DataError, MissingExtraError
 from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments import table2_coreference as table2

@@ -12,8 +12,7 @@ from typing import Any
 
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Ranked
-from entitynlm.coref.ranker.learning import train_ranker
-from entitynlm.coref.ranker.model import Ranker, RankerSettings, load_ranker
+from entitynlm.coref.ranker.ranker import Ranker, RankerSettings, load_ranker, train_ranker
 from entitynlm.coref.reranking.list_training import ListTraining, compare_list, train_on_lists
 from entitynlm.experiments.coref_blocks import (
     SAMPLES,

@@ -1,6 +1,6 @@
 """Candidate mentions of a document: given spans, by syntax (dependencies or constituents), or by the learned finder.
 
-What is wanted is recall, a few spans for every nominal head; the ranker finds out that most of them corefer with nothing.
+Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from entitynlm.coref.mention_table import guess_head
+from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
-
-if TYPE_CHECKING:
-    from entitynlm.coref.ranker.spans import SpanFinder
 
 LIKELY = -1.0  # log-odds from which a span is worth ranking where the ranker may still drop it
 
@@ -58,7 +56,8 @@ def find_mentions(
     if source == "learned":
         if finder is None:
             raise DataError(f"document {document.id!r} needs a finder of mentions, and none was trained")
-        return finder.find(document, threshold=threshold)
+        likely = finder.find(document, threshold=threshold)
+        return [CandidateMention(start, end, head) for start, end, head, _ in likely]
     if not has_syntax(document):
         raise DataError(
             f"document {document.id!r} has no syntax (part-of-speech tags with dependencies or constituents)",

@@ -1,150 +1,138 @@
 """A learned finder of mention spans, for texts without syntax (LitBank, plain text).
 
-Every span of up to :data:`LONGEST` words is a yes-or-no question to a linear model over hashed features:
-the words at its borders, their shapes and endings, its likely head and its length.
+Every span of up to :data:`LONGEST_SPAN` words is a yes-or-no question to a linear model over hashed features: the words at its
+borders, their shapes and endings, its likely head and its length.
 """
 
 import random
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from entitynlm.compilation import njit
-from entitynlm.coref.ranker.attributes import hash_text
-from entitynlm.coref.ranker.kernels import Array, score_features, update_features
-from entitynlm.coref.ranker.mentions import CandidateMention
-from entitynlm.coref.ranker.templates import compile_templates, read_templates
-from entitynlm.text.document import Document, Span
+from entitynlm.coref.ranker.hashing import (
+    Array,
+    Columns,
+    add_weights,
+    hash_texts,
+    index_features,
+    learn_choices,
+)
+from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.text.document import Document
 from entitynlm.text.english import AFTER_HEAD
 
-LONGEST = 25
-BITS = 20
-EPOCHS = 6
-RATE = 0.15
-_SEED = np.uint64(5000)
-
-# Attributes of a token, and of a span.
-BORDER = ("word", "shape", "suffix", "before", "after", "before_shape", "after_shape", "second")
-INSIDE = ("length", "head", "head_suffix", "head_shape", "comma", "preposition", "conjunction", "to_end", "pure")  # fmt: skip
-TEMPLATES = compile_templates(read_templates("span"), BORDER, INSIDE)
+LONGEST_SPAN = 25
+FINDER_WEIGHTS = 1 << 20
+FINDER_EPOCHS = 6
+FINDER_RATE = 0.15
 PREPOSITIONS = frozenset("of in on with at from to for by".split())
 
+# columns of the first word, of the last word (l.), of the head (h.) and of the span
+SPAN_TEMPLATES = (
+    "word", "shape word", "before word", "word after", "before", "l.after", "l.word", "l.suffix", "l.word l.after",
+    "l.suffix l.after", "l.shape l.after_shape", "word l.word", "word l.after", "before l.after", "length", "length word",
+    "length shape l.shape", "length l.after", "length before", "h.word", "h.word word", "h.suffix word", "h.suffix length",
+    "h.shape word", "h.word l.after", "h.word before", "h.suffix word l.after", "commas length", "prepositions length word",
+    "conjunctions word", "commas prepositions conjunctions", "commas l.after", "conjunctions l.after", "prepositions l.after",
+    "to_end length", "marks length", "marks before_shape l.after_shape", "marks word l.word", "shape l.shape before l.after",
+    "before_shape shape l.after_shape", "l.before l.word", "word after length", "h.word word length", "h.word h.shape",
+    "word prepositions l.after", "marks h.word",
+)  # fmt: skip
 
-class _Spans(NamedTuple):
-    """All spans of a document: numbers of their first and last tokens, attributes of tokens and of spans."""
 
-    starts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    inside: NDArray[np.int64]
-    heads: NDArray[np.int64]
-
-
+@dataclass(frozen=True, eq=False)
 class SpanFinder:
-    def __init__(self, weights: NDArray[np.float32]) -> None:
-        self.weights = weights
+    weights: NDArray[np.float32]
 
-    def find(self, document: Document, *, threshold: float = 0.0) -> list[CandidateMention]:
-        found = [mention for mention, _ in self.find_scored(document, threshold=threshold)]
-        return sorted(found, key=lambda mention: mention.span)
-
-    def find_scored(self, document: Document, *, threshold: float) -> list[tuple[CandidateMention, float]]:
-        """Spans and their log-odds, the likeliest first, so that a higher threshold would find the beginning; none cross."""
-        spans = _list_spans(document)
-        scores = _score_spans(self.weights, spans, TEMPLATES)
+    def find(self, document: Document, *, threshold: float) -> list[tuple[int, int, int, float]]:
+        """List (start, end, head, log-odds) of the likely spans, the likeliest first; of crossing ones the likelier."""
+        starts, lasts, heads, columns = list_spans(document)
+        scores = add_weights(self.weights, index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS))
         likely = np.flatnonzero(scores > threshold)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
-        chosen = likely[drop_crossing(spans.starts[likely], spans.lasts[likely] + 1)]
-        bounds = (spans.starts[chosen], spans.lasts[chosen] + 1, spans.heads[chosen])
-        mentions = [CandidateMention(*values) for values in np.stack(bounds, axis=1).tolist()]
-        return list(zip(mentions, scores[chosen].tolist(), strict=True))
+        chosen = likely[drop_crossing(starts[likely], lasts[likely] + 1)]
+        found = (starts[chosen], lasts[chosen] + 1, heads[chosen], scores[chosen])
+        return list(zip(*(column.tolist() for column in found), strict=True))
 
 
-def train_span_finder(documents: Sequence[Document], *, epochs: int = EPOCHS, seed: int = 0) -> SpanFinder:
+def train_span_finder(documents: Sequence[Document], *, seed: int = 0) -> SpanFinder:
     """Learn from the mentions of annotated documents; weights are averaged over the later epochs."""
-    weights, squares, average = np.zeros(1 << BITS), np.ones(1 << BITS), np.zeros(1 << BITS)
-    prepared = [(spans := _list_spans(document), _mark_gold(document, spans)) for document in documents]
-    order = random.Random(seed)
-    for epoch in range(epochs):
-        order.shuffle(prepared)
-        for spans, gold in prepared:
-            _learn_spans(weights, squares, spans, gold, TEMPLATES, RATE)
-        if epoch >= epochs // 2:
-            average += weights / (epochs - epochs // 2)
+    weights, squares, average = np.zeros(FINDER_WEIGHTS), np.ones(FINDER_WEIGHTS), np.zeros(FINDER_WEIGHTS)
+    order, shuffler = list(documents), random.Random(seed)
+    for epoch in range(FINDER_EPOCHS):
+        shuffler.shuffle(order)
+        for document in order:
+            starts, lasts, _, columns = list_spans(document)
+            gold = {(mention.start, mention.end - 1) for mention in document.mentions}
+            right = np.array(
+                [span in gold for span in zip(starts.tolist(), lasts.tolist(), strict=True)], dtype=np.bool_
+            )
+            features = index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS)
+            offsets, nothing = np.arange(len(starts) + 1), np.zeros((len(starts), 0), dtype=np.uint32)
+            learn_choices(weights, squares, nothing, features, offsets, right, np.zeros(3), FINDER_RATE)
+        if epoch >= FINDER_EPOCHS // 2:
+            average += weights / (FINDER_EPOCHS - FINDER_EPOCHS // 2)
     return SpanFinder(average.astype(np.float32))
 
 
-def _mark_gold(document: Document, spans: _Spans) -> NDArray[np.bool_]:
-    gold: set[Span] = {mention.span for mention in document.mentions}
-    pairs = zip(spans.starts.tolist(), spans.lasts.tolist(), strict=True)
-    return np.array([(start, last + 1) in gold for start, last in pairs], dtype=bool)
-
-
-def _list_spans(document: Document) -> _Spans:
-    size = len(document)
-    ends = np.zeros(size, dtype=np.int64)
+def list_spans(document: Document) -> tuple[IntArray, IntArray, IntArray, Columns]:
+    """List first words, last words and likely heads of all spans within sentences, and columns of their features."""
+    ends = np.zeros(len(document), dtype=np.int64)
     for start, end in document.sentences:
         ends[start:end] = end
-    reach = np.minimum(ends - np.arange(size), LONGEST)
-    starts = np.repeat(np.arange(size), reach)
-    steps = np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
-    lasts = starts + steps
+    reach = np.minimum(ends - np.arange(len(document)), LONGEST_SPAN)
+    starts = np.repeat(np.arange(len(document)), reach)
+    lengths = np.arange(len(starts)) - np.repeat(np.cumsum(reach) - reach, reach)
+    lasts = starts + lengths
     words = [token.lower() for token in document.tokens]
-    heads = _find_heads(words, starts, lasts)
-    codes = np.array([hash_text(word) for word in words], dtype=np.int64)
-    suffixes = np.array([hash_text(word[-3:]) for word in words], dtype=np.int64)
-    shapes = np.array([hash_text(_shape(token)) for token in document.tokens], dtype=np.int64)
-    after = np.concatenate([codes[1:], [0]]) if size else codes
-    before = np.concatenate([[0], codes[:-1]]) if size else codes
-    tokens = np.stack(
-        [codes, shapes, suffixes, before, after, np.roll(shapes, 1), np.roll(shapes, -1), after], axis=1
-    )
-    inside = np.stack(
-        [
-            np.minimum(steps, 9),
-            codes[heads],
-            suffixes[heads],
-            shapes[heads],
-            _count_inside(words, {","}, starts, lasts),
-            _count_inside(words, PREPOSITIONS, starts, lasts),
-            _count_inside(words, {"and", "or"}, starts, lasts),
-            (lasts + 1 == ends[starts]).astype(np.int64),
-            _count_inside(words, {w for w in set(words) if not w[0].isalnum()}, starts, lasts),
-        ],
-        axis=1,
-    )
-    return _Spans(starts, lasts, tokens, inside, heads)
+    stops = np.flatnonzero(
+        [*(word in AFTER_HEAD for word in words), True]
+    )  # a head stands before the first of these
+    heads = np.maximum(np.minimum(lasts, stops[np.searchsorted(stops, starts + 1)] - 1), starts)
+    code, suffix = hash_texts(words), hash_texts([word[-3:] for word in words])
+    shape = hash_texts([_find_shape(token) for token in document.tokens])
+    of_word = {
+        "word": code,
+        "suffix": suffix,
+        "shape": shape,
+        "before": np.roll(code, 1),
+        "after": np.roll(code, -1),
+    }
+    of_word |= {"before_shape": np.roll(shape, 1), "after_shape": np.roll(shape, -1)}
+    counted = {
+        "commas": {","},
+        "prepositions": PREPOSITIONS,
+        "conjunctions": {"and", "or"},
+        "marks": {word for word in set(words) if not word[0].isalnum()},
+    }
+    columns = {
+        **{prefix + name: column[places] for prefix, places in (("", starts), ("l.", lasts), ("h.", heads))
+           for name, column in of_word.items()},
+        **{name: _count_within(words, wanted, starts, lasts) for name, wanted in counted.items()},
+        "length": np.minimum(lengths, 9),
+        "to_end": (lasts + 1 == ends[starts]).astype(np.int64),
+    }  # fmt: skip
+    return starts, lasts, heads, columns
 
 
-def _find_heads(
-    words: Sequence[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The last word before a preposition and the like, as ``syntax.guess_head`` has it, for all spans at once."""
-    size = len(words)
-    stop = np.full(size + 1, size, dtype=np.int64)
-    for index in range(size - 1, -1, -1):
-        stop[index] = index if words[index] in AFTER_HEAD else stop[index + 1]
-    following = stop[np.minimum(starts + 1, size)]
-    return np.maximum(np.minimum(lasts, following - 1), starts)
-
-
-def _count_inside(
-    words: Sequence[str], wanted: Collection[str], starts: NDArray[np.int64], lasts: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _count_within(
+    words: Sequence[str], wanted: Collection[str], starts: IntArray, lasts: IntArray
+) -> IntArray:
     running = np.cumsum([0, *(word in wanted for word in words)])
     return np.minimum(running[lasts + 1] - running[starts], 3)
 
 
-def _shape(token: str) -> str:
+def _find_shape(token: str) -> str:
     shapes = ("X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in token[:4])
     return "".join(shapes) + ("+" if len(token) > 4 else "")
 
 
 @njit()
 def drop_crossing(starts: Array, ends: Array) -> Array:
-    """Which of the spans cross none of those before them that were kept."""
+    """Mark the spans that cross none of those before them that were marked."""
     kept = np.ones(len(starts), dtype=np.bool_)
     for i in range(len(starts)):
         for j in range(i):
@@ -154,25 +142,3 @@ def drop_crossing(starts: Array, ends: Array) -> Array:
                 kept[i] = False
                 break
     return kept
-
-
-@njit()
-def _score_spans(weights: Array, spans: _Spans, table: Array) -> Array:
-    scores = np.zeros(len(spans.starts))
-    for i in range(len(scores)):
-        first, last = spans.tokens[spans.starts[i]], spans.tokens[spans.lasts[i]]
-        scores[i] = score_features(weights, table, _SEED, first, last, spans.inside[i])
-    return scores
-
-
-@njit()
-def _learn_spans(
-    weights: Array, squares: Array, spans: _Spans, gold: Array, table: Array, rate: float
-) -> None:
-    """Logistic regression, one step of AdaGrad for each span whose probability is not settled."""
-    for i in range(len(gold)):
-        first, last, inside = spans.tokens[spans.starts[i]], spans.tokens[spans.lasts[i]], spans.inside[i]
-        score = score_features(weights, table, _SEED, first, last, inside)
-        gradient = 1.0 / (1.0 + np.exp(-score)) - (1.0 if gold[i] else 0.0)
-        if abs(gradient) > 0.01:
-            update_features(weights, squares, table, _SEED, first, last, inside, gradient, rate)

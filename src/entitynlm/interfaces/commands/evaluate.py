@@ -172,7 +172,7 @@ def evaluate_coref(
     beside = place.with_name(f"cort-{place.name}") if training.out else None
     read_baselines = reranking.find_baselines(names, beside)
     source.prepare()
-    from entitynlm.coref.ranker.model import load_ranker
+    from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import make_splits

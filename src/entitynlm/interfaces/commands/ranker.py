@@ -56,7 +56,6 @@ def train(
     corpus: options.CorpusOption,
     out: options.OutputFolder,
     split: str | None = None,
-    types: options.OptionalExisting = None,
     mentions: Mentions = None,
     epochs: options.Count = 4,
     format: options.Format = None,
@@ -65,7 +64,7 @@ def train(
 ) -> None:
     """Train a ranker on annotated documents.
 
-    Train a ranker on annotated documents (OntoGUM's 177 take about a minute).
+    OntoGUM's 177 documents take about a minute.
 
     Examples:
 
@@ -73,14 +72,11 @@ def train(
 
     :param out: The folder to write the ranker to.
     :param split: The split to train on; default: train where there is one.
-    :param types: A corpus with entity types (GUM, LitBank's brat): its lexicon of types becomes a feature.
     :param epochs: Passes over the documents.
     """
     documents = list(_read(corpus, format, split or "train", required=split is not None))
-    from entitynlm.coref.ranker.learning import learn_types, train_ranker
-    from entitynlm.coref.ranker.model import RankerSettings
+    from entitynlm.coref.ranker.ranker import RankerSettings, train_ranker
 
-    lexicon = learn_types(_read(types, None, "train", required=False)) if types else None
     settings = RankerSettings(mentions, epochs=epochs, seed=seed)
     losses: list[float] = []
 
@@ -89,7 +85,7 @@ def train(
         terminal.advance("training", note=f"loss {loss:,.0f}")
 
     terminal.start("training", epochs)
-    ranker = train_ranker(documents, settings, types=lexicon, on_epoch=report)
+    ranker = train_ranker(documents, settings, on_epoch=report)
     terminal.finish("training")
     ranker.save(out)
     terminal.print(
@@ -128,7 +124,7 @@ def apply(
         raise ConfigError("nothing to do: name a file for the documents (--out) or for the scores (--scores)")
     to = choose_format(to, out or "-", "conll2012")
     documents = list(_read(corpus, format, split, required=True))
-    from entitynlm.coref.ranker.model import load_ranker
+    from entitynlm.coref.ranker.ranker import load_ranker
 
     ranker = load_ranker(model)
     found = [ranker.score(document, mentions=mentions) for document in track(terminal, "ranking", documents)]
