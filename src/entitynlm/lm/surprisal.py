@@ -181,12 +181,12 @@ def measure_surprisal(
     if base <= 1:
         raise ConfigError(f"the base of a logarithm is above 1, not {base}")
     given = mentions == "given" or (mentions == "auto" and bool(document.mentions))
-    text = ReadText(pretrained.encoder, document)
-    if not given:  # an untrained model's guesses at mentions say nothing
-        hindsight = (hindsight or annotated is not None) and not pretrained.untrained
-        if hindsight:
-            annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
-        text = text.with_mentions(annotated if annotated and hindsight else document.with_mentions(()))
+    # an untrained model's guesses at mentions say nothing
+    hindsight = (hindsight or annotated is not None) and not given and not pretrained.untrained
+    text = ReadText(pretrained.encoder, document if given else document.with_mentions(()))
+    if hindsight:
+        annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
+        text = text.with_mentions(annotated)
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")
     traced = given or hindsight

@@ -63,48 +63,15 @@ def list_pairs(config: ModelConfig, choices: Choices) -> WordPairs:
     if not (config.mention_positions or config.copying):
         every = np.arange(len(choices.pair))
         return WordPairs(every, np.zeros_like(every), words, rows, choices.pair)
-    places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)
-    several, most = count_mention_positions(config), places.size
-    words_of, places_of, contexts, rows_of = (np.empty(most, dtype=np.int64) for _ in range(4))
-    pair = np.empty(places.shape, dtype=np.int64)
-    given = choices.pair, places, choices.copies, words, rows, several
-    count, pairs = _number_pairs(*given, words_of, places_of, contexts, rows_of, pair)
-    return WordPairs(words_of[:count], places_of[:count], contexts[:pairs], rows_of[:pairs], pair)
-
-
-@njit(nogil=True)
-def _number_pairs(  # type: ignore[no-untyped-def]
-    pair, places, copies, pair_words, pair_rows, several, words, context_places, contexts, rows, out
-):
-    """Number the contexts of each word by their place, and the pairs of each context; returns how many there are.
-
-    A word's numbers depend on it and on the words before it alone.
-    """
-    context, number, first = 0, 0, 0
-    for s in range(len(pair)):
-        stop = first
-        while stop < len(pair_words) and pair_words[stop] == s:
-            stop += 1
-        seen = np.full((several, stop - first), -1, dtype=np.int64)
-        for i in range(pair.shape[1]):
-            if copies[s, i] > 0:
-                seen[places[s, i], pair[s, i] - first] = 0
-        for place in range(several):
-            there = False
-            for k in range(stop - first):
-                if seen[place, k] == 0:
-                    seen[place, k] = number
-                    contexts[number], rows[number] = context, pair_rows[first + k]
-                    number += 1
-                    there = True
-            if there:
-                words[context], context_places[context] = s, place
-                context += 1
-        for i in range(pair.shape[1]):
-            # One that did not exist yet has the choices of the one that it split off from, under its number.
-            out[s, i] = seen[places[s, i], pair[s, i] - first]
-        first = stop
-    return context, number
+    places = find_mention_positions(config, choices.mention_type, choices.remaining, choices.free)  # (S, N)
+    # Pairs are numbered by word, place and row of e_current.
+    context_keys = np.arange(len(places))[:, None] * count_mention_positions(config) + places
+    keys, pair = np.unique(context_keys * used + choices.pair, return_inverse=True)
+    known, first, contexts = np.unique(keys // used, return_index=True, return_inverse=True)
+    every = keys % used
+    context_words = words[every[first]]
+    context_places = known - context_words * count_mention_positions(config)
+    return WordPairs(context_words, context_places, contexts, rows[every], pair.reshape(places.shape))
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""``entitynlm surprisal``: how predictable each word was, and each referent."""
+"""``entitynlm surprisal``: measure how predictable each word and each referent is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BASES = {"2": 2.0, "bits": 2.0, "e": math.e, "nats": math.e, "10": 10.0}
 
 @dataclass(frozen=True)
 class SurprisalOptions:
-    """How surprisal is measured."""
+    """The settings of a measurement."""
 
     mentions: options.Mentions = "auto"
     samples: options.Samples = 24
@@ -44,7 +44,7 @@ class SurprisalOptions:
     def measure(
         self, pretrained: Pretrained, document: Document, terminal: Terminal, **more: Any
     ) -> Surprisal:
-        """The surprisal tables of one text, with progress."""
+        """Measure one text, with progress."""
         from entitynlm.lm.surprisal import measure_surprisal
 
         terminal.doubt(document, pretrained)
@@ -52,7 +52,7 @@ class SurprisalOptions:
         return measure_surprisal(pretrained, document, progress=terminal, **settings)
 
     def report(self, pretrained: Pretrained, document: Document, terminal: Terminal) -> Report:
-        """The tables, and all that is made from them."""
+        """Measure one text and make a report of it."""
         from entitynlm.interfaces.report.contents import make_report
 
         return make_report(pretrained, self.measure(pretrained, document, terminal, hindsight=True))
@@ -84,11 +84,11 @@ def surprisal(
     open), and character offsets. Tokens that the model does not read keep a row. Mentions: referent surprisal, entropy
     over referents, new or old, distances, form of the expression.
 
-    No word changes a figure before it: the table of a text's beginning is the beginning of the text's table. What an
-    annotation finds that has read to the end is in columns of its own (--hindsight).
+    No word changes a figure before it: the table of a text's beginning is the beginning of the text's table, to 1e-4
+    bits. With --hindsight, columns of their own have what an annotation finds that has read the text to its end.
 
-    --model huggingface:NAME is a pretrained language model alone: a word's surprisal is its own, and there are no
-    mentions but those of the text.
+    --model huggingface:NAME measures words by a pretrained language model without entities; mentions are those that
+    the text brings along.
 
     Examples:
 
@@ -137,7 +137,7 @@ def surprisal(
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
-        """Document by document, so that no more than one is in memory unless somebody keeps it."""
+        """Measure one document after the other, so that no more than one is in memory."""
         for path, document in documents:
             started = time.perf_counter()
             tables = measuring.measure(pretrained, document, terminal, **how)
@@ -150,7 +150,7 @@ def surprisal(
 
 
 def load_model(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
-    """The model, whose words end as they are asked to."""
+    """Load the model; with a pretrained language model, choose whether words include their ends."""
     from entitynlm.model.loading import choose_boundaries
 
     pretrained = model.load(terminal)
@@ -199,7 +199,7 @@ def write_items(
 
 
 def name_kept(names: Iterable[str]) -> list[str]:
-    """Names that R and Python can use of columns that are kept: ``own_`` stands before one that we have, or that begins badly."""
+    """Name the columns that are kept as R and Python can use them: ``own_`` goes before names that are taken or no identifier."""
     from entitynlm.lm.items import RegionRow
 
     taken = {column.name for column in fields(RegionRow)}
@@ -215,7 +215,7 @@ def name_kept(names: Iterable[str]) -> list[str]:
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:
-    """The tables of tokens and of mentions of each text (of all texts in one file, the same ones)."""
+    """Name the tables of tokens and of mentions of each text; all texts share both where --out is a file."""
     if out == STANDARD:
         return {}
     if is_folder(out):
