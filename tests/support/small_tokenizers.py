@@ -81,11 +81,11 @@ def _train_metaspace(kind: str) -> Any:
 
 
 @cache
-def make_subwords(kind: str, *, boundaries: bool = True, together: bool = False) -> Any:
+def make_subwords(kind: str, *, boundaries: bool = True) -> Any:
     """A SubwordTokenizer, of a language model that has an output for three numbers more than there are pieces."""
     from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
 
     trained = train_tokenizer(kind)
     size = trained.get_vocab_size() + 3
-    options = {"boundaries": boundaries, "together": together}
-    return SubwordTokenizer(deepcopy(trained), model=kind, digest="0" * 16, size=size, start=0, **options)
+    known = {"model": kind, "digest": "0" * 16, "size": size, "start": 0}
+    return SubwordTokenizer(deepcopy(trained), boundaries=boundaries, **known)

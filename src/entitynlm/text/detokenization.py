@@ -43,19 +43,6 @@ def write_plainly(token: str) -> str:
     return "'" if token == "`" else SPELLINGS.get(token.upper(), token).translate(PLAIN_QUOTES)
 
 
-def write_contractions(words: Sequence[str], spaces: Sequence[bool]) -> list[str]:
-    """Words as people type them, of which "did" and a "n't" that is glued to it are "didn" and "'t", as language models split
-    them; ``spaces`` says before which words there is white space.
-    """
-    written = [write_plainly(word) for word in words]
-    for t in range(1, len(written)):
-        word = written[t]
-        if len(word) == 3 and not spaces[t] and word.lower() == "n't" and written[t - 1][-1].isalpha():
-            written[t - 1] += word[0]
-            written[t] = word[1:]
-    return written
-
-
 def is_attached(token: str) -> bool:
     """Tell whether a token usually stands right after the word before it: a comma, or the "'s" of "Anna's"."""
     return token in TIGHT_BEFORE or token in TIGHT_AROUND or CONTRACTION.fullmatch(token) is not None

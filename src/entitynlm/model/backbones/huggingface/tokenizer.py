@@ -40,7 +40,7 @@ from entitynlm.model.encoding.tokenizer import (
     SpelledWords,
     register_tokenizer,
 )
-from entitynlm.text.detokenization import is_attached, write_contractions, write_plainly
+from entitynlm.text.detokenization import is_attached, write_plainly
 
 OPEN, INSIDE, CONTINUE = range(3)
 """Places: after an END a piece is drawn from B alone; INSIDE it has the language model's own probability; and where a word may
@@ -77,7 +77,6 @@ class SubwordTokenizer:
         size: int,
         start: int,
         boundaries: bool = True,
-        together: bool = True,
     ) -> None:
         """
         :param tokenizer: a fast one, of the library `tokenizers`, which is taken over and changed.
@@ -85,10 +84,9 @@ class SubwordTokenizer:
         :param size: how many pieces the language model has an output for.
         :param start: the piece that is read before a text.
         :param boundaries: whether words have ENDs; if not, a word's probability is the product over its pieces.
-        :param together: whether words without a space between them are spelled together.
         """
         self.model, self.digest, self.size, self.start = model, digest, size, start
-        self.boundaries, self.together, self.end, self.sentence_end = boundaries, together, size, NO_WORD
+        self.boundaries, self.end, self.sentence_end = boundaries, size, NO_WORD
         self._table = PieceTable(tokenizer)
         self.classes = PieceClasses.of_table(self._table, size)
         self.openers, self.endings = self.classes.openers, self.classes.endings
@@ -98,14 +96,14 @@ class SubwordTokenizer:
         self._keys: dict[str, int] = {}
 
     @classmethod
-    def of_runtime(cls, runtime: Any, *, boundaries: bool = True, together: bool = True) -> SubwordTokenizer:
+    def of_runtime(cls, runtime: Any, *, boundaries: bool = True) -> SubwordTokenizer:
         """Make the tokenizer of a language model that is loaded."""
         tokenizer = getattr(runtime.tokenizer, "backend_tokenizer", None)
         if tokenizer is None:
             raise ModelError(f"the language model {runtime.name!r} has no fast tokenizer (tokenizer.json)")
         sizes = {"size": runtime.pieces, "start": runtime.start}
-        options = {"boundaries": boundaries, "together": together}
-        return cls(deepcopy(tokenizer), model=runtime.name, digest=runtime.digest, **sizes, **options)
+        known = {"model": runtime.name, "digest": runtime.digest, **sizes}
+        return cls(deepcopy(tokenizer), boundaries=boundaries, **known)
 
     def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
         """Make this tokenizer with ENDs of words or without."""
@@ -147,14 +145,10 @@ class SubwordTokenizer:
         return pieces, bounds, places
 
     def _list_runs(self, words: Sequence[str], after_space: list[bool]) -> list[Run]:
-        """Words as people write them, in groups that are spelled together."""
-        plain = [unescape_word(word) for word in words]
+        """List words as people write them, in groups without a space between them, which are spelled together."""
         leading = [after_space[0] or self._table.adds_space, *after_space[1:]]
-        if not self.together:
-            written = write_contractions(plain, after_space)
-            return [((word,), space) for word, space in zip(written, leading, strict=True)]
         starts = [t for t, space in enumerate(after_space) if space or t == 0]
-        written = [write_plainly(word) for word in plain]
+        written = [write_plainly(unescape_word(word)) for word in words]
         return [(tuple(written[a:b]), leading[a]) for a, b in pairwise([*starts, len(words)])]
 
     def _spell(self, runs: Sequence[Run]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -241,7 +235,7 @@ class SubwordTokenizer:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("model", "digest", "size", "start", "boundaries", "together")
+        names = ("model", "digest", "size", "start", "boundaries")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -267,7 +261,7 @@ class SubwordTokenizer:
         return isinstance(other, SubwordTokenizer) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
-        return hash((self.digest, self.boundaries, self.together))
+        return hash((self.digest, self.boundaries))
 
 
 def _hash(text: str) -> int:
