@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from entitynlm.errors import ModelError
-from entitynlm.model.packaged import MANIFEST, find_model, list_models
+from entitynlm.hash_lists import HASH_LIST
+from entitynlm.model.packaged import find_model, list_models
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained, save_pretrained
 from support.small_bundles import make_bundle
 
@@ -46,7 +47,7 @@ def test_a_file_that_was_cut_short_or_is_missing_is_named(folder: Path, listed: 
     weights = folder / "lookahead.safetensors"
     weights.write_bytes(weights.read_bytes()[:-7])
     if not listed:
-        (folder / MANIFEST).unlink()
+        (folder / HASH_LIST).unlink()
     with pytest.raises(ModelError, match=r"lookahead\.safetensors: .*damaged"):
         load_pretrained(folder)
     weights.unlink()
@@ -55,12 +56,12 @@ def test_a_file_that_was_cut_short_or_is_missing_is_named(folder: Path, listed: 
 
 
 def test_a_list_that_is_no_list_is_an_error_and_none_at_all_a_remark(folder: Path) -> None:
-    (folder / MANIFEST).write_text("all is well\n")
-    with pytest.raises(ModelError, match=MANIFEST):
+    (folder / HASH_LIST).write_text("all is well\n")
+    with pytest.raises(ModelError, match=HASH_LIST):
         load_pretrained(folder)
-    (folder / MANIFEST).unlink()
+    (folder / HASH_LIST).unlink()
     (remark,) = load_pretrained(folder).remarks
-    assert MANIFEST in remark
+    assert HASH_LIST in remark
 
 
 def test_a_format_to_come_is_refused(folder: Path) -> None:

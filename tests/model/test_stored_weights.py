@@ -15,8 +15,8 @@ from safetensors.torch import load_file, save_file
 
 from entitynlm import files
 from entitynlm.errors import ModelError
+from entitynlm.hash_lists import HASH_LIST
 from entitynlm.model import packaged
-from entitynlm.model.packaged import MANIFEST
 from entitynlm.model.pretrained import CONFIG_FILE, load_pretrained
 from entitynlm.model.stored_weights import build_network, read_weights
 from support.small_model import store_model
@@ -26,7 +26,7 @@ from support.small_model import store_model
 def folder(tmp_path: Path) -> Path:
     """A model without hashes, as whoever changes it on purpose would leave it."""
     store_model(tmp_path / "model")
-    (tmp_path / "model" / MANIFEST).unlink()
+    (tmp_path / "model" / HASH_LIST).unlink()
     return tmp_path / "model"
 
 
@@ -146,7 +146,7 @@ def test_components_and_hashes_are_files_of_the_folder(name: str, folder: Path) 
     ):
         load_pretrained(folder)
     change(folder, lambda config: config.update(components={}))
-    (folder / MANIFEST).write_text(f"{'0' * 64}  {name}\n")
+    (folder / HASH_LIST).write_text(f"{'0' * 64}  {name}\n")
     with pytest.raises(ModelError, match=r"leads out of the model's folder|no file that is called|missing"):
         load_pretrained(folder)
 

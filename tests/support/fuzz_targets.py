@@ -80,12 +80,12 @@ def read_small_file(data: bytes) -> None:
     """The first letter says which of the files that are no corpora."""
     from entitynlm.config import load_toml
     from entitynlm.coref.reranking.combination import load_combination
+    from entitynlm.hash_lists import read_hash_list
     from entitynlm.interfaces.commands.plot import read_log
     from entitynlm.lm.items import read_items
     from entitynlm.model.encoding.embeddings import load_embeddings
     from entitynlm.model.encoding.vocabulary import Vocabulary
     from entitynlm.prediction.slots import read_guesses
-    from entitynlm.text.corpora.catalogue import read_manifest
     from entitynlm.text.corpora.corpus import read_split_list
     from entitynlm.training.settings import load_settings
 
@@ -100,7 +100,7 @@ def read_small_file(data: bytes) -> None:
         b"v": ("vectors.txt", lambda path: load_embeddings(path, Vocabulary(["ann", "saw"]))),
         b"g": ("guesses.json", read_guesses),
         b"p": ("splits.md", read_split_list),
-        b"h": ("sums", lambda path: read_manifest(path.read_text("utf-8", "replace"))),
+        b"h": ("sums", lambda path: read_hash_list(path.read_text("utf-8", "replace"))),
     }
     name, read = kinds.get(data[:1], kinds[b"t"])
     path = make_folder("small-files") / name

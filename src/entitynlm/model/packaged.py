@@ -6,16 +6,14 @@ the SHA-256 of its files in ``SHA256SUMS`` (what ``sha256sum --check`` reads).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from entitynlm.errors import DataError, MissingExtraError, ModelError
-from entitynlm.files import hash_file, read_json, write_atomically
+from entitynlm.files import hash_file, read_json
+from entitynlm.hash_lists import HASH_LIST, read_hash_list
 from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
-from entitynlm.text.corpora.catalogue import read_manifest
 
 PACKAGED_MODELS = Path(__file__).resolve().parents[1] / "models"
-MANIFEST = "SHA256SUMS"
 CONFIG_FILE = "model.json"
 SMALL = "entitynlm-en"
 ON_SMOLLM2 = "entitynlm-en-smollm2"
@@ -93,11 +91,11 @@ def check_language_model_of(folder: Path) -> None:
 
 def check_hashes(folder: Path) -> bool:
     """Compare a folder's files with its list of hashes: False if there is no list, an error if a file differs."""
-    manifest = find_file(folder, MANIFEST)
+    manifest = find_file(folder, HASH_LIST)
     if not manifest.exists():
         return False
     try:
-        files = read_manifest(manifest.read_text(encoding="utf-8"))
+        files = read_hash_list(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError) as error:
         raise ModelError(f"{manifest}: the list of hashes can't be read ({error})") from error
     for name, expected in files.items():
@@ -113,14 +111,7 @@ def check_hashes(folder: Path) -> bool:
     return True
 
 
-def write_manifest(folder: Path, names: Iterable[str]) -> None:
-    """List the hashes of a model's files, when all of them are there."""
-    lines = [f"{hash_file(folder / name)}  {name}\n" for name in sorted(names)]
-    with write_atomically(folder / MANIFEST) as stream:
-        stream.write("".join(lines))
-
-
 def _advise(folder: Path) -> str:
     if folder.parent == PACKAGED_MODELS:
         return "reinstall entitynlm"
-    return f"copy the folder again, or remove its {MANIFEST} if you changed the file yourself"
+    return f"copy the folder again, or remove its {HASH_LIST} if you changed the file yourself"

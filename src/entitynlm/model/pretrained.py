@@ -28,6 +28,7 @@ from safetensors.torch import save
 from entitynlm.config import Mode, ModelConfig, from_dict, to_dict
 from entitynlm.errors import ConfigError, EntityNLMError, MissingExtraError, ModelError
 from entitynlm.files import read_json, write_atomically
+from entitynlm.hash_lists import HASH_LIST, write_hash_list
 from entitynlm.model.components import Component, StoredComponent
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.word_classes import WordClasses
@@ -35,12 +36,10 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.language_models import BACKBONE_PREFIX
 from entitynlm.model.packaged import (
     CONFIG_FILE,
-    MANIFEST,
     check_hashes,
     check_language_model_of,
     find_file,
     find_model,
-    write_manifest,
 )
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.model.stored_weights import build_network, read_weights
@@ -169,7 +168,7 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
     any other.
     """
     folder = Path(folder)
-    (folder / MANIFEST).unlink(missing_ok=True)
+    (folder / HASH_LIST).unlink(missing_ok=True)
     weights = {
         mode: {
             name: (value.half() if compact and "scaling." not in name else value).detach().cpu().contiguous()
@@ -196,7 +195,7 @@ def save_pretrained(pretrained: Pretrained, folder: str | Path, *, compact: bool
     )
     with write_atomically(folder / CONFIG_FILE) as stream:
         json.dump(to_dict(stored), stream, ensure_ascii=False, indent=None if compact else 1)
-    write_manifest(folder, [CONFIG_FILE, *(f"{name}.safetensors" for name in files)])
+    write_hash_list(folder, [CONFIG_FILE, *(f"{name}.safetensors" for name in files)])
 
 
 def _take_shared(weights: dict[str, dict[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
@@ -219,7 +218,7 @@ def load_pretrained(folder: str | Path, *, device: str | torch.device = "cpu") -
     folder = find_model(folder)
     stored = read_config(folder)
     check_language_model_of(folder)
-    unlisted = f"{folder}: there is no {MANIFEST}, so damage to these files would not show"
+    unlisted = f"{folder}: there is no {HASH_LIST}, so damage to these files would not show"
     remarks = [] if check_hashes(folder) else [unlisted]
     try:
         encoder = Encoder.from_dict(stored.encoder)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.text.corpora.catalogue import CATALOGUE, get_entry, read_manifest
+from entitynlm.hash_lists import read_hash_list
+from entitynlm.text.corpora.catalogue import CATALOGUE, get_entry
 
 
 def test_every_entry_says_how_to_get_the_corpus() -> None:
@@ -29,6 +30,6 @@ def test_an_unknown_corpus_is_refused_with_the_names() -> None:
 
 
 def test_a_damaged_list_of_hashes_is_refused() -> None:
-    assert read_manifest(f"{'a' * 64}  data/x.txt\n") == {"data/x.txt": "a" * 64}
+    assert read_hash_list(f"{'a' * 64}  data/x.txt\n") == {"data/x.txt": "a" * 64}
     with pytest.raises(DataError, match="line 1: not a line of a SHA-256 list"):
-        read_manifest("abc  x")
+        read_hash_list("abc  x")

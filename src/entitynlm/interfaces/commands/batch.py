@@ -16,6 +16,7 @@ from entitynlm import __version__
 from entitynlm.errors import ConfigError
 from entitynlm.extras import require
 from entitynlm.files import hash_file
+from entitynlm.hash_lists import HASH_LIST
 from entitynlm.interfaces import options
 from entitynlm.interfaces.batch.engines import import_ray, run_local, run_ray
 from entitynlm.interfaces.batch.job import FAILED, MANIFEST, SHARDS, JobFolder, Manifest, Record, Worker
@@ -29,7 +30,6 @@ from entitynlm.interfaces.inputs import expand_files
 from entitynlm.interfaces.row_files import Kind
 from entitynlm.model.language_models import strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, find_model, read_language_model
-from entitynlm.model.packaged import MANIFEST as MODEL_HASHES
 from entitynlm.text.formats.registry import get_format
 
 DOCUMENTS = "documents"
@@ -237,7 +237,7 @@ def hash_model(model: str) -> str:
 
         return find_language_model(language_model).digest
     folder = find_model(model)
-    listed = folder / MODEL_HASHES
+    listed = folder / HASH_LIST
     return hash_file(listed if listed.is_file() else folder / CONFIG_FILE)
 
 

@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 
 from entitynlm.config import load_toml
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
+from entitynlm.hash_lists import read_hash_list
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class CatalogueEntry:
     def files(self) -> Mapping[str, str]:
         """SHA-256 by local path; empty for a corpus that is not public or that is generated."""
         manifest = CATALOGUE_FOLDER / "manifests" / f"{self.name}.sha256"
-        return read_manifest(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
+        return read_hash_list(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
 
     def remote_path(self, local: str) -> str:
         """Where the file ``local`` is found under ``url``."""
@@ -59,18 +60,6 @@ class CatalogueEntry:
     def count_present(self, folder: Path) -> int:
         """Count the files that are in ``folder`` (by name alone, which is quick)."""
         return sum((folder / name).is_file() for name in self.files)
-
-
-def read_manifest(text: str) -> dict[str, str]:
-    """A ``sha256sum`` list: path → hash."""
-    files = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        digest, separator, name = line.partition("  ")
-        if not separator or len(digest) != 64:
-            message = "not a line of a SHA-256 list"
-            raise DataError(message, line=number, found=line, expected="'<hash>  <path>'")
-        files[name] = digest
-    return files
 
 
 CATALOGUE_FOLDER = Path(__file__).parents[2] / "resources"
