@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from entitynlm.interfaces.batch.worker import Worker
+
 from benchmarks.data import load_documents
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import _high_water, measure_peak, start_memory
 from entitynlm.interfaces.batch.shards import Limits, plan_shards
 from entitynlm.interfaces.batch.tasks import Annotating, ListingCharacters, MeasuringSurprisal, Task
-from entitynlm.interfaces.batch.worker import Worker
 from entitynlm.interfaces.commands.annotate import AnnotationOptions
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions
 from entitynlm.interfaces.options import ModelOptions

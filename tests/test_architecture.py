@@ -12,16 +12,10 @@ from entitynlm.config import load_toml
 
 ROOT = Path(__file__).resolve().parents[1] / "src" / "entitynlm"
 FOUNDATION = {
-    "statistics",
-    "compilation",
-    "errors",
-    "files",
-    "hash_lists",
-    "extras",
-    "config",
-    "progress",
-    "cache",
-}
+    "statistics", "compilation", "errors", "files", "hash_lists", "extras", "config", "progress", "cache", "row_files",
+}  # fmt: skip
+MODEL = {"text", "model", "inference", "training"}
+TASKS = MODEL | {"discourse", "coref", "prediction", "lm", "generation"}
 ARROWS = {  # package → what it may import, besides itself and the foundation
     "text": set(),
     "stories": {"text"},
@@ -30,37 +24,22 @@ ARROWS = {  # package → what it may import, besides itself and the foundation
     "model": {"text"},
     "inference": {"text", "model"},
     "training": {"text", "model", "inference"},
-    "coref": {"text", "discourse", "model", "inference", "training"},
-    "prediction": {"text", "discourse", "model", "inference", "training", "coref"},
-    "lm": {"text", "discourse", "model", "inference", "training", "coref", "prediction"},
-    "generation": {"text", "discourse", "model", "inference", "training", "coref", "lm"},
-    "experiments": {
-        "text",
-        "stories",
-        "discourse",
-        "model",
-        "inference",
-        "training",
-        "coref",
-        "prediction",
-        "lm",
-        "generation",
-    },
-    "interfaces": {
-        "text",
-        "stories",
-        "discourse",
-        "characters",
-        "model",
-        "inference",
-        "training",
-        "coref",
-        "prediction",
-        "lm",
-        "generation",
-        "experiments",
-    },
+    "coref": MODEL | {"discourse"},
+    "prediction": MODEL | {"discourse", "coref"},
+    "lm": MODEL | {"discourse", "coref", "prediction"},
+    "generation": MODEL | {"discourse", "coref", "lm"},
+    "experiments": TASKS | {"stories"},
+    "report": {"text", "discourse", "characters", "model", "prediction", "lm"},
+    "default_model": {"model"},
+    "api": TASKS | {"default_model"},
+    "explorer": {"text", "default_model", "report", "api"},
+    "interfaces": TASKS
+    | {"stories", "characters", "experiments", "report", "default_model", "api", "explorer"},
 }
+PUBLIC = {  # what people import, and all that the explorer may
+    "entitynlm", "entitynlm.api", "entitynlm.default_model", "entitynlm.errors", "entitynlm.progress", "entitynlm.report",
+    "entitynlm.row_files", "entitynlm.text.document", "entitynlm.text.formats.registry",
+}  # fmt: skip
 MODULES = sorted(ROOT.rglob("*.py"))
 BELOW_INTERFACES = [path for path in MODULES if path.relative_to(ROOT).parts[0] != "interfaces"]
 
@@ -91,6 +70,16 @@ def test_imports_follow_the_arrows(path: Path) -> None:
     assert [target for target in own if target not in allowed and target != "__version__"] == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "explorer").glob("*.py")), ids=name_of)
+def test_the_explorer_stands_on_the_public_interface(path: Path) -> None:
+    own = {name for name in imported_modules(path) if name.startswith("entitynlm")}
+    allowed = {f"{module}." for module in PUBLIC | {"entitynlm.explorer"}}
+    deeper = {
+        name for name in own if not any(f"{name}.".startswith(prefix) for prefix in allowed - {"entitynlm."})
+    }
+    assert {name for name in deeper if name.count(".") > 1} == set()
+
+
 @pytest.mark.parametrize("path", BELOW_INTERFACES, ids=name_of)
 def test_nothing_below_the_interfaces_prints_or_reads_the_environment(path: Path) -> None:
     roots = {name.split(".")[0] for name in imported_modules(path)}
@@ -106,7 +95,7 @@ def test_nothing_below_the_interfaces_prints_or_reads_the_environment(path: Path
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
     }
-    if name_of(path) != "cache.py":  # ENTITYNLM_CACHE is read in one place
+    if name_of(path) not in ("cache.py", "default_model.py"):  # ENTITYNLM_CACHE and ENTITYNLM_MODEL
         assert attributes & {"environ", "getenv"} == set()
 
 

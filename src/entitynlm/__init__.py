@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from entitynlm.text.document import Document, Entity, Mention
 
 if TYPE_CHECKING:
-    from entitynlm.interfaces.api import EntityNLM, load
+    from entitynlm.api import EntityNLM, load
 
     __version__: str
 
@@ -17,7 +17,7 @@ __all__ = ["Document", "Entity", "EntityNLM", "Mention", "__version__", "load"]
 def __getattr__(name: str) -> Any:
     """The model class and the version are looked up when somebody asks for them: importing torch takes a second."""
     if name in ("EntityNLM", "load"):
-        from entitynlm.interfaces import api
+        from entitynlm import api
 
         return getattr(api, name)
     if name == "__version__":

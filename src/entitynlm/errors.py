@@ -61,6 +61,10 @@ class InferenceError(EntityNLMError):
     """A question that the model can't answer: a support that is not covered, say."""
 
 
+class Busy(EntityNLMError):
+    """A question whose answer is still being computed; ask again soon."""
+
+
 class MissingExtraError(EntityNLMError):
     """An optional part of the package is needed and not installed."""
 

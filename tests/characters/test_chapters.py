@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from entitynlm.api import as_document
 from entitynlm.characters.chapters import Chapter, find_chapters
 from entitynlm.discourse.discourse import read_discourse
-from entitynlm.interfaces.api import as_document
 from entitynlm.text.document import Document
 
 BODY = "The rain fell on the mill and nobody came to the door. " * 6

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from entitynlm.api import as_document
 from entitynlm.discourse.discourse import read_discourse
-from entitynlm.interfaces.api import as_document
 from entitynlm.text.document import Document
 
 TEXT = "Ida sat.\n\n“Come in,” said Nora, “and sit.”\n\nThe nora fish swam; a nora it was."

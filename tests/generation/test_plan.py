@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import entitynlm
+from entitynlm.api import as_document
 from entitynlm.errors import ConfigError
 from entitynlm.generation.plan import NEW_ACTOR, plan_story
 from entitynlm.generation.request import ContinuationRequest
-from entitynlm.interfaces.api import as_document
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from entitynlm.api import as_document
 from entitynlm.generation.verification import append_text, find_next_mention, overlaps
-from entitynlm.interfaces.api import as_document
 from entitynlm.text.document import Document, Mention
 
 

@@ -299,7 +299,7 @@ def dump_surprisal(found: Any) -> Json:
 
 
 def make_report(model: str, document: Any, *, mentions: str) -> Json:
-    from entitynlm.interfaces.report.contents import make_report as make
+    from entitynlm.report.contents import make_report as make
 
     found = make(
         load_model(model).pretrained, measure_surprisal(model, document, mentions=mentions, hindsight=True)

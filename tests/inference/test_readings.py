@@ -18,11 +18,11 @@ from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import READ_AT_ONCE, Readings, ReadText
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.interfaces.report.contents import make_report
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.model.encoding import encoder as encoder_module
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
+from entitynlm.report.contents import make_report
 from entitynlm.text.document import Document
 from support.enumeration import list_analyses
 from support.small_bundles import make_bundle, make_documents

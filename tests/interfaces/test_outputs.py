@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from entitynlm.api import as_document
 from entitynlm.errors import ConfigError, DataError, EntityNLMError
-from entitynlm.interfaces.api import as_document
 from entitynlm.interfaces.cli import VERBS, app
 from entitynlm.text.formats.registry import write_documents
 from support.small_model import store_model

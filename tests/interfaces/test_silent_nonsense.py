@@ -11,8 +11,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import entitynlm
+from entitynlm.api import as_document
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.interfaces.api import as_document
 from entitynlm.interfaces.cli import app
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import write_documents

@@ -90,7 +90,7 @@ def test_words_are_those_of_transformers_on_smollm2(smollm2: entitynlm.EntityNLM
 def test_the_sum_is_that_of_all_pieces(tiny: entitynlm.EntityNLM) -> None:
     """With punctuation and contractions too; pieces are those of the text where each word is spelled on its own."""
     runtime = find_runtime(tiny)
-    encoded = tiny.pretrained.encoder.encode(entitynlm.interfaces.api.as_document(STORY))
+    encoded = tiny.pretrained.encoder.encode(entitynlm.api.as_document(STORY))
     pieces = [int(piece) for piece in encoded.pieces if piece < runtime.pieces]
     assert runtime.tokenizer.decode(pieces) == STORY
     with torch.no_grad():

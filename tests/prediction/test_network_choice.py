@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from entitynlm.api import EntityNLM
 from entitynlm.errors import ConfigError
 from entitynlm.inference.scoring import score_document
-from entitynlm.interfaces.api import EntityNLM
 from entitynlm.prediction.choices import NEW
 from entitynlm.prediction.network_choice import NetworkChooser
 from support.small_bundles import make_bundle, make_documents

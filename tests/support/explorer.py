@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from entitynlm.interfaces.explorer.application import Application, make_app
-from entitynlm.interfaces.explorer.measuring import measure_analysis, read_ahead
-from entitynlm.interfaces.explorer.models import ModelShelf
-from entitynlm.interfaces.explorer.security import list_hosts
-from entitynlm.interfaces.explorer.texts import TextShelf
-from entitynlm.model.loading import load_model
+from entitynlm.api import load
+from entitynlm.explorer.application import Application, make_app
+from entitynlm.explorer.measuring import measure_analysis, read_ahead
+from entitynlm.explorer.models import ModelShelf
+from entitynlm.explorer.security import list_hosts
+from entitynlm.explorer.texts import TextShelf
 
 SMALL = "entitynlm-en"
 TOKEN = "a-token-for-tests"
@@ -25,7 +25,7 @@ WHY_NOT = "the browser tests need Chromium: apt-get install chromium chromium-dr
 
 
 def make_shelf(*names: str, **limits: int) -> TextShelf:
-    return TextShelf(ModelShelf(names or (SMALL,), load_model), measure_analysis, read_ahead, **limits)
+    return TextShelf(ModelShelf(names or (SMALL,), load), measure_analysis, read_ahead, **limits)
 
 
 @contextmanager

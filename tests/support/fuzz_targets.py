@@ -275,14 +275,15 @@ class Explorer:
     """The application without a server, with a text that is open at the start of every request."""
 
     def __init__(self) -> None:
-        from entitynlm.interfaces.explorer.application import make_app
-        from entitynlm.interfaces.explorer.models import ModelShelf
-        from entitynlm.interfaces.explorer.texts import TextShelf
-        from entitynlm.model.pretrained import load_pretrained, save_pretrained
+        import entitynlm
+        from entitynlm.explorer.application import make_app
+        from entitynlm.explorer.models import ModelShelf
+        from entitynlm.explorer.texts import TextShelf
+        from entitynlm.model.pretrained import save_pretrained
         from support.small_bundles import make_bundle
 
         save_pretrained(make_bundle()[0], make_folder("http"))
-        models = ModelShelf(["small"], lambda name: load_pretrained(make_folder("http")))
+        models = ModelShelf(["small"], lambda name: entitynlm.load(make_folder("http")))
         models.get("small")
         self.shelf = TextShelf(models, lambda *_: None, most_texts=3)
         self.app = make_app(self.shelf, token=TOKEN.decode(), hosts=["h"])

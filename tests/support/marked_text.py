@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from entitynlm.interfaces.api import as_document
+from entitynlm.api import as_document
 from entitynlm.text.document import Document, Mention
 
 MARKED = re.compile(r"\[([^]|]+)\|(\w+)\]")

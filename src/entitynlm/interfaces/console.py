@@ -116,7 +116,7 @@ class Terminal(Progress):
 
     def doubt(self, document: Document, pretrained: Pretrained) -> None:
         """A remark where a text is not of the kind that the model knows; of many such texts, the first few are named."""
-        from entitynlm.interfaces.suitability import find_doubt
+        from entitynlm.model.encoding.suitability import find_doubt
 
         if (told := find_doubt(document, pretrained.encoder)) is not None:
             self._doubts += 1

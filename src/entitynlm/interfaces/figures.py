@@ -12,13 +12,13 @@ import numpy as np
 from entitynlm.extras import require
 from entitynlm.files import write_atomically
 from entitynlm.interfaces.options import check_figure
-from entitynlm.interfaces.templates import shorten
+from entitynlm.report.templates import shorten
 
 if TYPE_CHECKING:
-    from entitynlm.interfaces.report.contents import Report
     from entitynlm.lm.marginal_curve import CurvePoint
     from entitynlm.lm.surprisal import Surprisal
     from entitynlm.prediction.calibration import Calibration
+    from entitynlm.report.contents import Report
 
 BLUE, GREY, ORANGE = "#1f5fa8", "#9a9a9a", "#d65d0e"
 WORDS_WITH_LABELS = 60

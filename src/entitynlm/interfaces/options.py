@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 import typer
 
 from entitynlm.cache import cache_folder
+from entitynlm.default_model import choose_model, explain_default
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import STANDARD, CommandFiles, guarding
-from entitynlm.interfaces.default_model import choose_model, explain_default
 from entitynlm.model.devices import check_device, prepare_torch
 from entitynlm.model.language_models import BACKBONE_PREFIX, check_language_model, strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, check_language_model_of, find_model

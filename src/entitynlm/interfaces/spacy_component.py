@@ -21,7 +21,7 @@ from itertools import pairwise
 from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 
-from entitynlm.interfaces.default_model import choose_model
+from entitynlm.default_model import choose_model
 from entitynlm.text.document import Document
 from entitynlm.text.english import DETERMINERS, PRONOUNS
 from entitynlm.text.formats.spacy_docs import read_tokens
@@ -53,7 +53,7 @@ class EntityComponent:
 
     def __post_init__(self) -> None:
         self.model = choose_model(self.model)
-        from entitynlm.interfaces.api import (
+        from entitynlm.api import (
             EntityNLM,  # here: every blank pipeline of spaCy imports this module
         )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Any
 
 from entitynlm.errors import DataError
 
@@ -238,6 +239,22 @@ class Document:
         """A column by name, filled with ``None`` where the document does not have it."""
         values = self.columns.get(name)
         return (None,) * len(self.tokens) if values is None else values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the document by plain values, as a line of its JSON lines has them."""
+        import msgspec
+
+        from entitynlm.text.formats.json_records import make_record
+
+        plain: dict[str, Any] = msgspec.to_builtins(make_record(self))
+        return plain
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Document:
+        """Make the document that :meth:`to_dict` described."""
+        from entitynlm.text.formats.json_records import restore_document
+
+        return restore_document(dict(record), lambda _: None)
 
     def with_mentions(
         self, mentions: Iterable[Mention], entity_types: Mapping[str, str] | None = None

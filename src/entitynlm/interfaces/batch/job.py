@@ -23,7 +23,7 @@ from entitynlm.errors import ConfigError, DataError, MissingExtraError, ModelErr
 from entitynlm.files import hash_file, remove_unfinished, write_text
 from entitynlm.interfaces.batch.shards import LONGEST_LINE, FileRange, Shard, read_records
 from entitynlm.interfaces.batch.tasks import Task
-from entitynlm.interfaces.suitability import find_doubt
+from entitynlm.model.encoding.suitability import find_doubt
 from entitynlm.text.document import Document
 from entitynlm.text.formats import jsonlines
 from entitynlm.text.formats.registry import read_documents

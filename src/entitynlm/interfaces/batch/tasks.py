@@ -17,7 +17,7 @@ from entitynlm.interfaces.commands.characters import Mentions, annotate_for_cast
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions, write_found
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.options import ModelOptions
-from entitynlm.interfaces.row_files import Kind
+from entitynlm.row_files import Kind
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 

@@ -27,9 +27,9 @@ from entitynlm.interfaces.commands.characters import Mentions
 from entitynlm.interfaces.commands.surprisal import SurprisalOptions
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import expand_files
-from entitynlm.interfaces.row_files import Kind
 from entitynlm.model.language_models import strip_prefix
 from entitynlm.model.packaged import CONFIG_FILE, find_model, read_language_model
+from entitynlm.row_files import Kind
 from entitynlm.text.formats.registry import get_format
 
 DOCUMENTS = "documents"

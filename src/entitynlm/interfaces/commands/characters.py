@@ -25,7 +25,7 @@ from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs
-from entitynlm.interfaces.row_files import Kind, choose_kind, write_pairs, write_rows
+from entitynlm.row_files import Kind, choose_kind, write_pairs, write_rows
 from entitynlm.text.document import Document
 
 if TYPE_CHECKING:

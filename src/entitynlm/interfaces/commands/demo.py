@@ -23,7 +23,7 @@ from entitynlm.training.settings import load_settings
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from entitynlm.interfaces.report.contents import Report
+    from entitynlm.report.contents import Report
 
 STORY, TITLE = "captain-reed.txt", "The Captain's Visitor"
 ENOUGH_STORIES = 100  # fewer teach nothing, so nothing is trained on them
@@ -77,9 +77,9 @@ def show_story(terminal: Terminal, model: options.ModelOptions, out: Path) -> di
 
     Before the model on a language model, the small one reads the same story, so that the difference is seen.
     """
-    from entitynlm.interfaces.api import as_document
-    from entitynlm.interfaces.report.page import write_page
+    from entitynlm.api import as_document
     from entitynlm.interfaces.views import show_document
+    from entitynlm.report.page import write_page
 
     text = (resources.files("entitynlm") / "resources" / "demo" / STORY).read_text(encoding="utf-8")
     document = as_document(text, id=TITLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import warnings
 import webbrowser
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import name_of, pick_document, read_inputs
 
 if TYPE_CHECKING:
-    from entitynlm.model.pretrained import Pretrained
+    from entitynlm.api import EntityNLM
     from entitynlm.text.document import Document
 
 
@@ -82,25 +83,27 @@ def serve(
     """Answer until Ctrl-C. The page is there at once; models are loaded while it is looked at."""
     import uvicorn
 
-    from entitynlm.interfaces.explorer.application import make_app
-    from entitynlm.interfaces.explorer.models import ModelShelf
-    from entitynlm.interfaces.explorer.security import list_hosts, make_token
-    from entitynlm.interfaces.explorer.texts import TextShelf, Version
+    from entitynlm.explorer.application import make_app
+    from entitynlm.explorer.models import ModelShelf
+    from entitynlm.explorer.security import list_hosts, make_token
+    from entitynlm.explorer.texts import TextShelf, Version
 
     def measure(*arguments: Any) -> None:
-        from entitynlm.interfaces.explorer.measuring import (
+        from entitynlm.explorer.measuring import (
             measure_analysis,  # with torch, while the page is looked at
         )
 
         measure_analysis(*arguments)
 
     def read_on(*arguments: Any) -> None:
-        from entitynlm.interfaces.explorer.measuring import read_ahead
+        from entitynlm.explorer.measuring import read_ahead
 
         read_ahead(*arguments)
 
-    def load(name: str) -> Pretrained:
-        return options.ModelOptions(name, model.device, model.threads).load(terminal)
+    def load(name: str) -> EntityNLM:
+        from entitynlm.api import EntityNLM
+
+        return EntityNLM(options.ModelOptions(name, model.device, model.threads).load(terminal))
 
     port, token = listener.getsockname()[1], make_token()
     names = [model.model, *([beside] if beside else [])]
@@ -121,6 +124,9 @@ def serve(
     terminal.remark("Ctrl-C ends it", markup=False)
     if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
+    warnings.filterwarnings(
+        "ignore", category=UserWarning, module="entitynlm.explorer"
+    )  # doubts about a text
     config: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
     server = uvicorn.Server(uvicorn.Config(app, limit_concurrency=256, timeout_keep_alive=30, **config))
     server.run(sockets=[listener])

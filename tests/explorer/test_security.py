@@ -1,0 +1,90 @@
+"""Who is refused, and what every answer says to browsers."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import pytest
+
+from entitynlm.explorer.security import Guard, list_hosts, make_token
+
+HOST = {"host": "127.0.0.1:8000"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "127.0.0.1:8001"}, 421),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"x-explorer-token": ""}, 401),
+        ({"x-explorer-token": "tökén"}, 401),
+        ({"origin": "http://127.0.0.1:8000"}, 200),
+    ],
+)
+def test_strangers_are_refused_in_json(client: Any, headers: dict[str, str], status: int) -> None:
+    answer = client.http.get("/api/about", headers={k: v.encode() for k, v in headers.items()})
+    assert answer.status_code == status
+    assert status == 200 or set(answer.json()) == {"error"}
+
+
+@pytest.mark.parametrize("path", ["/", "/static/main.js", "/api/about", "/api/nothing", "/nothing"])
+def test_every_answer_has_the_headers(client: Any, path: str) -> None:
+    headers = client.http.get(path).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../verbs.toml", "/static/%2e%2e/verbs.toml", "/static//etc/passwd", "/static/..%2fverbs.toml"],
+)
+def test_no_file_outside_of_the_page_is_given(client: Any, path: str) -> None:
+    assert client.http.get(path).status_code == 404
+
+
+def test_a_large_body_is_refused(client: Any) -> None:
+    guard = client.app
+    guard.most_bytes, old = 1000, guard.most_bytes
+    try:
+        answer = client.http.post("/api/texts", json={"text": "word " * 400})
+        assert answer.status_code == 413 and "error" in answer.json()
+
+        def stream() -> Any:
+            yield from (b"x" * 600 for _ in range(3))
+
+        answer = client.http.post("/api/files?name=x.txt", content=stream())
+        assert answer.status_code == 413
+    finally:
+        guard.most_bytes = old
+
+
+def test_a_small_file_that_unpacks_to_a_huge_one_is_refused(client: Any) -> None:
+    bomb = gzip.compress(b"word " * 6_000_000)
+    answer = client.http.post("/api/files?name=a.txt.gz", content=bomb)
+    assert len(bomb) < 100_000 and answer.status_code == 422
+    assert answer.json()["error"] == "a.txt.gz: it has more than 20 MB when it is unpacked"
+
+
+def test_errors_are_json(client: Any, story: str) -> None:
+    assert "at" in client.get(f"{story}/step", 422, at="soon")["error"]
+    assert client.get("/texts/nothing", 404)["error"] == "there is no text 'nothing'"
+    assert client.get(f"{story}/words", 422, start=5, stop=5)["error"]
+    assert client.http.put("/api/texts").status_code == 405
+    assert client.http.post("/api/texts", content=b"{", headers={"content-type": "application/json"}).json()[
+        "error"
+    ]
+    assert "nonsense" in client.post("/texts", 422, text="A word.", nonsense=1)["error"]
+    assert "there is no model" in client.post("/texts", 422, text="A word.", model="/etc")["error"]
+
+
+def test_hosts_are_those_of_the_address() -> None:
+    assert list_hosts("127.0.0.1", 80)[:2] == ["127.0.0.1:80", "localhost:80"]
+    assert list_hosts("10.0.0.7", 9000) == ["10.0.0.7:9000"]
+    assert "[::1]:9000" in list_hosts("::1", 9000)
+    assert len(make_token()) >= 32 and make_token() != make_token()
+    guard = Guard(None, token="t", hosts=["h:1"])  # type: ignore[arg-type]
+    assert guard.refuse("/", {"host": "h:1", "content-length": "-5"}) is not None
