@@ -25,6 +25,59 @@ def test_marks_of_every_kind(opening: str, closing: str) -> None:
     assert quote(f"{first} said Nora, {second} She didn't smile.") == [first, second]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (  # a forgotten mark spoils its own paragraph only
+            '"I never closed this.\n\nHe sat down.\n\n"But this," said he, "is closed."',
+            ['"I never closed this.', '"But this,"', '"is closed."'],
+        ),
+        (  # a speech of several paragraphs has a quotation for each
+            "“It was long ago.\n\n“Nobody lived there.\n\n“Then you came,” said the keeper.\n\nIt rained.",
+            ["“It was long ago.", "“Nobody lived there.", "“Then you came,”"],
+        ),
+        ('They called it "the house," and the "Red Swan" lay there.', []),
+        ('"What a day!" thought Nora. "Lovely!" said Ida.', ['"Lovely!"']),
+        ("Under the arms stood the motto, “Never asleep,” in gold.", []),
+        ("“To Ida from her sisters,” was engraved upon the ring.", []),
+        ("She looked up as much as to say, “Must I go?”", []),
+        ("He did not say “Perhaps never,” and they were glad.", []),
+        ("She was, as the saying is, a “dragon”, and proud of it.", []),
+        ("They went “courting,” and came home late.", []),
+        ("A “front hall” led to the “back hall” and to a “parlour.” All were cold.", []),
+        ("“Sit up, Tom;” and “Be still, Tom;” she said all day.", ["“Sit up, Tom;”", "“Be still, Tom;”"]),
+        (
+            "“I keep it here” — she touched her brow — “and nowhere else.”",
+            ["“I keep it here”", "“and nowhere else.”"],
+        ),
+        (
+            "“The trouble,” said Ida, who speaks (and how!) as from a pulpit, “is that he never rows a boat.”",
+            ["“The trouble,”", "“is that he never rows a boat.”"],
+        ),
+        (
+            "‘I’ll look,’ she said, ‘and see whether it’s the “Swan” or not’; for the ‘Swan,’ she knew, was shut.",
+            ["‘I’ll look,’", "‘and see whether it’s the “Swan” or not’"],
+        ),
+        (
+            "“She read the ‘Daily Mail,’ and slept,” said Ida.",
+            ["“She read the ‘Daily Mail,’ and slept,”"],
+        ),
+        (
+            "— Where were you? he asked.\n\n— At the mill, Ida said. It was late.\n\nThey walked on.\n\n"
+            "— And the boy?\n\n— Asleep, she answered.",
+            ["— Where were you?", "— At the mill,", "It was late.", "— And the boy?", "— Asleep,"],
+        ),
+        (
+            "— Where were you? he asked.\n\nThe sign said: “Closed.”\n\n— At the mill, Ida said.\n\n— And the boy? he asked.",
+            ["— Where were you?", "“Closed.”", "— At the mill,", "— And the boy?"],
+        ),
+        ("— One thing.\n\n— Another thing.\n\n— A third thing.", []),  # no dialogue
+    ],
+)
+def test_quotations_of_raw_text(text: str, said: list[str]) -> None:
+    assert quote(text) == said
+
+
 def test_marks_in_tokenised_text_without_spacing() -> None:
     tokens = 'He said , " Go . " She left . " Why ? " he asked .'.split()
     document = Document("x", tuple(tokens), ((0, 7), (7, 10), (10, 17)))
@@ -34,80 +87,12 @@ def test_marks_in_tokenised_text_without_spacing() -> None:
     ]
 
 
-def test_a_forgotten_mark_spoils_its_own_paragraph_only() -> None:
-    text = '"I never closed this.\n\nHe sat down.\n\n"But this," said he, "is closed."'
-    assert quote(text) == ['"I never closed this.', '"But this,"', '"is closed."']
-
-
-def test_a_speech_of_several_paragraphs_has_a_quotation_for_each() -> None:
-    text = "“It was long ago.\n\n“Nobody lived there.\n\n“Then you came,” said the keeper.\n\nIt rained."
-    assert quote(text) == ["“It was long ago.", "“Nobody lived there.", "“Then you came,”"]
-
-
-def test_titles_and_expressions_are_not_said() -> None:
-    assert quote('They called it "the house," and the "Red Swan" lay there.') == []
-    assert quote('"What a day!" thought Nora. "Lovely!" said Ida.') == ['"Lovely!"']
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Under the arms stood the motto, “Never asleep,” in gold.",
-        "“To Ida from her sisters,” was engraved upon the ring.",
-        "She looked up as much as to say, “Must I go?”",
-        "He did not say “Perhaps never,” and they were glad.",
-        "She was, as the saying is, a “dragon”, and proud of it.",
-        "They went “courting,” and came home late.",
-        "A “front hall” led to the “back hall” and to a “parlour.” All were cold.",
-    ],
-)
-def test_what_is_written_or_not_said_is_no_quotation(text: str) -> None:
-    assert quote(text) == []
-
-
-def test_quotations_that_are_joined_interrupted_or_go_on() -> None:
-    assert quote("“Sit up, Tom;” and “Be still, Tom;” she said all day.") == [
-        "“Sit up, Tom;”",
-        "“Be still, Tom;”",
-    ]
-    assert quote("“I keep it here” — she touched her brow — “and nowhere else.”") == [
-        "“I keep it here”",
-        "“and nowhere else.”",
-    ]
-    resumed = (
-        "“The trouble,” said Ida, who speaks (and how!) as from a pulpit, “is that he never rows a boat.”"
-    )
-    assert quote(resumed) == ["“The trouble,”", "“is that he never rows a boat.”"]
-
-
 def test_an_expression_in_single_marks_does_not_run_on_to_the_next_one() -> None:
     text = (
         "' Hallow ' is an old word for it .| Nobody knows it now .|"
         "' Come in , ' said Ida .| All the sailors ' wives said ' Poor child ! '"
     )
     assert quote_sentences(text) == ["' Come in , '", "' Poor child ! '"]
-
-
-def test_a_mark_before_its_punctuation_closes() -> None:
-    text = (
-        "‘I’ll look,’ she said, ‘and see whether it’s the “Swan” or not’; for the ‘Swan,’ she knew, was shut."
-    )
-    assert quote(text) == ["‘I’ll look,’", "‘and see whether it’s the “Swan” or not’"]
-
-
-def test_marks_inside_of_a_quotation_belong_to_it() -> None:
-    assert quote("“She read the ‘Daily Mail,’ and slept,” said Ida.") == [
-        "“She read the ‘Daily Mail,’ and slept,”"
-    ]
-
-
-def test_dash_dialogue_leaves_out_who_speaks() -> None:
-    text = (
-        "— Where were you? he asked.\n\n— At the mill, Ida said. It was late.\n\nThey walked on.\n\n"
-        "— And the boy?\n\n— Asleep, she answered."
-    )
-    said = ["— Where were you?", "— At the mill,", "It was late.", "— And the boy?", "— Asleep,"]
-    assert quote(text) == said
 
 
 def test_dash_dialogue_in_sentences_without_lines() -> None:
@@ -178,18 +163,6 @@ def test_after_a_full_stop_narration_is_no_tag() -> None:
         "— I am off , he said .| Ida nodded .| She shouted after him .|— Wait !| she cried .| Wait for me !"
     )
     assert quote_sentences(text) == ["— I am off ,", "— Wait !", "Wait for me !"]
-
-
-def test_a_few_marks_do_not_hide_dash_dialogue() -> None:
-    text = (
-        "— Where were you? he asked.\n\nThe sign said: “Closed.”\n\n— At the mill, Ida said.\n\n"
-        "— And the boy? he asked."
-    )
-    assert quote(text) == ["— Where were you?", "“Closed.”", "— At the mill,", "— And the boy?"]
-
-
-def test_a_dash_at_a_line_s_start_is_not_always_dialogue() -> None:
-    assert quote("— One thing.\n\n— Another thing.\n\n— A third thing.") == []
 
 
 @pytest.mark.parametrize("text", ['"', '""', "“”", "' '", "”“", '" " "', "—", "“ … ”", "‘", 'x\n\n"\n\ny'])

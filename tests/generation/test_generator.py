@@ -106,27 +106,12 @@ def test_a_name_is_spelled_at_the_first_mention() -> None:
     assert later and [generated.x[at] for at in later[:3]] != [3, 4, 5]  # only the first one is scripted
 
 
-def test_the_same_seed_gives_the_same_text() -> None:
-    stories = []
-    for seed in (1, 1, 2):
-        generator = make_generator(seed=seed)
-        stories.append(generate(generator, generator.start(), 30, Constraints(temperature=0.8, top_p=0.9)).x)
-    assert stories[0] == stories[1] != stories[2]
-
-
 @pytest.mark.parametrize(
-    "constraints",
-    [
-        {"temperature": 0.0},
-        {"temperature": float("nan")},
-        {"temperature": float("inf")},
-        {"top_p": 0.0},
-        {"top_p": 1.5},
-    ],
+    ("name", "value"), [("temperature", 0.0), ("temperature", float("nan")), ("top_p", 0.0), ("top_p", 1.5)]
 )
-def test_constraints_that_make_no_sense_are_refused(constraints: dict[str, float]) -> None:
+def test_constraints_that_make_no_sense_are_refused(name: str, value: float) -> None:
     with pytest.raises(ConfigError):
-        Constraints(**constraints)
+        Constraints(**{name: value})
 
 
 @pytest.mark.parametrize("copying", [False, True])

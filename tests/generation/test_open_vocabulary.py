@@ -118,20 +118,6 @@ def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Any) -> Non
     assert torch.allclose(backbone.state(carry), backbone.state(state.carry), atol=1e-4)
 
 
-def test_one_word_has_the_probability_of_its_pieces(generator: Any) -> None:
-    """The share of draws that begin with a piece, outside of mentions, against equation 6."""
-    state, draws = generator.start(), 400
-    constraints = Constraints(mention=False)
-    first = [generator.step(state, constraints)[1].pieces[0] for _ in range(draws)]
-    network = generator.network
-    log_probs = state.log_prob_pieces(network.backbone.state(state.carry), 1)
-    log_probs[list(generator.words.tokenizer.never_generated)] = -torch.inf
-    probs = torch.softmax(log_probs, -1)
-    likeliest = int(probs.argmax())
-    share, expected = first.count(likeliest) / draws, float(probs[likeliest])
-    assert abs(share - expected) < 5 * (expected * (1 - expected) / draws) ** 0.5 + 0.05
-
-
 def test_an_expression_is_chosen_where_it_is_probable(generator: Any) -> None:
     words = generator.words
     state = generator.add_entity(generator.start(), [words.learn("Anna")])

@@ -63,19 +63,7 @@ def test_a_story_can_be_planned_from_a_cast(pretrained: Pretrained) -> None:
 def test_the_verb(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text(STORY)
     out = tmp_path / "plan.json"
-    words = [
-        "generate",
-        str(tmp_path / "s.txt"),
-        "--plan",
-        "-s",
-        "2",
-        "-n",
-        "2",
-        "-m",
-        "entitynlm-en",
-        "--json",
-        str(out),
-    ]
-    result = CliRunner().invoke(app, words)
+    words = f"generate {tmp_path}/s.txt --plan -s 2 -n 2 -m entitynlm-en --json {out}"
+    result = CliRunner().invoke(app, words.split())
     assert result.exit_code == 0 and "who acts" in result.stdout and "plan 2 of 2" in result.stdout
     assert [len(plan) for plan in json.loads(out.read_text())["plans"]] == [2, 2]
