@@ -67,9 +67,9 @@ def annotate(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Find the entities of texts and link their mentions.
+    """Find the mentions of texts and link them to entities.
 
-    Find the mentions of texts and link them to entities; show them in colours, or write any format.
+    Shows each text with its entities in colours, or writes it in any format.
 
     entitynlm-en-smollm2 finds mentions, nested ones too, and links them by its end-to-end resolver. entitynlm-en finds
     them by the proposal that has read the whole text, and is flat: of nested mentions it finds the outermost;

@@ -49,9 +49,7 @@ def characters(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """List the characters of a book: names, gender, chapters, speech, actions, company.
-
-    List the characters of texts: names, gender, chapters, what they say and do, and whom they appear with.
+    """List the characters of books: names, gender, chapters, speech, actions, company.
 
     Persons are found by the model, or taken from an annotated text (corrected in brat, say). For each there are the
     name, aliases with counts, the gender that pronouns, titles and names suggest, mentions by form and by chapter, what

@@ -40,9 +40,7 @@ class _Oddities:
 
 
 def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
-    """Count documents, words, mentions and entities per split.
-
-    Count documents, sentences, tokens, mentions and entities per split, as annotated.
+    """Count documents, sentences, words, mentions and entities per split.
 
     Nothing is preprocessed: punctuation counts, nested mentions count each, and the vocabulary is the number of
     distinct word forms as they are spelt.
@@ -75,9 +73,7 @@ def convert(
     layout: Layout | None = None,
     terminal: Terminal,
 ) -> None:
-    """Convert a file or a corpus into another format.
-
-    Convert a file or a whole corpus into another format; splits are kept.
+    """Convert a file or a corpus into another format; splits are kept.
 
     Examples:
 
@@ -181,9 +177,7 @@ def show(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Show a document with its mentions in colours.
-
-    Show a document with its mentions in the colours of their entities.
+    """Show a document with its mentions in the colours of their entities.
 
     Examples:
 

@@ -40,7 +40,8 @@ def demo(
 ) -> None:
     """See what the package does, on a text and a corpus that it carries.
 
-    Annotate a short story with the models that ship, write a report on it, then train quickly and make small tables.
+    Annotates a short story with the packaged models, writes a report about it, then trains a small model and prints
+    small tables.
 
     Takes about two minutes and needs no download; --no-training takes a few seconds.
 

@@ -22,9 +22,7 @@ def evaluate_quotations(
     split: str = "test",
     terminal: Terminal,
 ) -> None:
-    """Find quotations and their speakers in LitBank.
-
-    Measure the detection of quotations and the attribution of speakers on LitBank.
+    """Measure how well quotations and their speakers are found in LitBank.
 
     A quotation is found if its words are, quotation marks aside. A speaker is right if it is the annotated entity; with
     --model also among the entities that the model finds, where the entity counts that most of its annotated mentions

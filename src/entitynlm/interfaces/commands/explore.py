@@ -33,9 +33,7 @@ def explore(
     browser: Annotated[bool, typer.Option("--browser/--no-browser")] = True,
     terminal: Terminal,
 ) -> None:
-    """Watch the model read, in the browser: step, correct, compare, write.
-
-    Open a page in the browser: read a text with the model, step by step, correct its analysis, and write with it.
+    """Open a page in the browser to watch the model read, correct it, and write with it.
 
     The page shows the text with its entities and its surprisal, what the model expects at every word from the words
     before it, and drawings. Everything stays on this machine: the server listens at 127.0.0.1 unless --host says

@@ -29,9 +29,7 @@ Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=op
 
 
 def models(*, folders: Folders = None, terminal: Terminal) -> None:
-    """List the models, and the language models that can stand behind one.
-
-    List what --model and train --backbone can name: packaged models, models in folders of yours, and language models.
+    """List the models that can be used, and the language models that one can be built on.
 
     Where no --model is given, the model is the one that the environment variable ENTITYNLM_MODEL names, else
     entitynlm-en-smollm2 where its language model is installed, else entitynlm-en. A language model by itself is --model

@@ -22,9 +22,7 @@ def training(
     out: options.Figure = Path("training.png"),
     terminal: Terminal,
 ) -> None:
-    """Training curves.
-
-    Training curves: loss on training and development documents, epoch by epoch.
+    """Draw training curves: loss on training and development documents, epoch by epoch.
 
     Examples:
 
@@ -67,7 +65,7 @@ def surprisal(
     smooth: Annotated[int | None, typer.Option(min=1)] = None,
     terminal: Terminal,
 ) -> None:
-    """Surprisal along a text, with and without entities.
+    """Draw surprisal along a text, with and without entities.
 
     Examples:
 
@@ -97,9 +95,7 @@ def timeline(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Mentions of each entity along a text.
-
-    Mentions of each entity along a text: one line per entity.
+    """Draw the mentions of each entity along a text, one line per entity.
 
     Examples:
 

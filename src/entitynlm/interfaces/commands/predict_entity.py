@@ -33,9 +33,7 @@ def predict_entity(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Predict the next entity at each mention.
-
-    Predict the next entity at each mention: candidates with probabilities, entropy, surprisal of the referent (bits).
+    """Predict the next entity at each mention: probabilities, entropy and surprisal in bits.
 
     Only the words and mentions before a mention are used; where a text has none, the model finds them first. "entity"
     is the one that is mentioned, "best" the one that was expected; "probability_of_entity" and "surprisal" are of

@@ -22,7 +22,7 @@ def report(
 ) -> None:
     """Make one HTML page about the entities and the surprisal of a text.
 
-    Make one self-contained page: the text with entities in colours and surprisal as shading, and drawings.
+    The page shows the text with entities in colours and surprisal as shading, and drawings.
 
     The drawings are a timeline of mentions, a network of entities that are mentioned together, and the movement of
     entity vectors. The page needs nothing but a browser: no network, no other file. Point at a word for its numbers,

@@ -41,9 +41,9 @@ def rerank(
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
-    """Choose the best of a system's candidates by the model.
+    """Choose the best of a coreference system's candidates by the model.
 
-    Choose the best of a system's candidates for each document, by log P(R, E, L, X) or combined with its score.
+    Candidates are ranked by log P(R, E, L, X), or by log P combined with the system's own score.
 
     Any system can write its candidates: one JSON object a line, with clusters of half-open token spans and a score
     each, or with the scores of all antecedents. Where the model sees no difference between candidates, the system's

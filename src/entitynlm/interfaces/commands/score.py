@@ -47,9 +47,7 @@ def score(
     seed: options.Seed = 0,
     terminal: Terminal,
 ) -> None:
-    """Score coreference as the official CoNLL scorer does.
-
-    Score coreference as the official CoNLL scorer (v8.01) does, and LEA beside it.
+    """Score coreference as the official CoNLL scorer (v8.01) does, and by LEA.
 
     Prints recall, precision and F1 of MUC, B³, CEAF_m, CEAF_e, BLANC, LEA and the identification of mentions, and the
     CoNLL average, truncated to two decimals like the official scorer's; --json has them unrounded.

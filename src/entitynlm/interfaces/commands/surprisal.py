@@ -76,7 +76,7 @@ def surprisal(
 ) -> None:
     """Measure the surprisal of every word and every referent.
 
-    Measure the surprisal of every token and every referent of texts; write tables for R, pandas or a spreadsheet.
+    Writes tables for R, pandas or a spreadsheet.
 
     Tokens: sentence_id, token_id, token and surprisal first (as lm-zoo has them), then the standard error of sampling,
     the surprisal without entities, the probability of being in a mention before and after the word, the entity, whether
