@@ -9,7 +9,7 @@ from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments import table2_coreference as table2
 from entitynlm.experiments import table3_entity_prediction as table3
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, make_summary, write_markdown
-from entitynlm.interfaces.result_tables import draw_table
+from entitynlm.interfaces.result_tables import draw_results
 from entitynlm.lm.evaluation import Sampling
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, SplitScores
 
@@ -106,7 +106,7 @@ def test_markdown_has_every_table() -> None:
     markdown = write_markdown(tables, title="All", remarks=["done"])
     assert markdown.count("\n## Table") == 3 and "| EntityNLM | 18.50 | 131.64 | marginal |" in markdown
     assert "|---|---:|---:|---|" in markdown
-    assert draw_table(tables[1]).row_count == 4
+    assert draw_results(tables[1]).row_count == 4
 
 
 def test_names_can_not_break_a_report() -> None:

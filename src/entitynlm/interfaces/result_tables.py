@@ -33,26 +33,27 @@ def present(result: ExperimentResult, terminal: Terminal, out: Path | None = Non
 
 
 def print_table(table: ResultTable, terminal: Terminal) -> None:
-    """Title, table and remarks, in full width also where the terminal is narrow or a file."""
+    """Print title, table and remarks, in full width also where the terminal is narrow or a file."""
     terminal.print(f"\n{table.title}", style="bold", markup=False)
     before = terminal.out.width
     terminal.out.width = max(WIDTH, before)
     try:
-        terminal.print(draw_table(table), crop=False)
+        terminal.print(draw_results(table), crop=False)
     finally:
         terminal.out.width = before
     for remark in table.remarks:
         terminal.print(f"  {remark}", style="dim", markup=False)
 
 
-def draw_table(table: ResultTable) -> Table:
-    """The table for rich; figures to the right, and rows that can't be compared dimmed."""
-    from rich.table import Table
+def draw_results(table: ResultTable) -> Table:
+    """Draw a table of results: figures to the right, and rows that can't be compared dimmed."""
     from rich.text import Text
 
-    drawn = Table(box=None, pad_edge=False)
-    for number, heading in enumerate(table.heading):
-        drawn.add_column(heading, justify="right" if table.is_number(number) else "left", no_wrap=True)
-    for row, cells in zip(table.rows, table.list_cells(), strict=True):
-        drawn.add_row(*map(Text, cells), style=None if row.comparable else "dim")
-    return drawn
+    from entitynlm.interfaces.views import draw_table
+
+    right = [heading for number, heading in enumerate(table.heading) if table.is_number(number)]
+    rows = [
+        [Text(cell, style="" if row.comparable else "dim") for cell in cells]
+        for row, cells in zip(table.rows, table.list_cells(), strict=True)
+    ]
+    return draw_table(table.heading, rows, right=right, header_style="bold", no_wrap=True)

@@ -30,12 +30,17 @@ AS_IN_THE_FIGURE = Recipe(lowercase=False, punctuation="keep", numbers=False, se
 
 
 def draw_table(
-    headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, right: Sequence[str] = (), **layout: Any
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    right: Sequence[str] = (),
+    no_wrap: bool = False,
+    **layout: Any,
 ) -> Table:
-    """A table without lines; the columns named in ``right`` are aligned to the right."""
+    """Draw a table without lines; the columns named in ``right`` are aligned to the right."""
     table = Table(box=None, pad_edge=False, title_justify="left", **{"header_style": "dim", **layout})
     for heading in headings:
-        table.add_column(heading, justify="right" if heading in right else "left")
+        table.add_column(heading, justify="right" if heading in right else "left", no_wrap=no_wrap)
     for row in rows:
         for cell in row:
             if isinstance(cell, Text):
