@@ -73,7 +73,7 @@ def story(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    result = CliRunner().invoke(app, [*map(str, arguments), "--force"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 

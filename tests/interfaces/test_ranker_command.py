@@ -27,7 +27,7 @@ def make_documents() -> list[Document]:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["ranker", *arguments], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["ranker", *arguments, "--force"], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 
