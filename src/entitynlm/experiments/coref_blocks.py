@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain, product
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
@@ -115,28 +116,11 @@ class Block:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Block:
-        """From ``asdict`` through JSON: counts instead of scores, so that folds can be joined, and differences tested."""
-        rows = {
-            split: {name: _load_counts(counts) for name, counts in found.items()}
-            for split, found in values["rows"].items()
-        }
-        weights = {name: SearchResult(**found) for name, found in values["weights"].items()}
-        lists = {
-            method: [
-                (ScoredList(np.array(scored["baseline"]), _load(scored["parts"])), _load_counts(counts))
-                for scored, counts in found
-            ]
-            for method, found in values["lists"].items()
-        }
-        return cls(values["title"], rows, weights, lists)
-
-
-def _load(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.array(rows, dtype=np.float64) for name, rows in values.items()}
-
-
-def _load_counts(values: Mapping[str, Any]) -> CorpusCounts:
-    return CorpusCounts(tuple(values["doc_ids"]), _load(values["by_metric"]))
+        """Restore what ``asdict`` gave through JSON: counts, not scores, so folds can be joined and differences tested."""
+        try:
+            return msgspec.convert(values, cls, dec_hook=lambda kind, rows: np.array(rows, dtype=np.float64))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from error
 
 
 @dataclass(frozen=True)

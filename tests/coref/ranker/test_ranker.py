@@ -182,7 +182,7 @@ def test_learning_follows_the_gradient_of_the_softmax_margin() -> None:
     none, candidates = np.array([[0]], dtype=np.uint32), np.array([[1], [2]], dtype=np.uint32)
     weights, squares, costs = np.zeros(4), np.ones(4), np.array([0.1, 3.0, 1.0])
     loss = learn_choices(
-        weights, squares, none, candidates, np.array([0, 2]), np.array([True, False]), costs, 0.5
+        weights, squares, none, candidates, np.array([0, 2]), np.array([True, False]), costs, 0.5, 0.0
     )
     shares = np.exp([3.0, 0.0, 1.0])  # no link costs three, the right one nothing, the wrong one one
     shares /= shares.sum()

@@ -21,7 +21,6 @@ Array = Any  # numpy arrays inside compiled loops
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-_SMALL = 1e-3  # gradients below this are not worth the time
 
 
 def hash_texts(texts: Sequence[str]) -> IntColumn:
@@ -35,7 +34,7 @@ def index_features(templates: Sequence[str], columns: Columns, size: int) -> Fea
     values = {name: column.view(np.uint64) for name, column in columns.items()}
     indices = np.empty((rows, len(templates)), dtype=np.uint32)
     for number, template in enumerate(templates):
-        code = np.full(rows, zlib.crc32(template.encode()), dtype=np.uint64)
+        code = np.full(rows, zlib.crc32(template.encode()), dtype=np.uint64) * _PRIME
         for name in template.split():
             code = (code ^ values[name]) * _PRIME
             code ^= code >> _SHIFT
@@ -50,7 +49,8 @@ def add_weights(weights: NDArray[Any], features: FeatureTable) -> NDArray[np.flo
 
 @njit()
 def learn_choices(
-    weights: Array, squares: Array, none: Array, candidates: Array, offsets: Array, right: Array, costs: Array, rate: float
+    weights: Array, squares: Array, none: Array, candidates: Array, offsets: Array, right: Array, costs: Array, rate: float,
+    least: float,
 ) -> float:  # fmt: skip
     """Learn from one document by softmax-margin with latent right candidates, with AdaGrad after each choice; the loss.
 
@@ -58,6 +58,7 @@ def learn_choices(
 
     :param none: (M, features) and :param candidates: (N, features) indices of weights.  :param right: (N,) right candidates.
     :param costs: of a candidate where none is right, of "none" where one is, of a wrong candidate.
+    :param least: gradients below it change nothing, so that the mass of easy choices does not slow down learning.
     """
     loss = 0.0
     for m in range(len(none)):
@@ -79,7 +80,7 @@ def learn_choices(
         gradients = shares / shares.sum() - targets / targets.sum()
         for i in range(size + 1):
             gradient = gradients[i]
-            if abs(gradient) >= _SMALL:
+            if abs(gradient) >= least:
                 for index in candidates[first + i] if i < size else none[m]:
                     squares[index] += gradient * gradient
                     weights[index] -= rate * gradient / np.sqrt(squares[index])

@@ -32,6 +32,7 @@ VERSION = 3
 CARD, WEIGHTS = "ranker.json", "ranker.safetensors"
 RANKER_WEIGHTS = 1 << 22
 RATE = 0.1
+LEAST_GRADIENT = 1e-3
 COSTS = np.array([0.1, 3.0, 1.0])  # of a false link, a missed one, a wrong one
 THRESHOLDS = (-2.5, -2.0, -1.5, -1.25, -1.0, -0.75, -0.5, 0.0)
 SINGLETONS_ANNOTATED = 0.2  # share of entities with one mention from which a corpus is taken to annotate them
@@ -225,7 +226,9 @@ def _learn(
         loss = 0.0
         for index, (example, right) in enumerate(order):
             features = example.index_features()
-            loss += learn_choices(weights, squares, *features, example.offsets, right, COSTS, RATE)
+            loss += learn_choices(
+                weights, squares, *features, example.offsets, right, COSTS, RATE, LEAST_GRADIENT
+            )
             if (epoch > 0 or settings.epochs == 1) and index % interval == 0:
                 average += weights
                 averaged += 1

@@ -25,9 +25,10 @@ from entitynlm.text.document import Document
 from entitynlm.text.english import AFTER_HEAD
 
 LONGEST_SPAN = 25
-FINDER_WEIGHTS = 1 << 20
+FINDER_WEIGHTS = 1 << 22
 FINDER_EPOCHS = 6
 FINDER_RATE = 0.15
+LEAST_DOUBT = 0.01  # of a span to learn from it
 PREPOSITIONS = frozenset("of in on with at from to for by".split())
 
 # columns of the first word, of the last word (l.), of the head (h.) and of the span
@@ -72,7 +73,9 @@ def train_span_finder(documents: Sequence[Document], *, seed: int = 0) -> SpanFi
             )
             features = index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS)
             offsets, nothing = np.arange(len(starts) + 1), np.zeros((len(starts), 0), dtype=np.uint32)
-            learn_choices(weights, squares, nothing, features, offsets, right, np.zeros(3), FINDER_RATE)
+            learn_choices(
+                weights, squares, nothing, features, offsets, right, np.zeros(3), FINDER_RATE, LEAST_DOUBT
+            )
         if epoch >= FINDER_EPOCHS // 2:
             average += weights / (FINDER_EPOCHS - FINDER_EPOCHS // 2)
     return SpanFinder(average.astype(np.float32))
