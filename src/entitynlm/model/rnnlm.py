@@ -13,7 +13,7 @@ from torch import nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
-from entitynlm.model.batch.pieces import Pieces
+from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
 from entitynlm.model.batch.rows import as_rows
 from entitynlm.model.batch.scores import BatchScores, Carried, Scores, Window, cut_ranges
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -46,15 +46,12 @@ class LanguageModel(nn.Module):
         words = [window.words for window in windows]
         reading = self.backbone.read(words, carried.backbone if carried else None)
         joined, device = EncodedWords.join(words), reading.table.device
-        chosen = np.arange(len(joined))
-        if word_share < 1:
-            chosen = np.flatnonzero(torch.rand(len(joined)).numpy() < word_share)
+        chosen = draw_words(len(joined), word_share)
         pieces = Pieces(joined, device, chosen)
         rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
         states = self.backbone.output_states(reading.table[rows])
         log_x = pieces.sum_words(self.backbone.log_prob(states, pieces.ids, pieces.places))
-        if word_share < 1:
-            log_x = log_x.new_zeros(len(joined)).index_copy(0, as_rows(chosen, device), log_x / word_share)
+        log_x = stand_for_all(log_x, chosen, len(joined), word_share)
         nothing = torch.zeros_like(log_x)
         bounds = np.concatenate([[0], np.cumsum([len(window) for window in words])])
         scores = Scores(nothing, nothing, nothing, log_x, bounds)

@@ -42,6 +42,18 @@ class Pieces:
         return log_probs.new_zeros(self.count).index_add(0, self.owners, log_probs)
 
 
+def draw_words(count: int, share: float) -> np.ndarray:
+    """Draw the words whose equation 6 is computed: each with probability ``share``, all of them for a share of one."""
+    return np.arange(count) if share >= 1 else np.flatnonzero(torch.rand(count).numpy() < share)
+
+
+def stand_for_all(log_x: Tensor, chosen: np.ndarray, count: int, share: float) -> Tensor:
+    """Let the words that were drawn stand for all (count,): an estimate of their sum without bias."""
+    if share >= 1:
+        return log_x
+    return log_x.new_zeros(count).index_copy(0, as_rows(chosen, log_x.device), log_x / max(share, 1e-9))
+
+
 def log_prob_chosen_words(
     network: EntityNetwork,
     states: Tensor,

@@ -19,7 +19,7 @@ from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
 from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
 from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
-from entitynlm.model.batch.pieces import Pieces
+from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
 from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
 from entitynlm.model.encoding.copying import compare_pairs, count_copies
@@ -233,9 +233,7 @@ def _score_words(
 ) -> Tensor:
     """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
     device, config, positions = contexts.device, network.config, None
-    chosen = np.arange(len(contexts))
-    if word_share < 1:
-        chosen = np.flatnonzero(torch.rand(len(contexts)).numpy() < word_share)
+    chosen = draw_words(len(contexts), word_share)
     pieces = Pieces(EncodedWords.join(reading.words), device, chosen)
     if config.mention_positions:
         found = [find_mention_positions(config, a.mention_types, a.remaining, a.chooses) for a in indexes]
@@ -246,10 +244,7 @@ def _score_words(
     current = pieces.of_words(as_rows(rows.current[chosen], device))
     u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
     log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
-    if word_share < 1:
-        estimate = log_x.new_zeros(len(rows.current))
-        return estimate.index_copy(0, as_rows(chosen, device), log_x / max(word_share, 1e-9))
-    return log_x
+    return stand_for_all(log_x, chosen, len(rows.current), word_share)
 
 
 def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) -> Tensor:
