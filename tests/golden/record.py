@@ -725,7 +725,7 @@ def make_small_tables(count: int, seed: int, epochs: int) -> Json:
     import torch
 
     from entitynlm.experiments.paper import load_packaged_settings
-    from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
+    from entitynlm.experiments.small_tables import NEEDED_PARTS, Stories, measure_small_tables
     from entitynlm.training.recipe import train_pretrained
     from entitynlm.training.settings import load_settings
 
@@ -733,7 +733,7 @@ def make_small_tables(count: int, seed: int, epochs: int) -> Json:
     stories = Stories("stories", *split_stories(count, seed))
     settings = load_settings(None, {**load_packaged_settings("quick"), "training.epochs": epochs})
     documents = stories.train, stories.development
-    pretrained = train_pretrained(*documents, settings, parts=PARTS, seed=seed)
+    pretrained = train_pretrained(*documents, settings, parts=NEEDED_PARTS, seed=seed)
     assert pretrained is not None
     found = measure_small_tables(pretrained, stories, seed=seed)
     return [dump_paper_table(table.to_dict()) for table in found.values()]

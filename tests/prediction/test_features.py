@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from entitynlm.prediction.contexts import extract_contexts
-from entitynlm.prediction.features import NUMBER_OF_BUCKETS, SIZE, extract_features, extract_shallow_features
+from entitynlm.prediction.features import (
+    NUMBER_OF_BUCKETS,
+    SIZE,
+    extract_candidate_features,
+    extract_shallow_features,
+)
 from support.tea_stories import make_tea_story
 
 
 def test_features_have_a_row_for_each_candidate_and_one_for_a_new_entity() -> None:
     story = make_tea_story(1)
     for context in extract_contexts(story, [0, 13, len(story)]):
-        features = extract_features(context)
+        features = extract_candidate_features(context)
         assert features.shape == (len(context.candidates) + 1, SIZE)
         assert np.isfinite(features).all()
         shallow = extract_shallow_features(context)

@@ -9,8 +9,8 @@ import pytest
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.prediction.predictor import (
-    CONFIG_FILE,
-    FOLDER,
+    PREDICTOR_CARD,
+    PREDICTOR_FOLDER,
     EntityPredictor,
     EpochReport,
     PredictorConfig,
@@ -63,7 +63,7 @@ def test_a_predictor_is_stored_and_read_back(
     again = EntityPredictor.load(tmp_path, states)
     assert_same_choices(predictor, again)
     assert again.notes == predictor.notes
-    (tmp_path / FOLDER / CONFIG_FILE).write_bytes(b"nothing")
+    (tmp_path / PREDICTOR_FOLDER / PREDICTOR_CARD).write_bytes(b"nothing")
     with pytest.raises(ModelError, match="can't be read"):
         EntityPredictor.load(tmp_path, states)
     with pytest.raises(ModelError, match="no entity predictor"):

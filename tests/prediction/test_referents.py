@@ -12,7 +12,7 @@ from entitynlm.inference.weights import log_sum_exp
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.prediction import referents
-from entitynlm.prediction.referents import NEW, trace_referents
+from entitynlm.prediction.referents import NEW_REFERENT, trace_referents
 from support.small_models import make_network
 
 WORDS = 12
@@ -102,7 +102,7 @@ def test_referents_have_the_probability_of_the_joint_distribution(options: dict[
         assert sum(p for _, p in found.ranked) == pytest.approx(1.0)  # there are fewer than are kept
         assert 0 <= found.entropy <= np.log(found.candidates) + 1e-9
     assert [found.is_new for found in trace.referents] == [True, True, True, False, False]
-    assert trace.referents[0].ranked == ((NEW, pytest.approx(1.0)),)
+    assert trace.referents[0].ranked == ((NEW_REFERENT, pytest.approx(1.0)),)
     assert trace.referents[3].since == (7, 1, 3)  # words, sentences, mentions
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from entitynlm.prediction.contexts import extract_contexts
-from entitynlm.prediction.type_counts import LEVELS, ScenarioClassifier, TypeCounts, collect_verbs
+from entitynlm.prediction.type_counts import BACK_OFF_LEVELS, ScenarioClassifier, TypeCounts, collect_verbs
 from entitynlm.text.document import Document
 from support.tea_stories import make_tea_story
 
@@ -21,7 +21,7 @@ def test_counts_leave_out_the_story_that_is_measured() -> None:
         measured, others.measure(story, contexts), contexts, strict=True
     ):
         np.testing.assert_allclose(left_out, never_seen, atol=1e-4)
-        assert left_out.shape == (2, len(context.candidates) + 1, len(LEVELS))
+        assert left_out.shape == (2, len(context.candidates) + 1, len(BACK_OFF_LEVELS))
     seen = whole.measure(make_tea_story(4), contexts)  # equal, but not the story that was counted
     assert not np.allclose(seen[-1], measured[-1])
 

@@ -1,4 +1,4 @@
-"""What the paper prints: its three tables' titles, corpora, systems and figures; and the settings that the package carries."""
+"""Figures of the paper: its three tables' titles, corpora, systems and figures; and the settings that the package carries."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from entitynlm.config import load_toml
 
-TITLES = {
+TABLE_TITLES = {
     "lm": "Table 1: language modelling (perplexity, lower is better)",
     "coref": "Table 2: reranking coreference (CoNLL F1, higher is better)",
     "entity": "Table 3: entity prediction (accuracy in percent, higher is better)",

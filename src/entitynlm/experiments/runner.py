@@ -69,7 +69,7 @@ class Runner:
         encode: Callable[[Output], Any],
         decode: Callable[[Any], Output],
     ) -> Output:
-        """What ``make`` gives, or what it gave before with the same settings, from the file ``name``.json."""
+        """Return the output of ``make``, or the one stored in ``name``.json if it was made with the same settings."""
         if self.folder is None:
             return make()
         path = self.folder / f"{name}.json"

@@ -10,7 +10,7 @@ from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments import table2_coreference as table2
 from entitynlm.experiments import table3_entity_prediction as table3
 from entitynlm.experiments.coref_blocks import Reranking, make_splits, measure_block
-from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TITLES
+from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TABLE_TITLES
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, make_summary
 from entitynlm.lm.evaluation import Sampling
@@ -19,7 +19,7 @@ from entitynlm.prediction.evaluation import PAPER as PAPER_ENTITY
 from entitynlm.prediction.slots import collect_slots
 from entitynlm.text.document import Document
 
-PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")  # what the tables need of a model
+NEEDED_PARTS: tuple[Mode, ...] = ("generative", "causal", "rnnlm")  # what the tables need of a model
 COREF_SYSTEMS = {
     "one best": "Baseline, one best",
     "P": "Reranked by P",
@@ -43,7 +43,7 @@ def measure_small_tables(
         raise DataError("there are no test documents")
     tables = {}
     for task, measure in (("lm", measure_lm), ("coref", measure_coref), ("entity", measure_entity)):
-        say(TITLES[task])
+        say(TABLE_TITLES[task])
         tables[task] = measure(pretrained, stories, seed)
     return tables
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from entitynlm.experiments.paper import CORPORA, TITLES
+from entitynlm.experiments.paper import CORPORA, TABLE_TITLES
 
 NOTICE = (
     "The paper's figures are of CoNLL-2012 and InScript. Where ours are of another corpus, compare the order of the systems and "
@@ -113,7 +113,7 @@ class ResultTable:
 
 def make_summary(task: str, corpus: str, rows: Sequence[ResultRow], remarks: Sequence[str]) -> ResultTable:
     """One of the paper's tables: a single figure for each system, on ``corpus``, beside the paper's."""
-    return ResultTable(TITLES[task], (corpus,), tuple(rows), CORPORA[task], tuple(remarks))
+    return ResultTable(TABLE_TITLES[task], (corpus,), tuple(rows), CORPORA[task], tuple(remarks))
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ ADDITIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class LanguageModelPlan:
-    """What is trained; configurations may differ in anything but preprocessing and data, which make the words."""
+    """Configurations and seeds of a training; configurations may not differ in preprocessing and data, which make the words."""
 
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
@@ -139,7 +139,7 @@ class Perplexities:
 
 @dataclass(frozen=True)
 class LanguageModelling:
-    """What is measured on which documents, and how; a 5-gram row needs training documents."""
+    """Documents, likelihoods and sampling of a measurement; a 5-gram row needs training documents."""
 
     documents: Documents
     runner: Runner

@@ -233,7 +233,7 @@ def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]
         by_newness = row.to_dict()["breakdown"]["newness"]
         cells |= {kind: Figure(values["accuracy"], digits=1) for kind, values in by_newness.items()}
         if human:
-            agreement = evaluation.measure_agreement(row.answers)
+            agreement = evaluation.measure_human_agreement(row.answers)
             cells["people"], cells["JSD"] = Figure(agreement.accuracy), Figure(agreement.divergence, digits=3)
             if agreement.correlation is not None:
                 cells["corr."] = Figure(agreement.correlation, digits=3)
@@ -243,7 +243,7 @@ def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]
 
 
 def list_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
-    """What the columns mean, and the tests of each row against each one before it."""
+    """Explain the columns, and list the tests of each row against each one before it."""
     yield "accuracy in percent with its 95 % interval (stories drawn), on new and on old entities"
     if any(answer.slot.guesses for answer in rows[0].answers):
         yield "people: how often the choice is their majority's; JSD: Jensen-Shannon divergence from their guesses"

@@ -55,9 +55,9 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
     "evaluate quotations": "evaluate_quotations:evaluate_quotations",
-    "plot surprisal": "plot:surprisal",
-    "plot timeline": "plot:timeline",
-    "plot training": "plot:training",
+    "plot surprisal": "plot:plot_surprisal",
+    "plot timeline": "plot:plot_timeline",
+    "plot training": "plot:plot_training",
 }
 PANELS = {  # of the help
     "Read and write texts": (

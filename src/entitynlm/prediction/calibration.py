@@ -9,10 +9,10 @@ import numpy as np
 
 from entitynlm.errors import ConfigError, DataError
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.referents import NEW, trace_referents
+from entitynlm.prediction.referents import NEW_REFERENT, trace_referents
 from entitynlm.text.document import Document
 
-BINS = 10
+PROBABILITY_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Calibration:
 
 
 def measure_calibration(
-    pretrained: Pretrained, documents: Iterable[Document], *, bins: int = BINS
+    pretrained: Pretrained, documents: Iterable[Document], *, bins: int = PROBABILITY_BINS
 ) -> Calibration:
     if bins < 2:
         raise ConfigError(f"there must be two bins at least, not {bins}")
@@ -58,7 +58,7 @@ def measure_calibration(
         count += 1
         encoded = pretrained.encoder.encode(document)
         for found in trace_referents(network, encoded, with_words=False).referents:
-            true = NEW if found.is_new else found.entity
+            true = NEW_REFERENT if found.is_new else found.entity
             right += found.ranked[0][0] == true
             surprisals.append(found.surprisal / math.log(2))
             for number, probability in found.ranked:

@@ -10,8 +10,8 @@ from scipy.special import softmax
 from entitynlm.prediction.slots import Slot, SlottedStory
 from entitynlm.text.document import Document
 
-WEIGHTS = tuple(step / 10 for step in range(11))
-SMALLEST = 1e-12
+ENSEMBLE_WEIGHTS = tuple(step / 10 for step in range(11))
+SMALLEST_SHARE = 1e-12
 """Weights of an ensemble's second member to choose from, and what is added to probabilities in a product."""
 NEW = ""  # stands for an entity that was not mentioned before; no entity of a document has an empty id
 
@@ -91,21 +91,23 @@ class Ensemble:
 def mix(choices: Sequence[Choice], weights: Sequence[float]) -> Choice:
     """The weighted geometric mean over the first one's candidates; a candidate that another has not met is new to it."""
     entities = choices[0].entities
-    logs = [np.log([SMALLEST + choice.probability(entity) for entity in entities]) for choice in choices]
+    logs = [
+        np.log([SMALLEST_SHARE + choice.probability(entity) for entity in entities]) for choice in choices
+    ]
     return make_choice(entities[:-1], np.average(logs, axis=0, weights=weights))
 
 
 def choose_weight(first: Chooser, second: Chooser, stories: Sequence[SlottedStory]) -> float:
     """The weight with the highest likelihood of the true answers of these stories."""
-    losses = dict.fromkeys(WEIGHTS, 0.0)
+    losses = dict.fromkeys(ENSEMBLE_WEIGHTS, 0.0)
     for slotted in stories:
         answers = (chooser.choose(slotted.story, slotted.positions) for chooser in (first, second))
         for slot, *pair in zip(slotted.slots, *answers, strict=True):
             truth = NEW if slot.is_new else slot.entity
-            for weight in WEIGHTS:
+            for weight in ENSEMBLE_WEIGHTS:
                 mixed = mix(pair, (1 - weight, weight))
-                losses[weight] -= float(np.log(SMALLEST + mixed.probability(truth)))
-    return min(WEIGHTS, key=losses.__getitem__)
+                losses[weight] -= float(np.log(SMALLEST_SHARE + mixed.probability(truth)))
+    return min(ENSEMBLE_WEIGHTS, key=losses.__getitem__)
 
 
 class CachedChooser:

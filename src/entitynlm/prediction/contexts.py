@@ -1,4 +1,4 @@
-"""What a model may see where a mention starts: the words before it, and where and how each entity so far was mentioned.
+"""Extract what a model may see where a mention starts: the words before it, and where and how each entity so far was mentioned.
 
 All choosers but EntityNLM see a story only through :class:`Context`, so that none of them can look at the mention itself or at
 anything to its right by mistake.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from entitynlm.text.document import Document, Mention
 
 START = "<s>"
-PRONOUNS = frozenset(
+PRONOUN_FORMS = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself "
     "it its itself they them their theirs themselves this that these those one ones who which everyone someone".split()
 )

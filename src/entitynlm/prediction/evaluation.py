@@ -17,7 +17,7 @@ from scipy.special import rel_entr
 
 from entitynlm.errors import ConfigError
 from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, find_entities, mix
-from entitynlm.prediction.contexts import PRONOUNS
+from entitynlm.prediction.contexts import PRONOUN_FORMS
 from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.statistics import TRIALS, Interval, bootstrap_ratio, flip_signs
@@ -110,7 +110,7 @@ def count_shares(guesses: Sequence[str], entities: Sequence[str]) -> np.ndarray:
     return shares / max(1, len(guesses))
 
 
-def measure_agreement(answers: Sequence[Answer]) -> Agreement:
+def measure_human_agreement(answers: Sequence[Answer]) -> Agreement:
     asked = [answer for answer in answers if answer.slot.guesses]
     model = [np.array(answer.choice.probabilities) for answer in asked]
     people = [count_shares(answer.slot.guesses, answer.choice.entities[:-1]) for answer in asked]
@@ -175,7 +175,7 @@ class PredictionRow:
             "breakdown": break_down(self.answers),
         }
         if any(answer.slot.guesses for answer in self.answers):
-            figures["agreement"] = asdict(measure_agreement(self.answers))
+            figures["agreement"] = asdict(measure_human_agreement(self.answers))
         return figures
 
 
@@ -241,7 +241,7 @@ def _classify_slot(answer: Answer) -> dict[str, str]:
     story, slot = answer.story.story, answer.slot
     own = [m for m in story.mentions if m.start < slot.position and m.entity == slot.entity]
     age = "new" if slot.is_new else "old"
-    is_pronoun = story.tokens[slot.position].lower() in PRONOUNS
+    is_pronoun = story.tokens[slot.position].lower() in PRONOUN_FORMS
     return {
         "newness": age,
         "distance": _find_bucket("distance", slot.position - own[-1].end + 1) if own else "new",

@@ -4,7 +4,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, START, CandidateEntity, Context
+from entitynlm.prediction.contexts import PRONOUN_FORMS, START, CandidateEntity, Context
 
 EDGES = (
     (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 50, 80),
@@ -43,7 +43,7 @@ def extract_shallow_features(context: Context) -> np.ndarray:
     return found
 
 
-def extract_features(context: Context) -> np.ndarray:
+def extract_candidate_features(context: Context) -> np.ndarray:
     """(candidates + 1, SIZE): buckets, whether it is the new entity, and the columns above; those of the context on every row."""
     shallow = extract_shallow_features(context)
     counts = [len(candidate.starts) for candidate in context.candidates]
@@ -62,7 +62,7 @@ def extract_features(context: Context) -> np.ndarray:
 
 def _describe_candidate(context: Context, candidate: CandidateEntity, counts: list[int]) -> tuple[float, ...]:
     previous = context.before[-1] if context.before else START
-    pronouns = [head in PRONOUNS for head in candidate.heads]
+    pronouns = [head in PRONOUN_FORMS for head in candidate.heads]
     back = context.mentions - candidate.rank
     count = len(candidate.starts)
     return (

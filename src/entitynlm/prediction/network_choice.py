@@ -1,4 +1,4 @@
-"""Who is mentioned next, by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a new one.
+"""Predict the next entity by the model's own equation 4: P(E_t | R_t = 1, h_{t-1}) over the entities so far and a new one.
 
 A story is read once. The state before a mention depends on the words before it alone, an entity's vector on its earlier
 mentions, so the answers for all mentions of a story come out of one pass, and none of them sees what it is asked about.
@@ -58,7 +58,7 @@ class NetworkChooser:
 
 
 def cut_story(story: Document, position: int) -> Document:
-    """The words before a position, the mentions that ended there, and a mention of somebody unknown at the end."""
+    """Keep the words before a position, the mentions that ended there, and a mention of an unknown entity at the end."""
     _, begin = find_sentence(story, position)
     sentences = [*(span for span in story.sentences if span[0] < begin), (begin, position + 1)]
     mentions = [m for m in story.mentions if m.end <= position]

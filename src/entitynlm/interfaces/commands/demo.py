@@ -141,7 +141,7 @@ def show_stories(terminal: Terminal, documents: int, seed: int) -> dict[str, Any
 def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[str, Any]]:
     """Train a small model in a minute, and make small versions of the paper's three tables."""
     from entitynlm.experiments.paper import load_packaged_settings
-    from entitynlm.experiments.small_tables import PARTS, Stories, measure_small_tables
+    from entitynlm.experiments.small_tables import NEEDED_PARTS, Stories, measure_small_tables
     from entitynlm.interfaces.result_tables import print_table
     from entitynlm.training.recipe import train_pretrained
 
@@ -153,7 +153,9 @@ def show_training(terminal: Terminal, documents: int, seed: int) -> list[dict[st
     )
     with follow_training(terminal) as progress:
         train, development = splits["train"], splits["dev"]
-        pretrained = train_pretrained(train, development, settings, parts=PARTS, seed=seed, progress=progress)
+        pretrained = train_pretrained(
+            train, development, settings, parts=NEEDED_PARTS, seed=seed, progress=progress
+        )
     if pretrained is None:
         terminal.remark("stopped")
         raise typer.Exit(130)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora.corpus import Corpus
 
-CURVE = (1, 3, 10, 30, 100, 300, 1_000)  # numbers of samples of a curve, up to --samples
+CURVE_SAMPLES = (1, 3, 10, 30, 100, 300, 1_000)  # numbers of samples of a curve, up to --samples
 
 
 def evaluate_lm(
@@ -106,7 +106,7 @@ def draw_curve(
 
     split = experiment.splits[-1]
     documents = [pretrained.encoder.encode(document) for document in experiment.documents[split]]
-    counts = [count for count in CURVE if count < experiment.sampling.particles]
+    counts = [count for count in CURVE_SAMPLES if count < experiment.sampling.particles]
     counts.append(experiment.sampling.particles)
     sampling = experiment.sampling
     points = trace_curve(pretrained, documents, particles=counts, sampling=sampling, progress=terminal)
@@ -240,7 +240,7 @@ def evaluate_entity(
     """
     training.check(model, plot)
     numbers = shared.parse_numbers(seeds, "--seeds")
-    wanted = shared.choose_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
+    wanted = shared.parse_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
     settings = training.load_settings(load_packaged_settings("inscript"))
     corpus = source.open("train", "dev") if training.out else source.open()
     split = split or ("test" if "test" in corpus.splits else None)

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
 
-LOG = "evaluate.log"
+EVALUATION_LOG = "evaluate.log"
 LIKELIHOODS = "marginal,words-only,joint,given-entities"
-ENTITIES: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
+ENTITY_VECTORS: tuple[EntityVectors, ...] = ("given", "zero", "shuffled")
 
 Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
-_CORPUS = "A corpus folder (entitynlm data list) or an annotated file."
+_ANNOTATED = "A corpus folder (entitynlm data list) or an annotated file."
 _MODEL = "Measure this model: a folder that entitynlm train has written, or a packaged model."
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
 _SPLITS = "Splits to measure; default: dev and test, where they are."
@@ -43,7 +43,7 @@ Plot = Annotated[Path | None, typer.Option("--plot", callback=options.check_opti
 class CorpusOptions:
     """The corpus of an experiment, and what it is computed on."""
 
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", callback=options.check_exists, help=_CORPUS)]
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", callback=options.check_exists, help=_ANNOTATED)]
     format: options.Format = None
     device: options.Device = "cpu"
     threads: options.Threads = None
@@ -116,7 +116,7 @@ class TrainingOptions:
 
 @dataclass(frozen=True)
 class PerplexityOptions:
-    """What Table 1 measures, and how.
+    """Rows of Table 1, and how they are estimated.
 
     :param ngram: With or without the 5-gram row.
     :param method: How P(X) is estimated.
@@ -146,11 +146,11 @@ class PerplexityOptions:
             raise ConfigError(
                 "--cache and --bigram-cache must be below 1 together: the rest is the model's own"
             )
-        return choose_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
+        return parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
 
     def _choose_entities(self) -> tuple[EntityVectors, ...]:
-        wanted = choose_names(self.entities, "--entities", ENTITIES)
-        return tuple(name for name in ENTITIES if name in wanted)
+        wanted = parse_names(self.entities, "--entities", ENTITY_VECTORS)
+        return tuple(name for name in ENTITY_VECTORS if name in wanted)
 
     def make_experiment(
         self, corpus: Corpus, splits: Sequence[str], runner: Runner
@@ -171,7 +171,7 @@ class PerplexityOptions:
 
 @dataclass(frozen=True)
 class RerankingOptions:
-    """What Table 2 measures, and how.
+    """Candidates and tests of Table 2.
 
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     :param samples: N: EntityNLM without a baseline, end to end, takes the best of so many samples.
@@ -208,7 +208,7 @@ def split_list(text: str | None) -> list[str]:
     return list(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
 
 
-def choose_names(text: str, option: str, known: Sequence[str]) -> list[str]:
+def parse_names(text: str, option: str, known: Sequence[str]) -> list[str]:
     """The names between the commas, if they are known."""
     names = split_list(text)
     wrong = [name for name in names if name not in known]
@@ -276,7 +276,7 @@ def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> It
     """A runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
     from entitynlm.experiments.runner import Runner
 
-    with follow_training(terminal, None if out is None else out / LOG) as progress:
+    with follow_training(terminal, None if out is None else out / EVALUATION_LOG) as progress:
         try:
             yield Runner(out, device, progress)
         except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 from entitynlm.interfaces.inputs import TextOptions
 
 
-def training(
+def plot_training(
     *,
     model: Annotated[Path, typer.Argument(callback=options.check_exists)],
     out: options.Figure = Path("training.png"),
@@ -56,7 +56,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def surprisal(
+def plot_surprisal(
     *,
     text: TextOptions,
     out: options.Figure = Path("surprisal.png"),
@@ -84,7 +84,7 @@ def surprisal(
     finish(terminal, out, drawn, {**heading, **summarise(text.file, report.tables)})
 
 
-def timeline(
+def plot_timeline(
     *,
     text: TextOptions,
     out: options.Figure = Path("timeline.png"),
