@@ -15,7 +15,7 @@ import torch
 from benchmarks.data import load_documents
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import Contestant, median_rate, median_ratio, race
-from entitynlm.coref.annotation import Options, annotate_document
+from entitynlm.coref.annotation import annotate_document
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
 from entitynlm.model.backbones.huggingface.weights import load_language_model
@@ -86,7 +86,7 @@ def estimate(pretrained: Pretrained, runtime: LanguageModelRuntime, document: Do
 def annotate(pretrained: Pretrained, runtime: LanguageModelRuntime, document: Document) -> Contestant:
     def lap() -> int:
         runtime.forget()
-        annotate_document(pretrained, document, Options(links="network"))
+        annotate_document(pretrained, document)
         return len(document)
 
     return lap

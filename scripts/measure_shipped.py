@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from entitynlm.coref.annotation import Options, annotate_document
+from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.alignment import align_documents
 from entitynlm.coref.metrics.coreference import count_alignments
@@ -47,30 +47,24 @@ def link_heads(document: Document, *, pronouns: bool) -> Document:
     )
 
 
-def measure_coreference(pretrained: Pretrained, keys: Sequence[Document], samples: int) -> dict[str, Any]:
+def measure_coreference(pretrained: Pretrained, keys: Sequence[Document]) -> dict[str, Any]:
     """Annotate the words of the documents and compare; singletons count, as LitBank annotates them."""
     keys = [drop_repetitions(key) for key in keys]
     bare = [key.with_mentions(()) for key in keys]
-    ways = {"greedy, weighed": Options(), "greedy, network": Options(links="network")}
-    ways["greedy, weighed, outermost"] = Options(possessives=False)
-    if samples:
-        ways[f"best of {samples}, network"] = Options(samples=samples, links="network")
-        ways[f"best of {samples}, weighed"] = Options(samples=samples)
-    figures: dict[str, Any] = {}
-    for name, options in ways.items():
-        started = time.process_time()
-        found = [annotate_document(pretrained, document, options) for document in bare]
-        seconds = time.process_time() - started
-        figures[name] = {
+    started = time.process_time()
+    found = [annotate_document(pretrained, document) for document in bare]
+    seconds = time.process_time() - started
+    figures: dict[str, Any] = {
+        "raw words": {
             "found": score(keys, found),
             "head match": score(keys, [link_heads(d, pronouns=False) for d in found]),
             "head match, pronouns": score(keys, [link_heads(d, pronouns=True) for d in found]),
             "tokens per CPU second": round(sum(map(len, bare)) / seconds),
         }
-        print(name, figures[name], flush=True)
-    given = Options(keep_mentions=True)
+    }
+    print("raw words", figures["raw words"], flush=True)
     figures["annotated mentions"] = {
-        "found": score(keys, [annotate_document(pretrained, key, given) for key in keys]),
+        "found": score(keys, [annotate_document(pretrained, key, keep_mentions=True) for key in keys]),
         "head match": score(keys, [link_heads(key, pronouns=False) for key in keys]),
         "head match, pronouns": score(keys, [link_heads(key, pronouns=True) for key in keys]),
     }
@@ -118,7 +112,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--words", type=Path, help="the folder RUN/plain; without it, no perplexity")
     parser.add_argument("--split", choices=("dev", "test"), default="dev")
-    parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--particles", type=int, default=100)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
@@ -128,7 +121,7 @@ def main() -> None:
     figures: dict[str, Any] = {"split": given.split}
     for name, documents in (("LitBank", litbank), ("GUM, six genres", gum)):
         print("──", name, flush=True)
-        figures[name] = {"coreference": measure_coreference(pretrained, documents, given.samples)}
+        figures[name] = {"coreference": measure_coreference(pretrained, documents)}
         if given.words:
             figures[name]["perplexity"] = measure_perplexity(
                 pretrained, documents, given.words, given.particles

@@ -21,9 +21,7 @@ def test_a_text_is_annotated_and_read(model: entitynlm.EntityNLM) -> None:
     document = model.annotate(STORY)
     assert document.text == STORY and document.mentions
     assert model.log_prob(document).log_prob < 0
-    assert model.annotate(STORY, samples=5, scores=True, seed=1) == model.annotate(
-        STORY, samples=5, scores=True, seed=1
-    )
+    assert all(dict(mention.attributes) for mention in model.annotate(STORY, scores=True).mentions)
 
 
 def test_surprisal_of_a_text(model: entitynlm.EntityNLM) -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from entitynlm.coref.annotation import Links, Options, annotate_document
+from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import drop_repetitions
@@ -135,25 +135,19 @@ class EntityNLM:
         self,
         text: str | Document,
         *,
-        samples: int = 0,
-        links: Links = "weighed",
         scores: bool = False,
         keep_mentions: bool = False,
-        possessives: bool = True,
-        seed: int = 0,
         progress: Progress = SILENT,
     ) -> Document:
         """Find the mentions of a text and link them: the document with ``mentions``, ``entities`` and ``clusters``.
 
-        :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
-        :param links: ``weighed`` (by the network and string features) or ``network`` (by the network alone).
         :param scores: put the confidence of each mention and link into ``mention.attributes``.
         :param keep_mentions: take a document's own mentions and only link them.
-        :param possessives: also mentions such as "her" in "her mother" (else: outermost ones only).
         """
-        self._warn_untrained()
-        options = Options(samples, links, scores, keep_mentions, possessives, seed)
-        return annotate_document(self.pretrained, self._read(text), options, progress=progress)
+        document = self._read(text)
+        return annotate_document(
+            self.pretrained, document, scores=scores, keep_mentions=keep_mentions, progress=progress
+        )
 
     def surprisal(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from entitynlm.coref.cluster_features import WIDTH, ClusterWeights
+from entitynlm.coref.cluster_features import FEATURE_COUNT, ClusterWeights
 from entitynlm.coref.decoding import choose_spans, cluster_mentions
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.resolver_network import PairScores
@@ -37,7 +37,7 @@ def test_a_mention_joins_the_cluster_with_the_largest_sum() -> None:
     network: Any = SimpleNamespace(
         project_mentions=lambda vectors: None,
         score_pairs=score_pairs,
-        cluster_weights=ClusterWeights(np.zeros((1 + 1 + WIDTH, 1), np.float32), zeros, zeros, zeros),
+        cluster_weights=ClusterWeights(np.zeros((1 + 1 + FEATURE_COUNT, 1), np.float32), zeros, zeros, zeros),
         score_none=lambda vectors, mentions, rows: torch.zeros(4)[rows],
     )
     clusters, sure = cluster_mentions(network, torch.zeros(4, 1), table)

@@ -1,28 +1,24 @@
-"""The resolver as a component: trained on a tiny language model, stored, read again, used by ``annotate``."""
+"""The resolver as a component: trained on a tiny language model or an LSTM, stored, read again, used by ``annotate``."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from entitynlm.coref import resolver, word_inputs
-from entitynlm.coref.annotation import CONFIDENCE, LINK_CONFIDENCE, Options, annotate_document
-from entitynlm.coref.component_training import (
-    ComponentSettings,
-    choose_components,
-    score_annotation,
-    train_component,
-)
+from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.resolver import Resolver
-from entitynlm.errors import ModelError
+from entitynlm.coref.resolver_training import fit_resolver, score_annotation
+from entitynlm.errors import DataError, ModelError
+from entitynlm.model.loading import make_untrained
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.text.document import Document, Mention
-from entitynlm.training.recipe import fit_encoder
-from entitynlm.training.settings import load_settings
-from support.small_bundles import make_bundle
+from entitynlm.training.settings import ResolverSettings
+from support.small_bundles import add_resolver, make_bundle
 from support.tiny_language_models import save_model
 
 STORY = Document(
@@ -52,22 +48,31 @@ BARE = STORY.with_mentions(())
 
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
-    """A model without any network, on a random language model, whose resolver has learned one story by heart."""
+    """An untrained model on a random language model, whose resolver has learned one story by heart."""
     folder = tmp_path_factory.mktemp("lm")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENTITYNLM_CACHE", str(folder / "cache"))
-        settings = load_settings(None, {}, language_model=str(save_model(folder / "model")))
-        made = Pretrained(fit_encoder([STORY], settings), None)
-        train_component("resolver", made, [STORY], [STORY], ComponentSettings(epochs=150))
+        made = make_untrained(str(save_model(folder / "model")))
+        made.set_component(fit_resolver(made, [STORY], [STORY], ResolverSettings(epochs=150)))
     return made
 
 
-def test_nested_mentions_and_singletons_are_found_and_linked(pretrained: Pretrained) -> None:
-    annotated = annotate_document(pretrained, BARE)
+@pytest.fixture(scope="module")
+def on_lstm() -> Pretrained:
+    """A random LSTM, whose resolver has learned the story by heart."""
+    return add_resolver(make_bundle()[0], [STORY], epochs=400)
+
+
+@pytest.mark.parametrize("model", ["pretrained", "on_lstm"])
+def test_nested_mentions_and_singletons_are_found_and_linked(
+    model: str, request: pytest.FixtureRequest
+) -> None:
+    made = request.getfixturevalue(model)
+    annotated = annotate_document(made, BARE)
     assert {m.span for m in annotated.mentions} == {m.span for m in STORY.mentions}
     assert set(annotated.clusters) == set(STORY.clusters)
     assert {e.type for e in annotated.entities} == {"person", "thing", "place"}
-    assert score_annotation(pretrained, [STORY]).conll == 100
+    assert score_annotation(made, [STORY]).conll == 100
 
 
 def test_documents_that_are_read_ahead_are_annotated_alike(
@@ -77,74 +82,63 @@ def test_documents_that_are_read_ahead_are_annotated_alike(
     long = Document("long", BARE.tokens * 20, tuple((23 * n, 23 * n + 23) for n in range(20)))
     documents = [BARE, Document("short", BARE.tokens[:8], ((0, 8),)), long]
     expected = [annotate_document(pretrained, document) for document in documents]
-    found = pretrained.get_component(Resolver)
-    assert found is not None
-    runtime = resolver.find_runtime(pretrained.encoder)
+    backbone = pretrained.get("generative").backbone
+    runtime: Any = backbone.runtime
     runtime.forget()
-    found.read_ahead(pretrained.encoder, [*documents, Document("none", ())])
+    encode = pretrained.encoder.encode_words
+    backbone.read_ahead([encode(document) for document in (*documents, Document("none", ()))])
     read, again = runtime._read_all, []
 
     def watch(pieces: list[np.ndarray], *rest: object) -> object:
         again.append(len(pieces[0]))
-        return read(pieces, *rest)  # type: ignore[arg-type]
+        return read(pieces, *rest)
 
     monkeypatch.setattr(runtime, "_read_all", watch)
     assert [annotate_document(pretrained, document) for document in documents] == expected
     assert len(again) == 1 and again[0] > 300  # the long one
 
 
-def test_options_of_annotate(pretrained: Pretrained) -> None:
-    outermost = annotate_document(pretrained, BARE, Options(possessives=False))
-    assert (2, 4) in {m.span for m in outermost.mentions} and (2, 3) not in {
-        m.span for m in outermost.mentions
-    }
-    given = STORY.with_mentions([Mention(0, 1, "x"), Mention(4, 7, "y"), Mention(7, 12, "z")])
-    kept = annotate_document(pretrained, given, Options(keep_mentions=True))
-    assert [m.span for m in kept.mentions] == [(0, 1), (4, 7), (7, 12)]
-    scored = annotate_document(pretrained, BARE, Options(scores=True))
-    by_span = {mention.span: dict(mention.attributes) for mention in scored.mentions}
-    assert 0.5 < float(by_span[0, 1][CONFIDENCE]) <= 1 and LINK_CONFIDENCE not in by_span[0, 1]
-    assert 0 < float(by_span[8, 9][LINK_CONFIDENCE]) <= 1
-    empty = Document("empty", ())
-    with pytest.raises(ModelError):  # as without a resolver, a proposal is asked
-        annotate_document(pretrained, empty)
-
-
-def test_a_text_is_read_in_blocks_as_at_once(pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("model", ["pretrained", "on_lstm"])
+def test_a_text_is_read_in_chunks_as_at_once(
+    model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = request.getfixturevalue(model)
     monkeypatch.setattr(word_inputs, "ROW", 9)
     monkeypatch.setattr("entitynlm.coref.resolver_network.ROW", 9)
-    found = annotate_document(pretrained, BARE, Options(scores=True))
-    monkeypatch.setattr(resolver, "BLOCK", 5)
-    assert annotate_document(pretrained, BARE, Options(scores=True)) == found
+    found = annotate_document(made, BARE, scores=True)
+    monkeypatch.setattr(resolver, "CHUNK_TOKENS", 5)
+    assert annotate_document(made, BARE, scores=True) == found
 
 
-def test_it_is_stored_with_the_model(pretrained: Pretrained, tmp_path: Path) -> None:
-    save_pretrained(pretrained, tmp_path)
+def test_it_is_stored_with_the_model(on_lstm: Pretrained, tmp_path: Path) -> None:
+    save_pretrained(on_lstm, tmp_path)
     loaded = load_pretrained(tmp_path)
-    assert annotate_document(loaded, BARE, Options(scores=True)) == annotate_document(
-        pretrained, BARE, Options(scores=True)
-    )
+    assert annotate_document(loaded, BARE) == annotate_document(on_lstm, BARE)
     stored = loaded.stored_components["resolver"][1]
     with pytest.raises(ModelError, match="another version"):
         Resolver.from_stored({}, {**stored, "features": []})
 
 
-def test_models_of_our_own_have_other_components(pretrained: Pretrained) -> None:
-    assert choose_components(pretrained) == ["resolver"]
-    own, _ = make_bundle()
-    assert choose_components(own) == ["types", "bias", "linker"]
-    with pytest.raises(ModelError, match="states of a pretrained language model"):
-        train_component("resolver", own, [STORY], [], ComponentSettings(epochs=1))
+def test_a_resolver_of_other_states_is_refused(on_lstm: Pretrained) -> None:
+    other = make_bundle(hidden_size=6)[0]
+    other.set_component(on_lstm.get_component(Resolver) or pytest.fail("there is no resolver"))
+    with pytest.raises(ModelError, match="--parts resolver"):
+        annotate_document(other, BARE)
+
+
+def test_a_resolver_needs_mentions_to_learn_from(on_lstm: Pretrained) -> None:
+    with pytest.raises(DataError, match="no mentions"):
+        fit_resolver(on_lstm, [BARE], [], ResolverSettings(epochs=1))
 
 
 def test_the_first_piece_of_a_text_is_read_after_a_line_break(pretrained: Pretrained) -> None:
-    runtime = resolver.find_runtime(pretrained.encoder)
-    encoded = pretrained.encoder.encode_words(Document("one", ("A", "key", ".")))
-    pieces = resolver.find_pieces(encoded, runtime.pieces)
-    assert encoded.piece_bounds is not None and resolver.find_last_pieces(encoded, runtime.pieces, 3)[0] == 1
-    (states,) = resolver.read_blocks(runtime, 2, encoded, [(0, 3)])
-    plain = runtime.read([pieces], (2,))[0][0]
-    line_break = runtime.tokenizer("\n").input_ids
-    assert torch.equal(states[1:], plain[resolver.find_last_pieces(encoded, runtime.pieces, 3)[1:]])
-    assert torch.equal(states[0], runtime.read([np.array([*line_break, pieces[0]])], (2,))[0][0][-1])
-    assert not torch.equal(states[0], plain[1])
+    backbone = pretrained.get("generative").backbone
+    runtime: Any = backbone.runtime
+    document = Document("one", ("A", "key", "."))
+    encoded = pretrained.encoder.encode_words(document)
+    pieces = encoded.words.all_pieces[encoded.words.all_pieces < runtime.pieces]
+    (states,) = backbone.read_tokens(encoded, [(0, 3)])
+    layers = (round(0.6 * runtime.layers),)
+    plain, line_break = runtime.read([pieces], layers)[0][0], runtime.tokenizer("\n").input_ids
+    assert torch.equal(states[-1], plain[-1]) and not torch.equal(states[0], plain[1])
+    assert torch.equal(states[0], runtime.read([np.array([*line_break, pieces[0]])], layers)[0][0][-1])

@@ -39,7 +39,7 @@ def test_a_block_is_read_as_it_is_in_the_whole(
     document = Document("d", tuple("abcdefgh"), ((0, 3), (3, 5), (5, 8)))
     words, states = describe_words(document, WordList(("a", "b", "c"))), torch.randn(8, 6)
     whole = network.read(states, words)
-    for start, stop in words.cut_blocks(1):
+    for start, stop in words.cut_chunks(1):
         part = network.read(states[start:stop], words.cut(start, stop))
         assert torch.allclose(part.x, whole.x[start:stop], atol=1e-6)
         first, last = np.array([0]), np.array([stop - start - 1])

@@ -12,9 +12,10 @@ from entitynlm.coref.decoding import arrange_scores, cluster_mentions
 from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.pair_features import pair_mentions
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
-from entitynlm.coref.resolver_training import Example, Trainer, TrainingSettings, link_loss
+from entitynlm.coref.resolver_training import ResolverExample, ResolverTrainer, link_loss
 from entitynlm.coref.word_inputs import WordList
 from entitynlm.text.document import Document, Mention
+from entitynlm.training.settings import ResolverSettings
 
 SIZES = NetworkSizes(
     6,
@@ -46,9 +47,9 @@ STORY = Document(
 )
 
 
-def make_example() -> Example:
+def make_example() -> ResolverExample:
     torch.manual_seed(1)
-    return Example(STORY, torch.randn(9, 6), WordList(()), ["person"])
+    return ResolverExample(STORY, torch.randn(9, 6), WordList(()), ["person"])
 
 
 def test_examples_know_mentions_entities_and_types() -> None:
@@ -100,7 +101,7 @@ def test_a_document_is_learned_by_heart() -> None:
     torch.manual_seed(2)
     example = make_example()
     network = ResolverNetwork(SIZES)
-    trainer = Trainer(network, TrainingSettings(rate=0.02, hidden_words=0.0, average=0.5), 80)
+    trainer = ResolverTrainer(network, ResolverSettings(rate=0.02, hidden_words=0.0, average=0.5), 80, seed=1)
     first = sum(trainer.learn(example, 1).values())
     for _ in range(79):
         last = sum(trainer.learn(example, 1).values())

@@ -63,10 +63,10 @@ def test_rows_are_of_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_cut_no_row_and_no_given_mention(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_inputs, "ROW", 6)
     words = describe_words(make_document([3, 2, 4, 8, 1, 5]), WordList(()))
-    assert words.cut_blocks(100) == [(0, 23)]
-    assert words.cut_blocks(1) == [(0, 5), (5, 9), (9, 18), (18, 23)]
-    assert words.cut_blocks(1, [(4, 6), (17, 19)]) == [(0, 9), (9, 23)]
+    assert words.cut_chunks(100) == [(0, 23)]
+    assert words.cut_chunks(1) == [(0, 5), (5, 9), (9, 18), (18, 23)]
+    assert words.cut_chunks(1, [(4, 6), (17, 19)]) == [(0, 9), (9, 23)]
     whole = words.rows
-    for start, stop in words.cut_blocks(1):
+    for start, stop in words.cut_chunks(1):
         part = words.cut(start, stop).rows
         assert part[1].tolist() == whole[1][start:stop].tolist()

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from entitynlm.interfaces.api import as_document
 
 import entitynlm
 from entitynlm.generation.agreement import MentionAgreement, list_spellings
+from entitynlm.text.document import Mention
 from entitynlm.text.english import PRONOUNS
 
-STORY = "Anna met the old captain at the harbour. He gave her a letter. She read it and called Bob."
+STORY = as_document(
+    "Anna met the old captain at the harbour. He gave her a letter. She read it and called Bob."
+).with_mentions(
+    Mention(*mention)
+    for mention in (
+        (0, 1, "anna"), (2, 5, "captain"), (6, 8, "harbour"), (9, 10, "captain"), (11, 12, "anna"), (15, 16, "anna"),
+        (20, 21, "bob"),
+    )
+)  # fmt: skip
 
 
 def test_pronouns_follow_what_was_said() -> None:

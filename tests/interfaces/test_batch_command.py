@@ -48,7 +48,7 @@ def run(*arguments: object) -> Result:
     ("verb", "options", "endings"),
     [
         ("annotate", [], [".jsonl"]),
-        ("annotate", ["--to", "conllu", "--samples", 5, "--seed", 3], [".conllu"]),
+        ("annotate", ["--to", "conllu", "--with-scores"], [".conllu"]),
         ("surprisal", ["--samples", 4, "--as", "csv"], [".tokens.csv", ".mentions.csv"]),
         ("characters", ["--least", 1, "--as", "json"], [".characters.json", ".quotations.json"]),
     ],

@@ -34,7 +34,7 @@ CALLS = {
     "data get": "data get stories --documents 300 --out {out}/stories",
     "data convert": "data convert {corpus} {out}/converted --to conllu",
     "ranker train": "ranker train --corpus {corpus} --mentions given --epochs 1 --out {out}/ranker",
-    "train": "train {corpus} --generative-only --out {out}/model {tiny}",
+    "train": "train {corpus} --parts generative --out {out}/model {tiny}",
     "sweep": "sweep {corpus} --space {space} --out {out}/sweep {tiny}",
     "batch": "batch annotate {story} --model {model} --out {out}/job --workers 1",
 }

@@ -53,14 +53,14 @@ def run(*arguments: object, text: str | None = None) -> Result:
 
 
 def train(corpus: Path, language_model: Path, out: Path, *options: str) -> Result:
-    small = ("--set", "model.hidden_size=8", "--set", "training.epochs=2")
+    small = ("--set", "model.hidden_size=8", "--set", "training.epochs=2", "--set", "resolver.epochs=1")
     return run("train", corpus, "--backbone", language_model, "--out", out, *small, *options)
 
 
 @needs_extra
 def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path: Path) -> None:
     out = tmp_path / "model"
-    result = train(corpus, language_model, out, "--lookahead")
+    result = train(corpus, language_model, out, "--parts", "generative,causal,lookahead,resolver")
     assert result.exit_code == 0, result.output
     stored = json.loads((out / "model.json").read_text(encoding="utf-8"))
     assert stored["parts"]["generative"]["backbone"] == f"huggingface:{language_model}"
@@ -72,7 +72,7 @@ def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path
         with safe_open(path, "pt") as tensors:
             shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
         assert not any(PIECES in shape or PIECES + 1 in shape for shape in shapes)
-    again = train(corpus, language_model, out, "--lookahead", "--resume")
+    again = train(corpus, language_model, out, "--parts", "generative,causal,lookahead,resolver", "--resume")
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
     table = run("surprisal", "--model", out, "--samples", 5, "--repeats", 2, text=STORY)
@@ -110,7 +110,7 @@ def test_words_of_the_packaged_model_have_no_boundaries_to_leave_out(tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--rnnlm",), "unless it is fine-tuned: --set model.tuned_output=true"),
+        (("--parts", "generative,rnnlm"), "unless it is fine-tuned: --set model.tuned_output=true"),
         (("--start-from", SMALL), "--start-from is for models with an LSTM"),
         (("--set", "preprocessing.sentence_ends=true"), "sentence_ends"),
         (("--set", "model.state_layers=9+12"), "unknown setting 'state_layers'"),
@@ -203,6 +203,6 @@ def test_fine_tuning_without_the_part_that_learns_it_is_refused(
     corpus: Path, language_model: Path, tmp_path: Path
 ) -> None:
     refused = train(corpus, language_model, tmp_path / "a", "--set", "model.tuned_output=true")
-    assert isinstance(refused.exception, ConfigError) and "--rnnlm" in str(refused.exception)
-    refused = train(corpus, language_model, tmp_path / "b", "--rnnlm")
+    assert isinstance(refused.exception, ConfigError) and "--parts rnnlm" in str(refused.exception)
+    refused = train(corpus, language_model, tmp_path / "b", "--parts", "generative,rnnlm")
     assert isinstance(refused.exception, ConfigError) and "tuned_output" in str(refused.exception)

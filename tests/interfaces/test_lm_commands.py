@@ -1,4 +1,4 @@
-"""``train --rnnlm`` and ``evaluate lm`` as people run them."""
+"""``train --parts rnnlm`` and ``evaluate lm`` as people run them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces.cli import app, main
-from entitynlm.interfaces.commands.train import PartOptions
 from entitynlm.model.pretrained import load_pretrained
 from entitynlm.stories import generate_stories
 from entitynlm.text.corpora import open_corpus
@@ -45,7 +44,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "whole"
-    run("train", corpus, "--out", folder, "--lookahead", "--rnnlm", *TINY, "-q")
+    run("train", corpus, "--out", folder, "--parts", "generative,causal,lookahead,rnnlm", *TINY, "-q")
     return folder
 
 
@@ -58,28 +57,21 @@ def test_the_baseline_is_stored_with_the_model(model: Path) -> None:
 
 
 def test_the_baseline_alone_is_a_model_or_becomes_part_of_one(corpus: Path, tmp_path: Path) -> None:
-    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
+    run("train", corpus, "--out", tmp_path, "--parts", "rnnlm", *TINY)
     assert set(load_pretrained(tmp_path).parts) == {"rnnlm"}
     with pytest.raises(ModelError, match="no generative part; it has rnnlm"):
         load_pretrained(tmp_path).get("generative")
-    run("train", corpus, "--out", tmp_path, "--generative-only", "--force", *TINY)
-    with pytest.raises(ModelError, match="rnnlm-only"):
+    run("train", corpus, "--out", tmp_path, "--parts", "generative", "--force", *TINY)
+    with pytest.raises(ModelError, match="--parts rnnlm"):
         load_pretrained(tmp_path).get_language_model()
-    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *TINY)
+    run("train", corpus, "--out", tmp_path, "--parts", "rnnlm", *TINY)
     assert set(load_pretrained(tmp_path).parts) == {"generative", "rnnlm"}
-
-
-def test_parts_that_exclude_each_other_are_refused() -> None:
-    with pytest.raises(ConfigError, match="--proposal and --rnnlm-only"):
-        PartOptions(proposal=True, rnnlm_only=True).choose()
-    with pytest.raises(ConfigError, match="--lookahead"):
-        PartOptions(lookahead=True, rnnlm_only=True).choose()
 
 
 def test_the_papers_punctuation_is_remarked_on_and_lengths_must_agree(corpus: Path, tmp_path: Path) -> None:
     paper = [option.replace("keep", "paper") for option in TINY]
     result = run(
-        "train", corpus, "--out", tmp_path, "--generative-only", *paper, "--set", "model.max_length=7"
+        "train", corpus, "--out", tmp_path, "--parts", "generative", *paper, "--set", "model.max_length=7"
     )
     assert "words depend on the annotation" in " ".join(result.stderr.split())
     pretrained = load_pretrained(tmp_path)
@@ -149,7 +141,7 @@ def test_evaluate_says_which_rows_are_missing(corpus: Path, model: Path, tmp_pat
 
 def test_a_baseline_over_other_words_is_refused(corpus: Path, model: Path, tmp_path: Path) -> None:
     other = [option.replace("=300", "=100") for option in TINY]
-    run("train", corpus, "--out", tmp_path, "--rnnlm-only", *other, "-q")
+    run("train", corpus, "--out", tmp_path, "--parts", "rnnlm", *other, "-q")
     with pytest.raises(ModelError, match="another preprocessing"):
         run("evaluate", "lm", corpus, "--model", model, "--rnnlm", tmp_path, *QUICK)
 

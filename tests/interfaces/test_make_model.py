@@ -5,7 +5,6 @@ Generated stories, a tiny configuration and a tiny language model stand in place
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from entitynlm.coref.component_training import COMPONENTS
 from entitynlm.interfaces.cli import main
 from entitynlm.model.packaged import check_hashes, read_language_model
 from entitynlm.model.pretrained import load_pretrained
@@ -37,10 +35,9 @@ embedding_size = 8
 features = "rich"
 [training]
 epochs = 1
-[lookahead]
-epochs = 2
+[resolver]
+epochs = 3
 """
-QUICK = ["--epochs", "2", "--hidden", "8"]
 
 
 def list_commands(target: str, values: dict[str, object]) -> list[list[str]]:
@@ -67,7 +64,7 @@ def write_corpora(folder: Path) -> list[Document]:
 def annotate_with(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Document]:
     """The development stories as the finished model annotates them."""
     out, source = folder / "annotated.jsonl", folder / "plain" / "dev.jsonl"
-    call(monkeypatch, ["annotate", str(source), "--model", str(folder / "finished"), "--out", str(out), "-q"])
+    call(monkeypatch, ["annotate", str(source), "--model", str(folder / "model"), "--out", str(out), "-q"])
     return list(read_documents(out))
 
 
@@ -90,18 +87,14 @@ def test_the_commands_of_make_model_make_a_model_that_annotates(
     further = "--set rnnlm.epochs=2 --set rnnlm.freeze_embeddings=true"
     values = {"$(RUN)": tmp_path, "$(CONFIG)": config, "$(AS_P:%=--set rnnlm.%)": further}
     commands = list_commands("model", values)
-    assert [command[0] for command in commands] == ["train", "train", "train-components"]
+    assert len(commands) == 2
     for command in commands:
-        call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
-    check_hashes(tmp_path / "finished")
-    pretrained = load_pretrained(tmp_path / "finished")
-    assert set(pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+        call(monkeypatch, [*command, "--quiet"])
+    check_hashes(tmp_path / "model")
+    pretrained = load_pretrained(tmp_path / "model")
+    assert set(pretrained.parts) == {"generative", "causal", "rnnlm"}
     assert pretrained.notes["training"]["rnnlm"]["training"]["epochs"] == 2  # it read what P read
-    found = {
-        name for name, component in COMPONENTS.items() if pretrained.get_component(component) is not None
-    }
-    assert found == {*COMPONENTS} - {"resolver"}  # which is for models on a pretrained language model
-
+    assert set(pretrained.stored_components) == {"resolver"}
     annotated = annotate_with(monkeypatch, tmp_path)
     assert [document.tokens for document in annotated] == [document.tokens for document in stories]
     assert any(document.mentions for document in annotated)
@@ -114,14 +107,15 @@ def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its
     monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "cache"))
     language_model = save_model(tmp_path / "language", context=256)
     config = tmp_path / "tiny.toml"
-    config.write_text("[model]\nhidden_size = 8\n[training]\nepochs = 1\n")
+    config.write_text("[model]\nhidden_size = 8\n[training]\nepochs = 1\n[resolver]\nepochs = 2\n")
     stories = write_corpora(tmp_path)
     values = {"$(RUN_PRETRAINED)": tmp_path, "$(CONFIG_PRETRAINED)": config, "smollm2": language_model}
     commands = list_commands("model-pretrained", values)
-    assert [command[0] for command in commands] == ["train", "train-components"]
+    assert len(commands) == 1
     for command in [*commands, *commands]:  # the second time there is nothing left to do
-        call(monkeypatch, [*command, *(QUICK if command[0] == "train-components" else []), "--quiet"])
-    finished = tmp_path / "finished"
+        call(monkeypatch, [*command, "--quiet"])
+        monkeypatch.setattr("entitynlm.coref.resolver_training.train_network", None)
+    finished = tmp_path / "model"
     check_hashes(finished)
     found = read_language_model(finished)
     assert found is not None and found["model"] == str(language_model)
@@ -129,52 +123,9 @@ def test_the_commands_of_make_model_pretrained_make_a_small_model_that_names_its
     assert set(pretrained.parts) == {"generative", "causal"} and set(pretrained.stored_components) == {
         "resolver"
     }
-    whole = load_pretrained(tmp_path / "model").get("generative").state_dict()
-    half = pretrained.get("generative").state_dict()
-    assert {name for name in whole if torch.equal(whole[name], half[name])} >= {
-        "projection.scaling.mean",
-        "projection.scaling.deviation",
-    }
+    scaling = pretrained.get("generative").state_dict()["projection.scaling.deviation"]
+    assert not torch.equal(
+        scaling, scaling.half().float()
+    )  # all but the scale of states is in half precision
     annotated = annotate_with(monkeypatch, tmp_path)
     assert [document.tokens for document in annotated] == [document.tokens for document in stories]
-
-
-def test_components_that_are_there_are_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from entitynlm.coref import component_training
-    from entitynlm.model.pretrained import save_pretrained
-    from support.small_bundles import make_bundle, make_documents
-
-    pretrained, _ = make_bundle()
-    save_pretrained(pretrained, tmp_path / "model")
-    for split in ("train", "dev"):
-        types = {"ann": "person", "bo": "person", "thing": "thing"}
-        documents = [document.with_mentions(document.mentions, types) for document in make_documents()]
-        write_documents(documents, tmp_path / "corpus" / f"{split}.jsonl", "jsonl")
-    trained: list[str] = []
-    train_component = component_training.train_component
-
-    def note(name: str, *given: object, **options: object) -> None:
-        trained.append(name)
-        train_component(name, *given, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(component_training, "train_component", note)
-    command = [
-        "train-components",
-        str(tmp_path / "corpus"),
-        "--model",
-        str(tmp_path / "model"),
-        *QUICK,
-        "--quiet",
-    ]
-    figures = tmp_path / "figures.json"
-    call(monkeypatch, [*command, "--components", "bias"])
-    call(monkeypatch, [*command, "--json", str(figures)])
-    assert trained == ["bias", "types", "linker"]
-    call(monkeypatch, [*command, "--components", "bias", "--again", "--bias", "0.6"])
-    assert trained[3:] == ["bias"]
-    assert json.loads(figures.read_text())["development"]["conll"] >= 0
-    stored = json.loads((tmp_path / "model" / "model.json").read_text())["components"]
-    assert stored["mention_bias"]["settings"] == {"value": 0.6}
-    assert set(stored) == {"linker", "mention_bias", "mention_types"}

@@ -25,7 +25,7 @@ from support.small_model import STORY, store_model
 TINY = "--set model.hidden_size=6 --set model.embedding_size=6 --set training.epochs=1 --set training.batch_size=4"
 QUICK = "--samples 2 --repeats 2 --seed 5"
 CASES = {
-    "annotate": "story.txt --model model --samples 2 --seed 5 --to jsonl --out new/a.jsonl --json new/a.json",
+    "annotate": "story.txt --model model --to jsonl --out new/a.jsonl --json new/a.json",
     "surprisal": f"story.txt --model model {QUICK} --out new/s.tsv --json new/s.json",
     "report": f"story.txt --model model {QUICK} --out new/page.html --json new/page.json",
     "batch characters": "gold.jsonl --model model --out new/batch --quiet",
@@ -43,7 +43,7 @@ CASES = {
     "data convert": "gold.jsonl new/gold.conllu --to conllu",
     "data check": "gold.jsonl --json new/check.json",
     "data show": "corpus --split dev --sentences 3",
-    "train": f"corpus --out new/trained {TINY} --generative-only --seed 5 --json new/train.json",
+    "train": f"corpus --out new/trained {TINY} --set resolver.epochs=1 --seed 5 --json new/train.json",
     "models": "model --json new/models.json",
     "plot surprisal": "story.txt --model model --samples 2 --seed 5 --out new/s.png",
     "plot timeline": "story.txt --model model --samples 2 --seed 5 --out new/t.pdf",
@@ -54,7 +54,6 @@ SLOW = {
     "batch surprisal": f"gold.jsonl --model model {QUICK} --out new/batch --quiet",
     "demo": "--model model --documents 12 --seed 5 --out new/report.html --json new/demo.json",
     "sweep": f"corpus --space space.toml --trials 2 {TINY} --seed 5 --out new/sweep --json new/sweep.json",
-    "train-components": "corpus --model model --out new/whole --seed 5",
     "evaluate coref": f"corpus --out new/c {TINY} --trials 20 --samples 2 --k 3 --threads 1 --json new/e.json",
     "evaluate entity": f"corpus --out new/e {TINY} --rows always-new,entitynlm,ours --threads 1 --json new/e.json",
     "evaluate lm": "corpus --model model --samples 2 --repeats 2 --plot new/m.svg --json new/e.json",

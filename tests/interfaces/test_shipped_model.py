@@ -67,9 +67,8 @@ def test_the_language_model_is_named_by_its_hash() -> None:
 
 def test_it_has_all_parts_and_keeps_words_as_they_stand(model: entitynlm.EntityNLM) -> None:
     pretrained, large = model.pretrained, model.name == ON_SMOLLM2
-    assert set(pretrained.parts) == {"generative", "causal"} | (set() if large else {"lookahead", "rnnlm"})
-    linking = {"resolver"} if large else {"linker", "mention_types", "mention_bias"}
-    assert set(pretrained.stored_components) == linking
+    assert set(pretrained.parts) == {"generative", "causal"} | (set() if large else {"rnnlm"})
+    assert set(pretrained.stored_components) == {"resolver"}
     recipe = pretrained.encoder.recipe
     assert not recipe.lowercase and not recipe.numbers and recipe.punctuation == "keep"
     assert pretrained.encoder.singletons == "keep"

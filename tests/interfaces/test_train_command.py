@@ -20,7 +20,7 @@ from entitynlm.interfaces.console import Terminal
 from entitynlm.stories import generate_stories
 from entitynlm.text.formats.registry import write_documents
 
-SMALL = ["--set", "model.hidden_size=8", "--set", "model.embedding_size=8", "--set", "training.epochs=2"]
+SMALL = "--set model.hidden_size=8 --set model.embedding_size=8 --set training.epochs=2 --set resolver.epochs=1".split()
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_train_stores_a_model_and_its_curves_can_be_drawn(corpus: Path, tmp_path
     code, out, err = run("train", corpus, "--out", model, *SMALL, "--seed", 4, "--json", "-")
     assert code == 0, err
     figures = json.loads(out)
-    assert set(figures["parts"]) == {"generative", "causal"}
+    assert set(figures["parts"]) == {"generative", "causal", "resolver"}
     assert figures["seed"] == 4
     assert figures["parts"]["generative"]["best_dev_loss"] > 0
     code, out, err = run("plot", "training", model, "--out", tmp_path / "curves.svg")
@@ -86,7 +86,7 @@ def test_train_stores_a_model_and_its_curves_can_be_drawn(corpus: Path, tmp_path
 @pytest.mark.slow
 def test_ctrl_c_saves_and_resume_goes_on(corpus: Path, tmp_path: Path, run: Run) -> None:
     arguments = ["train", corpus, *SMALL, "--set", "training.epochs=40", "--set", "training.patience=40"]
-    arguments += ["--generative-only", "--set", "training.batch_size=1"]
+    arguments += ["--parts", "generative", "--set", "training.batch_size=1"]
     process = start(*arguments, "--out", tmp_path / "cut")
     log = tmp_path / "cut" / "log.jsonl"
     for _ in range(600):
@@ -113,8 +113,8 @@ def test_ctrl_c_saves_and_resume_goes_on(corpus: Path, tmp_path: Path, run: Run)
         (["--set", "dropout"], "SECTION.KEY=VALUE"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
         (["--device", "abacus"], "abacus"),
-        (["--proposal"], "no model"),
-        (["--proposal", "--generative-only"], "exclude"),
+        (["--parts", "causal"], "no model"),
+        (["--parts", "generative,nonsense"], "no part 'nonsense'"),
     ],
 )
 def test_wrong_options_end_with_two_and_one_message(

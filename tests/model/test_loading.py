@@ -36,12 +36,13 @@ def test_it_says_that_it_is_untrained(model: entitynlm.EntityNLM) -> None:
     assert "untrained" in repr(model) and model.pretrained.untrained
     assert any("entitynlm train CORPUS --backbone" in remark for remark in model.pretrained.remarks)
     for ask in (
-        lambda: model.annotate("Anna slept.", links="network"),
         lambda: model.next_entity(entitynlm.Document("a", ("Anna", "slept"), ((0, 2),))),
         lambda: model.log_prob(entitynlm.Document("a", ("Anna", "slept"), ((0, 2),))),
     ):
         with pytest.warns(UserWarning, match="untrained"):
             ask()
+    with pytest.raises(ModelError, match="no resolver"):
+        model.annotate("Anna slept.")
 
 
 def test_states_are_standardised_and_words_do_not_see_entities(model: entitynlm.EntityNLM) -> None:

@@ -178,9 +178,9 @@ MODEL_FILES = ("model.json", "generative.safetensors", "SHA256SUMS", "mention_ty
 @cache
 def store_whole_model() -> Mapping[str, bytes]:
     """The files of a small model with a component."""
-    import torch
-
-    from entitynlm.coref.mention_detection import MentionBias, TypeClassifier
+    from entitynlm.coref.resolver import Resolver
+    from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork
+    from entitynlm.coref.word_inputs import WordList
     from entitynlm.model.pretrained import save_pretrained
     from support.small_bundles import make_bundle
 
@@ -188,8 +188,10 @@ def store_whole_model() -> Mapping[str, bytes]:
     for part in ("rnnlm", "lookahead"):  # two parts are enough, and load in half the time
         pretrained.networks.pop(part, None)
     pretrained.language_model = None
-    pretrained.set_component(MentionBias(0.5))
-    pretrained.set_component(TypeClassifier(["person", "place"], torch.zeros(2, 11).numpy()))
+    sizes = NetworkSizes(
+        pretrained.get("generative").backbone.token_state_size, 2, 2, 4, 2, 2, 2, 4, 4, 2, 2, 2
+    )
+    pretrained.set_component(Resolver(ResolverNetwork(sizes), WordList(["she"]), ["person", "place"]))
     folder = make_folder("whole")
     save_pretrained(pretrained, folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -197,7 +199,7 @@ def store_whole_model() -> Mapping[str, bytes]:
 
 def load_folder(name: str, data: bytes) -> None:
     """A model with one file replaced; if it loads, it must be fit to be used."""
-    from entitynlm.coref.mention_detection import MentionBias, TypeClassifier
+    from entitynlm.coref.resolver import Resolver
     from entitynlm.inference.scoring import score_document
     from entitynlm.model.pretrained import load_pretrained
 
@@ -208,8 +210,7 @@ def load_folder(name: str, data: bytes) -> None:
     (folder / name).write_bytes(data)
     try:
         pretrained = load_pretrained(folder)
-        for component in (MentionBias, TypeClassifier):
-            pretrained.get_component(component)
+        pretrained.get_component(Resolver)
         if "generative" in pretrained.networks:
             encoded = pretrained.encoder.encode(STORY)
             score_document(pretrained.get("generative"), encoded, pretrained.encoder.show_words(STORY))

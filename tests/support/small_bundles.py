@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 import torch
 
 from entitynlm.config import Mode, ModelConfig
+from entitynlm.coref.resolver import Resolver
+from entitynlm.coref.resolver_network import NetworkSizes
+from entitynlm.coref.resolver_training import ResolverExample, read_states, train_network
+from entitynlm.coref.word_inputs import WordList
 from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document, Mention
+from entitynlm.training.settings import ResolverSettings
 
 TEXTS = (
     "Ann saw Bo . She ran .",
@@ -59,6 +65,25 @@ def make_bundle(
             parameter.data = std * torch.randn(parameter.shape, generator=generator)
         network.eval()
     return pretrained, encoded
+
+
+def add_resolver(
+    pretrained: Pretrained, documents: Sequence[Document] = (), *, epochs: int = 25
+) -> Pretrained:
+    """Train a small resolver into a bundle, which knows the documents by heart then."""
+    documents = documents or make_documents()
+    words = WordList.count(documents, fewest=1)
+    types = sorted({name for document in documents for name in document.entity_types.values()})
+    states = pretrained.get("generative").backbone.token_state_size
+    sizes = NetworkSizes(
+        states, len(words), len(types), projected=8, embedding=16, shape=4, lstm=12, span=20, pair=12, product=8,
+        message=4, cluster=8, dropout=0.0,
+    )  # fmt: skip
+    read = zip(documents, read_states(pretrained, documents), strict=True)
+    examples = [ResolverExample(document, own, words, types) for document, own in read]
+    settings = ResolverSettings(epochs=epochs, rate=0.02, hidden_words=0.0, average=0.9)
+    pretrained.set_component(Resolver(train_network(examples, sizes, settings), words, types))
+    return pretrained
 
 
 def cut_document(document: EncodedDocument, words: int) -> EncodedDocument:

@@ -204,7 +204,7 @@ def test_torchrun_trains_prints_once_stops_and_goes_on(tmp_path: Path) -> None:
         "--set",
         "training.batch_size=2",
     ]
-    more = [*sizes, "--set", "training.epochs=90", "--set", "training.patience=90", "--generative-only"]
+    more = [*sizes, "--set", "training.epochs=90", "--set", "training.patience=90", "--parts", "generative"]
 
     def start(program: list[str], out: str, *options: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", *program, "train", str(tmp_path / "corpus"), *more, *options]

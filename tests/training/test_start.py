@@ -127,10 +127,10 @@ def test_the_command_starts_from_plain_text(stories: list[Document], tmp_path: P
         result = CliRunner().invoke(app, ["train", *arguments, *small, "--quiet"], catch_exceptions=False)
         assert result.exit_code == 0, result.output
 
-    run(str(tmp_path / "texts"), "--out", str(tmp_path / "words"), "--rnnlm-only")
+    run(str(tmp_path / "texts"), "--out", str(tmp_path / "words"), "--parts", "rnnlm")
     run(
         str(tmp_path / "corpus"),
-        *("--out", str(tmp_path / "model"), "--start-from", str(tmp_path / "words"), "--generative-only"),
+        *("--out", str(tmp_path / "model"), "--start-from", str(tmp_path / "words"), "--parts", "generative"),
     )
     started, model = load_pretrained(tmp_path / "words"), load_pretrained(tmp_path / "model")
     assert model.encoder == started.encoder

@@ -1,8 +1,7 @@
-"""Clusters so far, and what is known of each as a whole when a mention may join it.
+"""Features of the clusters that a mention may join, and the compiled loop that puts one mention after the other into a cluster.
 
-A pair of mentions tells little about a cluster: that it was called "he" four times and "she" never, that it is the last one
-that agrees, that half of what is told is about it. Decisions depend on those before, so mentions are followed one by one, in a
-compiled loop.
+A pair of mentions tells little about a cluster: how often it was called "he" and "she", whether it is the last one that agrees,
+how much of the text is about it. Each decision depends on the decisions before.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ CLUSTER_FEATURES = (
     "last", "last but one", "last but two", "long since", *(f"agreeing {n}" for n in range(RANKS)), "agreeing later", "disagrees",
     "salience, short", "salience, long", "share of salience",
 )  # fmt: skip
-WIDTH, PRONOUNS = len(CLUSTER_FEATURES), len(FORMS)
-GENDER, NUMBER = CLUSTER_FEATURES.index("gender male"), CLUSTER_FEATURES.index("number singular")
-LAST, AGREEING = CLUSTER_FEATURES.index("last"), CLUSTER_FEATURES.index("agreeing 0")
-SHORT, LONG = 8.0, 40.0
+FEATURE_COUNT, PRONOUN_FORMS = len(CLUSTER_FEATURES), len(FORMS)
+GENDER_AT, NUMBER_AT = CLUSTER_FEATURES.index("gender male"), CLUSTER_FEATURES.index("number singular")
+LAST_AT, AGREEING_AT = CLUSTER_FEATURES.index("last"), CLUSTER_FEATURES.index("agreeing 0")
+SHORT_SALIENCE, LONG_SALIENCE = 8.0, 40.0
 """Mentions after which a mention counts a third as much."""
 
 
 class MentionColumns(NamedTuple):
-    """What clusters are described by, of each mention (M,); gender and number may be unknown (-1)."""
+    """Columns (M,) of the mentions from which clusters are described; gender and number may be unknown (-1)."""
 
     classes: IntArray
     gender: IntArray
@@ -50,7 +49,7 @@ class MentionColumns(NamedTuple):
 
 
 class ClusterColumns(NamedTuple):
-    """Of each cluster: how many mentions, how many of each class, gender and number and in quotations, first, last, salience."""
+    """Counts per cluster: mentions, mentions of each class, gender and number, quoted ones; first and last mention, salience."""
 
     sizes: Floats
     classes: Floats
@@ -63,7 +62,7 @@ class ClusterColumns(NamedTuple):
 
 
 class ClusterWeights(NamedTuple):
-    """Of the layers that score a cluster: (I, H), (H,), (H,), (1,)."""
+    """Weights of the layers that score a cluster: (I, H), (H,), (H,), (1,)."""
 
     inner: Floats
     inner_bias: Floats
@@ -116,13 +115,13 @@ class ClusterMemory:
     ) -> tuple[AntecedentGroups, Floats]:
         """Put one mention after the other into the cluster that is given, or else into the best one that ``rules`` allow.
 
-        Returned are the antecedents of each mention by cluster, and how probable the decisions were.
+        :return: the antecedents of each mention by cluster, and the probabilities of the decisions.
         """
         count = len(pairs.antecedent)
         groups = AntecedentGroups(
             np.empty(count, dtype=np.int64),
             np.empty(count, dtype=np.int64),
-            np.empty((count, WIDTH), dtype=np.float32),
+            np.empty((count, FEATURE_COUNT), dtype=np.float32),
         )
         sure = np.ones(len(pairs.none), dtype=np.float32)
         used = 0
@@ -144,7 +143,7 @@ class ClusterMemory:
         groups: AntecedentGroups,
         rules: IdentityRules,
     ) -> tuple[int, float]:
-        """The best cluster that rules allow, or the one that they know of."""
+        """Choose the best cluster that rules allow, or the one that they name."""
         mention, new = pairs.low + number, int(self.clusters.max()) + 1
         excluded: list[int] = []
         while True:
@@ -163,7 +162,7 @@ class ClusterMemory:
 
 @njit()
 def _follow(mentions, clusters, columns, pairs, weights, given, groups, sure):  # type: ignore[no-untyped-def]
-    """How many groups there are."""
+    """Follow all mentions; count the groups of antecedents."""
     new, used = clusters.max() + 1 if len(clusters) else 0, 0
     nothing = np.zeros(0, dtype=np.int64)
     for number in range(len(pairs.none)):
@@ -184,7 +183,7 @@ def _follow(mentions, clusters, columns, pairs, weights, given, groups, sure):  
 def _propose(  # type: ignore[no-untyped-def]
     number, new, mentions, clusters, columns, pairs, weights, choose, groups, used, excluded
 ):
-    """Group a mention's antecedents by cluster; how many groups there are, the best cluster, how probable it is."""
+    """Group a mention's antecedents by cluster; return the number of groups, the best cluster and its probability."""
     mention, start, stop = pairs.low + number, pairs.bounds[number], pairs.bounds[number + 1]
     if stop == start:
         return 0, new, 1.0
@@ -210,8 +209,8 @@ def _add(mention, mentions, cluster, columns):  # type: ignore[no-untyped-def]
     if columns.sizes[cluster] == 0:
         columns.first[cluster] = mention
     ago = mention - columns.last[cluster]
-    columns.salience[cluster, 0] = columns.salience[cluster, 0] * math.exp(-ago / SHORT) + 1
-    columns.salience[cluster, 1] = columns.salience[cluster, 1] * math.exp(-ago / LONG) + 1
+    columns.salience[cluster, 0] = columns.salience[cluster, 0] * math.exp(-ago / SHORT_SALIENCE) + 1
+    columns.salience[cluster, 1] = columns.salience[cluster, 1] * math.exp(-ago / LONG_SALIENCE) + 1
     columns.last[cluster] = mention
     columns.sizes[cluster] += 1
     columns.quoted[cluster] += mentions.quoted[mention]
@@ -224,7 +223,7 @@ def _add(mention, mentions, cluster, columns):  # type: ignore[no-untyped-def]
 
 @njit()
 def _group(clusters, antecedent, start, stop, members, order, sizes):  # type: ignore[no-untyped-def]
-    """Pairs in order of clusters, the last mentioned cluster first; how many clusters there are."""
+    """Order pairs by cluster, the last mentioned cluster first; count the clusters."""
     count = 0
     own = np.empty(stop - start, dtype=np.int64)
     for pair in range(start, stop):
@@ -246,7 +245,7 @@ def _group(clusters, antecedent, start, stop, members, order, sizes):  # type: i
 
 @njit()
 def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-untyped-def]
-    """Features of the clusters that a mention may join."""
+    """Compute the features of the clusters that a mention may join."""
     own_class = mentions.classes[mention]
     fits, salience = np.empty(len(members), dtype=np.bool_), np.empty(len(members))
     most, most_own, all_salience = np.float32(0), np.float32(0), 0.0
@@ -257,15 +256,15 @@ def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-unt
         most, most_own = max(most, size), max(most_own, own)
         row[0], row[2], row[3] = math.log(size) / 3, own / size, own > 0
         row[5] = columns.classes[cluster, NAME_CLASS] / size
-        row[6] = columns.classes[cluster, :PRONOUNS].sum() / size
+        row[6] = columns.classes[cluster, :PRONOUN_FORMS].sum() / size
         row[7] = columns.quoted[cluster] / size
         row[8], row[9] = math.log(mention - columns.first[cluster]) / 5, math.log(ago) / 4
-        gender = _share(columns.genders[cluster], mentions.gender[mention], row[GENDER:])
-        number = _share(columns.numbers[cluster], mentions.number[mention], row[NUMBER:])
+        gender = _share(columns.genders[cluster], mentions.gender[mention], row[GENDER_AT:])
+        number = _share(columns.numbers[cluster], mentions.number[mention], row[NUMBER_AT:])
         fits[group] = gender <= 0.5 and number <= 0.5
-        row[WIDTH - 3] = math.log1p(columns.salience[cluster, 0] * math.exp(-ago / SHORT))
-        salience[group] = columns.salience[cluster, 1] * math.exp(-ago / LONG)
-        row[WIDTH - 2] = math.log1p(salience[group])
+        row[FEATURE_COUNT - 3] = math.log1p(columns.salience[cluster, 0] * math.exp(-ago / SHORT_SALIENCE))
+        salience[group] = columns.salience[cluster, 1] * math.exp(-ago / LONG_SALIENCE)
+        row[FEATURE_COUNT - 2] = math.log1p(salience[group])
         all_salience += salience[group] if fits[group] else 0.0
     for group in range(len(members)):
         cluster, row = members[group], rows[group]
@@ -277,18 +276,18 @@ def _describe(mention, mentions, members, columns, rows):  # type: ignore[no-unt
                 rank += 1
                 nearer += fits[other]
         if rank < 3:
-            row[LAST + rank] = 1
-        row[LAST + 3] = rank > 5
+            row[LAST_AT + rank] = 1
+        row[LAST_AT + 3] = rank > 5
         if fits[group]:
-            row[AGREEING + min(nearer, RANKS)] = 1
-            row[WIDTH - 1] = salience[group] / max(all_salience, 1e-6)
+            row[AGREEING_AT + min(nearer, RANKS)] = 1
+            row[FEATURE_COUNT - 1] = salience[group] / max(all_salience, 1e-6)
         else:
-            row[AGREEING + RANKS + 1] = 1
+            row[AGREEING_AT + RANKS + 1] = 1
 
 
 @njit()
 def _share(counts, value, row):  # type: ignore[no-untyped-def]
-    """Shares of all values, of a mention's own (-1: unknown) and of the others, into a row; the last of these."""
+    """Write the shares of all values, of a mention's own value (-1: unknown) and of the others; return the last share."""
     known, size = counts.sum(), len(counts)
     if known == 0:
         return 0.0
@@ -303,12 +302,12 @@ def _share(counts, value, row):  # type: ignore[no-untyped-def]
 
 @njit()
 def _choose(pairs, order, sizes, features, weights, none, allowed):  # type: ignore[no-untyped-def]
-    """Which cluster a mention joins (-1: none of them), and how probable that is.
+    """Choose the cluster that a mention joins (-1: none of them), with the probability of the choice.
 
-    It is the one whose members' antecedent probabilities have the largest sum, if to have no antecedent is less probable.
+    It is the cluster whose members' antecedent probabilities have the largest sum, if no antecedent is less probable.
     """
     width = pairs.messages.shape[1]
-    inputs = np.empty(2 * width + WIDTH, dtype=np.float32)
+    inputs = np.empty(2 * width + FEATURE_COUNT, dtype=np.float32)
     hidden = np.empty(len(weights.outer), dtype=np.float32)
     totals = np.empty(len(sizes))
     start = 0

@@ -15,12 +15,12 @@ from entitynlm.coref.resolver_network import PairScores, ResolverNetwork
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
-BLOCK = 64
+MENTIONS_AT_ONCE = 64
 """Mentions whose antecedents are scored at a time: bounds the memory."""
 
 
 def choose_spans(first: IntArray, last: IntArray, scores: np.ndarray, threshold: float) -> IntArray:
-    """Which of the spans are mentions: those above a threshold, of two that cross each other the better one."""
+    """Choose the spans above a threshold; of two that cross each other only the better one."""
     chosen: list[int] = []
     for number in np.argsort(-scores, kind="stable").tolist():
         if scores[number] <= threshold:
@@ -38,10 +38,10 @@ def choose_spans(first: IntArray, last: IntArray, scores: np.ndarray, threshold:
 def cluster_mentions(
     network: ResolverNetwork, vectors: Tensor, mentions: MentionTable, rules: IdentityRules | None = None
 ) -> tuple[list[int], list[float]]:
-    """The cluster of each mention, numbered from 0, and how probable the decision was; ``rules`` may exclude clusters."""
+    """Give each mention a cluster, numbered from 0, and the decision's probability; ``rules`` may exclude clusters."""
     memory, sides = ClusterMemory(mentions), network.project_mentions(vectors)
     probabilities: list[float] = []
-    for low, high in pairwise([*range(0, mentions.size, BLOCK), mentions.size]):
+    for low, high in pairwise([*range(0, mentions.size, MENTIONS_AT_ONCE), mentions.size]):
         pairs = pair_mentions(mentions, low, high)
         scores = network.score_pairs(sides, mentions, pairs)
         none = network.score_none(vectors, mentions, slice(low, high))
@@ -51,7 +51,7 @@ def cluster_mentions(
 
 
 def arrange_scores(low: int, pairs: Pairs, scores: PairScores, none: Tensor) -> ScoredPairs:
-    """The network's scores of the mentions from ``low`` on, as the compiled loop takes them."""
+    """Arrange the network's scores of the mentions from ``low`` on as the compiled loop takes them."""
     bounds = np.searchsorted(pairs.mention, np.arange(low, low + len(none) + 1))
     numbers = (part.detach().numpy() for part in (*scores, none))
     return ScoredPairs(low, bounds, pairs.antecedent, *numbers)

@@ -1,9 +1,13 @@
-"""The component of a model that finds mentions and links them from the language model's states."""
+"""The component of a model that finds mentions and links them, from the states of whatever language model is under it.
+
+A document's states are read chunk by chunk, and only what belongs to its mentions is kept: the table of mentions, and a vector
+for each. Clusters are then made from the first mention to the last.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,60 +23,50 @@ from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
 from entitynlm.discourse.discourse import Discourse
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.errors import ModelError
-from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
-from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
-from entitynlm.model.backbones.huggingface.weights import load_language_model
+from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.components import StoredComponent
-from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
-from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.stored_weights import build_network
+from entitynlm.progress import SILENT, Progress, track
 from entitynlm.text.document import Document, Span
 
-FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
-BLOCK = 2048
-SHORT = 300  # tokens; a longer document is as quickly read alone
-"""Words that are read at a time."""
-HEIGHT = 0.6
-"""How high between the first layer and the last the states are read: SmolLM2's layer 18 of 30 was the best of its kind."""
+RESOLVER_FEATURES = [*PAIR_FEATURES, *MENTION_FEATURES, *CLUSTER_FEATURES]
+CHUNK_TOKENS = 2048
+"""Tokens whose states are in memory at a time, about."""
 
 
-@dataclasses.dataclass(frozen=True)
-class ResolvedMention:
-    """A span of tokens, its cluster, its type, and how probable it is that it is a mention, and of that cluster."""
+class Resolution(NamedTuple):
+    """The mentions of a document as columns (M,): their table, clusters from 0, types, and two probabilities.
 
-    span: Span
-    cluster: int
-    type: str | None
-    probability: float
-    link_probability: float
+    :param confidence: that the span is a mention.  :param link_confidence: that it belongs to its cluster.
+    """
+
+    table: MentionTable
+    clusters: list[int]
+    types: list[str | None]
+    confidence: list[float]
+    link_confidence: list[float]
 
 
 class Resolver:
     """A trained network with what it needs to read a document.
 
-    :param layer: the language model's layer whose states it reads.  :param digest: the language model's hash.
+    :param words: that have embeddings of their own.  :param types: of entities.
     :param threshold: the log-odds above which a span is a mention.
     """
 
     component_name: ClassVar[str] = "resolver"
 
     def __init__(
-        self,
-        network: ResolverNetwork,
-        words: WordList,
-        types: Sequence[str],
-        *,
-        layer: int,
-        digest: str,
-        threshold: float = 0.0,
+        self, network: ResolverNetwork, words: WordList, types: Sequence[str], *, threshold: float = 0.0
     ) -> None:
         self.network, self.words, self.types = network.eval(), words, tuple(types)
-        self.layer, self.digest, self.threshold = layer, digest, threshold
+        self.threshold = threshold
 
     # -- stored ------------------------------------------------------------------------------------------------------
 
     def to_stored(self) -> StoredComponent:
-        """In half precision, but for the scale of states."""
+        """Give the weights in half precision, but for the scale of states, and the settings."""
         tensors = {
             name: value if name.startswith("scaling.") else value.half()
             for name, value in self.network.state_dict().items()
@@ -81,98 +75,84 @@ class Resolver:
             "sizes": dataclasses.asdict(self.network.sizes),
             "words": " ".join(self.words.words),
             "types": list(self.types),
-            "layer": self.layer,
-            "language_model": self.digest,
             "threshold": self.threshold,
-            "features": FEATURES,
+            "features": RESOLVER_FEATURES,
         }
 
     @classmethod
     def from_stored(cls, tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> Resolver:
-        if settings["features"] != FEATURES:
-            raise ModelError(
-                "the end-to-end resolver of this model was made with other features, by another version"
-            )
+        if settings["features"] != RESOLVER_FEATURES:
+            raise ModelError("the resolver of this model was made with other features, by another version")
         sizes = NetworkSizes(**settings["sizes"])
         network = build_network(lambda: ResolverNetwork(sizes), tensors, cls.component_name)
-        return cls(
-            network,
-            WordList(settings["words"].split()),
-            settings["types"],
-            layer=int(settings["layer"]),
-            digest=str(settings["language_model"]),
-            threshold=float(settings["threshold"]),
-        )
+        words, threshold = WordList(settings["words"].split()), float(settings["threshold"])
+        return cls(network, words, settings["types"], threshold=threshold)
 
     # -- resolving ---------------------------------------------------------------------------------------------------
 
     @torch.no_grad()
     def resolve(
         self,
-        encoder: Encoder,
+        backbone: Backbone,
         document: Document,
+        encoded: EncodedDocument,
         *,
-        encoded: EncodedDocument | None = None,
         given: Sequence[Span] | None = None,
         discourse: Discourse | None = None,
-    ) -> list[ResolvedMention]:
-        """The mentions of a document (or those that are given) with their clusters, in text order, outer before inner.
+        progress: Progress = SILENT,
+    ) -> Resolution:
+        """Find the mentions of a document (or take those that are given) and cluster them.
 
-        With the discourse structure of the document, the rules of identity are kept.
-
-        Blocks of the text are read one after the other, and only their mentions are kept.
+        :param backbone: that reads the document's words, :param encoded: for its states.
+        :param discourse: of the document, with which the rules of identity are kept; None: no rules.
         """
-        blocks = describe_words(document, self.words).cut_blocks(BLOCK, given or ())
-        encoded = encoded or encoder.encode_words(document)
-        states = read_blocks(find_runtime(encoder, self.digest), self.layer, encoded, blocks)
-        return self.resolve_states(document, zip(blocks, states, strict=True), given, discourse)
-
-    def read_ahead(self, encoder: Encoder, documents: Sequence[Document]) -> None:
-        """Let the language model read short documents together, which is quicker; :meth:`resolve` takes the states from there.
-
-        Their last digits may differ from those of a document that is read alone.
-        """
-        runtime = find_runtime(encoder, self.digest)
-        wanted = []
-        for document in documents:
-            if 0 < len(document) <= SHORT:
-                encoded = encoder.encode_words(document)
-                pieces = find_pieces(encoded, runtime.pieces)
-                after = int(find_last_pieces(encoded, runtime.pieces, len(document))[-1])
-                wanted += [pieces[:after], make_opening(runtime, int(pieces[0]))] if after else []
-        runtime.read_ahead(wanted, (self.layer,))
+        if backbone.token_state_size != self.network.sizes.states:
+            raise ModelError(
+                f"this resolver reads states of {self.network.sizes.states} numbers, and the model's have "
+                f"{backbone.token_state_size}: train it again with --parts resolver"
+            )
+        words = describe_words(document, self.words)
+        chunks = words.cut_chunks(CHUNK_TOKENS, given or ())
+        states = zip(chunks, backbone.read_tokens(encoded, chunks), strict=True)
+        read = (
+            (chunk, own.float().cpu())
+            for chunk, own in track(progress, "finding entities", states, len(chunks))
+        )
+        return self.resolve_states(document, words, read, given=given, discourse=discourse)
 
     @torch.no_grad()
     def resolve_states(
         self,
         document: Document,
-        blocks: Iterable[tuple[Span, Tensor]],
+        words: WordInputs,
+        chunks: Iterable[tuple[Span, Tensor]],
+        *,
         given: Sequence[Span] | None = None,
         discourse: Discourse | None = None,
-    ) -> list[ResolvedMention]:
-        """The same from states of blocks of whole sentences."""
-        words = describe_words(document, self.words)
+    ) -> Resolution:
+        """Find and cluster mentions from the states (T, d) of chunks of whole sentences."""
         wanted = None if given is None else sorted(set(given), key=lambda span: (span[0], -span[1]))
-        found: list[_Mentions] = []
-        for (start, stop), states in blocks:
+        found: list[_ChunkMentions] = []
+        for (start, stop), states in chunks:
             here = None if wanted is None else [span for span in wanted if start <= span[0] < stop]
-            found.append(self._read_block(document, words.cut(start, stop), states, start, here))
-        spans = [span for block in found for span in block.spans]
+            found.append(self._read_chunk(document, words.cut(start, stop), states, start, here))
+        spans = [span for chunk in found for span in chunk.spans]
+        heads = [head for chunk in found for head in chunk.heads]
+        table = MentionTable(document, spans, heads=heads, syntax=False)
         if not spans:
-            return []
-        table = MentionTable(document, spans, syntax=False)
-        vectors = self.network.embed_mentions(torch.cat([block.joined for block in found]), table.classes)
-        rules = IdentityRules(discourse, spans) if discourse is not None else None
-        clusters, sure = cluster_mentions(self.network, vectors, table, rules)
-        types = torch.cat([block.types for block in found]).tolist()
-        names = [self.types[number] if self.types else None for number in types]
-        scores = torch.cat([block.scores for block in found]).sigmoid().tolist()
-        return [ResolvedMention(*row) for row in zip(spans, clusters, names, scores, sure, strict=True)]
+            return Resolution(table, [], [], [], [])
+        vectors = self.network.embed_mentions(torch.cat([chunk.joined for chunk in found]), table.classes)
+        rules = None if discourse is None else IdentityRules(discourse, spans)
+        clusters, link_confidence = cluster_mentions(self.network, vectors, table, rules)
+        numbers = torch.cat([chunk.types for chunk in found]).tolist()
+        types = [self.types[number] if self.types else None for number in numbers]
+        confidence = torch.cat([chunk.scores for chunk in found]).sigmoid().tolist()
+        return Resolution(table, clusters, types, confidence, link_confidence)
 
-    def _read_block(
+    def _read_chunk(
         self, document: Document, words: WordInputs, states: Tensor, start: int, given: Sequence[Span] | None
-    ) -> _Mentions:
-        """The mentions of a block that begins with the word ``start``."""
+    ) -> _ChunkMentions:
+        """Find the mentions of a chunk that begins with the token ``start``."""
         network = self.network
         read = network.read(states, words)
         if given is None:
@@ -182,81 +162,19 @@ class Resolver:
             first, last = first[chosen], last[chosen]
         else:
             first, last = np.array(given, dtype=np.int64).reshape(-1, 2).T - np.array([[start], [start + 1]])
-        pairs = zip((first + start).tolist(), (last + start + 1).tolist(), strict=True)
-        spans = list(pairs)
-        heads = (
-            np.array([guess_head(document, *span, syntax=False) for span in spans], dtype=np.int64) - start
-        )
+        spans = list(zip((first + start).tolist(), (last + start + 1).tolist(), strict=True))
+        heads = [guess_head(document, *span, syntax=False) for span in spans]
         scored = network.score_spans(read, first, last)
         types = network.entity_type(scored.hidden).argmax(1)
-        return _Mentions(spans, network.join(read, scored, heads), types, scored.scores)
+        joined = network.join(read, scored, np.array(heads, dtype=np.int64) - start)
+        return _ChunkMentions(spans, heads, joined, types, scored.scores)
 
 
-class _Mentions(NamedTuple):
-    """The mentions of a block: spans of the document, vectors (M, d), numbers of types (M,), log-odds (M,)."""
+class _ChunkMentions(NamedTuple):
+    """The mentions of a chunk: spans and heads in the document, vectors (M, d), numbers of types (M,), log-odds (M,)."""
 
     spans: list[Span]
+    heads: list[int]
     joined: Tensor
     types: Tensor
     scores: Tensor
-
-
-def find_runtime(encoder: Encoder, digest: str | None = None) -> LanguageModelRuntime:
-    """The language model whose pieces a model reads, checked by its hash."""
-    tokenizer = encoder.tokenizer
-    if not isinstance(tokenizer, SubwordTokenizer):
-        raise ModelError(
-            "a resolver reads the states of a pretrained language model, and this model has none"
-        )
-    return load_language_model(tokenizer.model, digest or tokenizer.digest)
-
-
-def choose_layer(runtime: LanguageModelRuntime) -> int:
-    return round(HEIGHT * runtime.layers)
-
-
-def read_blocks(
-    runtime: LanguageModelRuntime, layer: int, encoded: EncodedDocument, blocks: Sequence[Span]
-) -> Iterator[Tensor]:
-    """The state after each token of each block; layers above are not run."""
-    pieces, tokens = find_pieces(encoded, runtime.pieces), blocks[-1][1]
-    last = find_last_pieces(encoded, runtime.pieces, tokens)
-    carry, read = None, 0
-    for start, stop in blocks:
-        after = int(last[stop - 1])
-        states, carry = runtime.read([pieces[read:after]], (layer,), carry, keep=stop < tokens)
-        block = states[0][torch.from_numpy(last[start:stop] - read)]
-        if start == 0 and after:
-            block[torch.from_numpy(last[:stop] == 1)] = read_opening(runtime, layer, int(pieces[0]))
-        yield block
-        read = after
-
-
-def read_opening(runtime: LanguageModelRuntime, layer: int, piece: int) -> Tensor:
-    """The state (D,) after the first piece of a text, as if a line break stood before it.
-
-    Attention rests on the first pieces, whose states are unlike all others and say little of the word: of eight names at the
-    beginning of a text, six were not found by such states, and all by these.
-    """
-    return runtime.read([make_opening(runtime, piece)], (layer,), keep=False)[0][0][-1]
-
-
-def make_opening(runtime: LanguageModelRuntime, piece: int) -> IntArray:
-    """The first piece of a text after a line break."""
-    return np.array([*runtime.tokenizer("\n", add_special_tokens=False).input_ids, piece])
-
-
-def find_pieces(encoded: EncodedDocument, size: int) -> IntArray:
-    """The pieces that the language model reads."""
-    pieces = encoded.words.all_pieces
-    return pieces[pieces < size]
-
-
-def find_last_pieces(encoded: EncodedDocument, size: int, tokens: int) -> IntArray:
-    """(tokens,) how many pieces have been read after each token; a token that the model does not read changes nothing."""
-    assert encoded.piece_bounds is not None
-    count = np.concatenate([[0], np.cumsum(encoded.words.all_pieces < size)])
-    after = np.zeros(tokens, dtype=np.int64)
-    own = encoded.origin >= 0
-    after[encoded.origin[own]] = count[encoded.piece_bounds[1:]][own]
-    return np.maximum.accumulate(after)

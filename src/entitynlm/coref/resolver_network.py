@@ -1,10 +1,10 @@
 """The network: words in context, spans that are mentions, and pairs of mentions that corefer.
 
-    x_t      = [BiLSTM over (W z_t, word, shape); ReLU(W z_t)]       z_t the language model's state after word t, standardised
+    x_t      = [BiLSTM over (W z_t, word, shape); ReLU(W z_t)]       z_t the backbone's state after word t, standardised
     s(a, b)  = mention score of the words a … b, from x_a, x_b, an attention-weighted mean of what is between, and the width
     s(i, j)  = score of mention j as an antecedent of mention i, from both, their product, and features of the pair
-    s(i, C)  = what the cluster C as a whole adds to these for its members, from what was computed for its pairs with i (pooled),
-               and features of the cluster
+    s(i, C)  = what the cluster C adds to the scores of its members, from the messages of its pairs with i (pooled) and
+               features of the cluster
     s(i, 0)  = score of no antecedent
 
 Only spans are scored that begin at a likely first word and end at a likely last one, so that long spans cost little.
@@ -27,7 +27,7 @@ from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.standardisation import Standardisation
 
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 30)
-LIKELY = -3.5
+LIKELY_BOUND = -3.5
 """Log-odds from which a word is taken for the first or the last of some mention."""
 RARE = -2.0
 """Log-odds of mentions before any training."""
@@ -36,7 +36,7 @@ LARGEST_ATTENTION = 10.0
 
 @dataclass(frozen=True)
 class NetworkSizes:
-    """:param states: numbers in a state of the language model.  :param words: of the word list.  :param types: of mentions."""
+    """:param states: numbers in a state of the backbone.  :param words: of the word list.  :param types: of mentions."""
 
     states: int
     words: int
@@ -73,7 +73,7 @@ class SpanScores(NamedTuple):
 
 
 class MentionProjections(NamedTuple):
-    """What pairs are scored from: (M, d) of each mention as the later one, as the earlier one, and for their product."""
+    """Projections (M, d) that pairs are scored from: of mentions as the later one, as the earlier one, and for the product."""
 
     left: Tensor
     right: Tensor
@@ -81,7 +81,7 @@ class MentionProjections(NamedTuple):
 
 
 class PairScores(NamedTuple):
-    """Of N pairs: scores (N,), and vectors (N, d) that are pooled over the members of a cluster."""
+    """Scores (N,) of N pairs, and messages (N, d) that are pooled over the members of a cluster."""
 
     scores: Tensor
     messages: Tensor
@@ -137,7 +137,7 @@ class ResolverNetwork(nn.Module):
     def read(self, states: Tensor, words: WordInputs, hidden_words: Tensor | None = None) -> WordVectors:
         """Words in context.
 
-        :param states: (T, d) of the language model.  :param hidden_words: (T,) words whose embedding is not looked at.
+        :param states: (T, d) of the backbone.  :param hidden_words: (T,) words whose embedding is not looked at.
         """
         numbers = torch.from_numpy(words.numbers)
         if hidden_words is not None:
@@ -167,7 +167,7 @@ class ResolverNetwork(nn.Module):
 
     def find_candidates(self, read: WordVectors, words: WordInputs) -> tuple[IntArray, IntArray]:
         """First and last words of the spans that are worth scoring."""
-        likely = [(logits.detach() > LIKELY).numpy() for logits in (read.starts, read.ends)]
+        likely = [(logits.detach() > LIKELY_BOUND).numpy() for logits in (read.starts, read.ends)]
         return words.list_spans(likely[0], likely[1], self.sizes.longest)
 
     def _average(self, read: WordVectors, first: Tensor, last: Tensor) -> Tensor:
@@ -186,7 +186,7 @@ class ResolverNetwork(nn.Module):
         return joined
 
     def embed_mentions(self, joined: Tensor, classes: IntArray) -> Tensor:
-        """(M, d) vectors of mentions, from what was joined and the kind of expression that each is."""
+        """(M, d) vectors of mentions, from the joined parts and the class of each expression."""
         vectors: Tensor = self.drop((joined + self.classes(torch.from_numpy(classes))).relu())
         return vectors
 
@@ -207,7 +207,7 @@ class ResolverNetwork(nn.Module):
         return PairScores(self.antecedent(hidden).squeeze(1), self.message(hidden))
 
     def score_clusters(self, messages: Tensor, sizes: IntArray, features: Floats) -> Tensor:
-        """(C,) what is added to the scores of a mention and all members of a cluster, whose pairs lie one after the other."""
+        """(C,) gains for the scores of a mention with all members of a cluster, whose pairs lie one after the other."""
         lengths = torch.from_numpy(sizes)
         pooled = [torch.segment_reduce(messages, kind, lengths=lengths, axis=0) for kind in ("max", "mean")]
         scores: Tensor = self.cluster(torch.cat([*pooled, torch.from_numpy(features)], 1)).squeeze(1)

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from entitynlm.coref.annotation import add_mentions, annotate_document
 from entitynlm.coref.cluster_features import ClusterMemory
 from entitynlm.coref.decoding import arrange_scores
 from entitynlm.coref.mention_table import MentionTable
-from entitynlm.coref.metrics.coreference import score_documents
+from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
+from entitynlm.coref.metrics.documents import drop_repetitions
 from entitynlm.coref.pair_features import NOUNS, REPEATED, pair_mentions
-from entitynlm.coref.resolver import (
-    Resolver,
-    choose_layer,
-    find_last_pieces,
-    find_pieces,
-    find_runtime,
-)
+from entitynlm.coref.resolver import Resolver
 from entitynlm.coref.resolver_network import NetworkSizes, ResolverNetwork, WordVectors
 from entitynlm.coref.word_inputs import WordInputs, WordList, describe_words
-from entitynlm.model.backbones.huggingface.reader import LanguageModelRuntime
-from entitynlm.model.backbones.huggingface.state_cache import read_cached
-from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import IntArray
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document, Span
+from entitynlm.training.settings import ResolverSettings
 
 THRESHOLDS = (0.0, -0.4, 0.4, -0.8, 0.8)
 """Log-odds from which a span is a mention, of which development documents choose one."""
@@ -41,29 +36,7 @@ WARMUP = 50
 bce = nn.functional.binary_cross_entropy_with_logits
 
 
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How a resolver is trained.
-
-    :param hidden_words: the share of words whose embeddings are hidden.
-    :param gold_only: how often annotated mentions are linked without those that were found.
-    :param found: log-odds from which a span counts as found.
-    :param own_clusters: how often a mention is compared with clusters that the network found, not with the true ones.
-    :param average: decay of the running average of the weights, which is what is kept.
-    """
-
-    epochs: int = 10
-    rate: float = 2e-3
-    decay: float = 0.01
-    hidden_words: float = 0.15
-    gold_only: float = 0.3
-    found: float = -0.5
-    own_clusters: float = 0.5
-    average: float = 0.99
-    seed: int = 1
-
-
-class Example:
+class ResolverExample:
     """A document with its states (T, d), in half precision, and its annotated mentions without repetitions."""
 
     def __init__(self, document: Document, states: Tensor, words: WordList, types: Sequence[str]) -> None:
@@ -93,10 +66,10 @@ class Example:
         return marked
 
 
-class Trainer:
-    def __init__(self, network: ResolverNetwork, settings: TrainingSettings, steps: int) -> None:
+class ResolverTrainer:
+    def __init__(self, network: ResolverNetwork, settings: ResolverSettings, steps: int, seed: int) -> None:
         self.network, self.settings, self.steps = network, settings, steps
-        self.draws = torch.Generator().manual_seed(settings.seed)
+        self.draws = torch.Generator().manual_seed(seed)
         decayed = [p for p in network.parameters() if p.dim() > 1]
         others = [p for p in network.parameters() if p.dim() <= 1]
         groups = [
@@ -107,7 +80,7 @@ class Trainer:
         self.averages = {name: value.clone() for name, value in network.state_dict().items()}
         self.step, self.warmup = 0, min(WARMUP, steps // 10 + 1)
 
-    def learn(self, example: Example, epoch: int) -> dict[str, float]:
+    def learn(self, example: ResolverExample, epoch: int) -> dict[str, float]:
         """One update from one document; its losses."""
         self.network.train()
         fraction = self.step / self.steps
@@ -127,7 +100,7 @@ class Trainer:
                 self.averages[name].lerp_(value, 1 - decay)
         return {name: float(value.detach()) for name, value in losses.items()}
 
-    def compute_losses(self, example: Example, *, link_found: bool) -> dict[str, Tensor]:
+    def compute_losses(self, example: ResolverExample, *, link_found: bool) -> dict[str, Tensor]:
         network, words = self.network, example.words
         hidden = torch.rand(len(words), generator=self.draws) < self.settings.hidden_words
         read = network.read(example.states.float(), words, hidden)
@@ -155,7 +128,13 @@ class Trainer:
         return losses
 
     def _compute_link_loss(
-        self, example: Example, read: WordVectors, spans: list[Span], losses: dict[str, Tensor], *, own: bool
+        self,
+        example: ResolverExample,
+        read: WordVectors,
+        spans: list[Span],
+        losses: dict[str, Tensor],
+        *,
+        own: bool,
     ) -> Tensor:
         network = self.network
         table = MentionTable(example.document, spans, syntax=False)
@@ -210,15 +189,20 @@ def link_loss(
 
 
 def train_network(
-    examples: Sequence[Example], sizes: NetworkSizes, settings: TrainingSettings, progress: Progress = SILENT
+    examples: Sequence[ResolverExample],
+    sizes: NetworkSizes,
+    settings: ResolverSettings,
+    *,
+    seed: int = 1,
+    progress: Progress = SILENT,
 ) -> ResolverNetwork:
     """Train on one document after the other, in another order in each epoch."""
-    torch.manual_seed(settings.seed)
+    torch.manual_seed(seed)
     network = ResolverNetwork(sizes)
     sample = torch.cat([example.states[::7].float() for example in examples])
     network.scaling.fit(sample)
-    trainer = Trainer(network, settings, settings.epochs * len(examples))
-    task = "end-to-end resolver"
+    trainer = ResolverTrainer(network, settings, settings.epochs * len(examples), seed)
+    task = "resolver"
     progress.start(task, settings.epochs)
     for epoch in range(settings.epochs):
         totals: dict[str, float] = {}
@@ -232,55 +216,58 @@ def train_network(
 
 
 def fit_resolver(
-    encoder: Encoder,
+    pretrained: Pretrained,
     train: Sequence[Document],
     development: Sequence[Document],
-    settings: TrainingSettings,
+    settings: ResolverSettings,
+    *,
+    seed: int = 1,
     progress: Progress = SILENT,
 ) -> Resolver:
-    """A resolver from annotated documents; development documents choose the threshold of mentions."""
-    runtime = find_runtime(encoder)
-    layer = choose_layer(runtime)
+    """Train a resolver on annotated documents; development documents choose the threshold of mentions."""
+    train, development = ([drop_repetitions(d) for d in split if len(d)] for split in (train, development))
+    if not any(document.mentions for document in train):
+        raise DataError("a resolver can't be trained: the documents have no mentions")
+    backbone = pretrained.get("generative").backbone
     words = WordList.count(train)
     types = sorted({name for document in train for name in document.entity_types.values()})
+    states = read_states(pretrained, train, progress)
     examples = [
-        Example(document, states, words, types)
-        for document, states in read_documents(runtime, layer, encoder, train, progress)
+        ResolverExample(document, own, words, types) for document, own in zip(train, states, strict=True)
     ]
-    network = train_network(examples, NetworkSizes(runtime.width, len(words), len(types)), settings, progress)
-    resolver = Resolver(network, words, types, layer=layer, digest=runtime.digest)
-    held_out = list(read_documents(runtime, layer, encoder, development, progress))
+    sizes = NetworkSizes(backbone.token_state_size, len(words), len(types))
+    resolver = Resolver(train_network(examples, sizes, settings, seed=seed, progress=progress), words, types)
+    held_out = list(zip(development, read_states(pretrained, development, progress), strict=True))
     if held_out:
         resolver.threshold = max(THRESHOLDS, key=lambda value: measure_threshold(resolver, held_out, value))
     return resolver
 
 
-def read_documents(
-    runtime: LanguageModelRuntime,
-    layer: int,
-    encoder: Encoder,
-    documents: Sequence[Document],
-    progress: Progress = SILENT,
-) -> Iterator[tuple[Document, Tensor]]:
-    """Documents that have words with the state after each of their tokens, in half precision, from the cache."""
-    kept = [document for document in documents if len(document)]
-    encoded = [encoder.encode_words(document) for document in kept]
-    pieces = [find_pieces(one, runtime.pieces) for one in encoded]
-    cached = read_cached(runtime, pieces, (layer,), progress)
-    for document, one, states in zip(kept, encoded, cached, strict=True):
-        rows = find_last_pieces(one, runtime.pieces, len(document))
-        yield document, torch.from_numpy(states[rows].astype(np.float16))
+@torch.no_grad()
+def read_states(
+    pretrained: Pretrained, documents: Sequence[Document], progress: Progress = SILENT
+) -> Iterator[Tensor]:
+    """Read the state after each token of each document, in half precision."""
+    encoded = [pretrained.encoder.encode_words(document) for document in documents]
+    backbone = pretrained.get("generative").backbone
+    for states in backbone.read_corpus(encoded, [len(document) for document in documents], progress):
+        yield states.cpu().half()
 
 
 def measure_threshold(
     resolver: Resolver, documents: Sequence[tuple[Document, Tensor]], threshold: float
 ) -> float:
-    """The CoNLL score of documents with a threshold."""
+    """Measure the CoNLL score of documents with a threshold."""
     resolver.threshold = threshold
     found = []
     for document, states in documents:
-        clusters: dict[int, list[Span]] = {}
-        for mention in resolver.resolve_states(document, [((0, len(document)), states.float())]):
-            clusters.setdefault(mention.cluster, []).append(mention.span)
-        found.append(document.with_clusters(list(clusters.values())))
+        words = describe_words(document, resolver.words)
+        resolved = resolver.resolve_states(document, words, [((0, len(document)), states.float())])
+        found.append(add_mentions(document, resolved, {}))
     return score_documents([document for document, _ in documents], found).conll
+
+
+def score_annotation(pretrained: Pretrained, documents: Sequence[Document]) -> CorpusCounts:
+    """Score the model's own annotation of documents against theirs, singletons included."""
+    keys = [drop_repetitions(document) for document in documents]
+    return score_documents(keys, [annotate_document(pretrained, key.with_mentions(())) for key in keys])

@@ -1,4 +1,4 @@
-"""What is known of each word beside the language model's state: its form, capitals, quotation marks, sentence."""
+"""The words of a document as the resolver sees them beside their states: form, capitals, quotation marks, sentence."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from entitynlm.text.document import Document, Span
 ROW = 56
 """Words of a row that the LSTM reads at a time: padded rows are many times faster to learn from than packed sentences."""
 FEWEST = 3
-"""Training words that are rarer have no embedding of their own."""
+"""Times that a word is in the training documents to have an embedding of its own, at least."""
 SHAPES = 8
 LOWER, CAPITAL, CAPITALS, MARK = range(4)
 INWARD = frozenset(("'em", "'im", "'t", "'s", "’s", "”", '"', "’", "'", "''", "_"))
-"""Marks that some mentions begin or end with all the same."""
+"""Marks that may be a mention's first or last token."""
 
 
 class WordList:
@@ -61,14 +61,14 @@ class WordInputs:
         return len(self.numbers)
 
     def cut(self, start: int, stop: int) -> WordInputs:
-        """The words of a block of whole sentences."""
+        """Take the words of a chunk of whole sentences."""
         own = slice(start, stop)
         ends = np.minimum(self.sentence_ends[own], stop) - start
         return WordInputs(self.numbers[own], self.shapes[own], ends, self.may_bound[own])
 
     @cached_property
     def rows(self) -> tuple[IntArray, IntArray]:
-        """The row and the column of each word: rows of whole sentences, those that are too long in parts."""
+        """(T,) row and column of each word: rows hold whole sentences, and a sentence that is too long has several."""
         row, column = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
         number = start = word = 0
         while word < len(self):
@@ -79,8 +79,8 @@ class WordInputs:
             word = end
         return row, column
 
-    def cut_blocks(self, size: int, spans: Iterable[Span] = ()) -> list[Span]:
-        """Blocks of whole sentences of about ``size`` words that cut no row and none of the spans."""
+    def cut_chunks(self, size: int, spans: Iterable[Span] = ()) -> list[Span]:
+        """Cut the words into chunks of whole sentences of about ``size`` words, through no row and none of the spans."""
         covered = np.zeros(len(self) + 2, dtype=np.int64)
         for start, end in spans:
             covered[start + 1] += 1
@@ -88,15 +88,15 @@ class WordInputs:
         opens_row = self.rows[1] == 0
         opens_sentence = np.concatenate([[True], self.sentence_ends[:-1] == np.arange(1, len(self))])
         borders = np.flatnonzero(opens_row & opens_sentence & (np.cumsum(covered)[: len(self)] == 0))
-        blocks, start = [], 0
+        chunks, start = [], 0
         for border in [*borders.tolist(), len(self)]:
             if border - start >= size or border == len(self) > start:
-                blocks.append((start, border))
+                chunks.append((start, border))
                 start = border
-        return blocks
+        return chunks
 
     def list_spans(self, starts: BoolArray, ends: BoolArray, longest: int) -> tuple[IntArray, IntArray]:
-        """First and last words of all spans within a sentence that begin and end at some words."""
+        """List the first and last words of all spans within a sentence that begin and end at the words marked."""
         first = np.flatnonzero(starts & self.may_bound)
         last = np.flatnonzero(ends & self.may_bound)
         low = np.searchsorted(last, first)

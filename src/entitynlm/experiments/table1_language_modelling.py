@@ -152,7 +152,9 @@ class LanguageModelling:
         """A given model beside the LSTM that it has, or that of ``rnnlm``; rows that are missing are remarked on."""
         say = self.runner.progress.message
         if rnnlm is None and pretrained.language_model is None:
-            say("remark: no RNNLM row: the model has none (train with --rnnlm, or name one with --rnnlm)")
+            say(
+                "remark: no RNNLM row: the model has none (train with --parts rnnlm, or name one with --rnnlm)"
+            )
         if self.ngram and "train" not in self.documents:
             say("remark: no 5-gram row: the corpus has no training documents to estimate it from")
         elif self.ngram and not isinstance(pretrained.encoder.tokenizer, Vocabulary):

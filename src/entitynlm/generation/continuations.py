@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from entitynlm.coref.annotation import annotate_document
+from entitynlm.coref.annotation import annotate_document, can_annotate
 from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
 from entitynlm.generation.agreement import MentionAgreement, list_spellings
@@ -28,7 +28,6 @@ from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
 MENTION_PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
 MOST_PATHS, MOST_PLACES = 5, 3
 """How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
-VERIFYING_WORDS = 4  # words that a look-ahead proposal needs after a mention before it can find it
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}  # they have a capital only where a sentence starts
 LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
 
@@ -55,8 +54,8 @@ def prepare_writer(
     text = None
     if prompt is not None and prompt.tokens:
         text = ReadText(pretrained.encoder, prompt)
-        if not prompt.mentions:
-            text = text.with_mentions(annotate_document(pretrained, prompt, text=text))
+        if not prompt.mentions and can_annotate(pretrained):
+            text = text.with_mentions(annotate_document(pretrained, prompt, encoded=text.encoded))
     network = pretrained.get("generative")
     draws = torch.Generator(device="cpu").manual_seed(seed)
     tokenizer = pretrained.encoder.tokenizer
@@ -118,7 +117,7 @@ class ContinuationWriter:
         (self.sentence_end,) = (
             self.renderer.encode((".",)) if spaced else (self.encoder.tokenizer.sentence_end,)
         )
-        self.verified = spaced and bool({"causal", "lookahead"} & {*pretrained.networks})
+        self.verified = spaced and can_annotate(pretrained)
         self.marks = self._list_marks()
         self.state = self._read_prompt()
         self.mention_pieces = self._list_mention_pieces() if self.verified and request.next_entity else ()
@@ -316,8 +315,7 @@ class ContinuationWriter:
             for _, partial in sorted(places, key=lambda place: -place[0])[:MOST_PLACES]:
                 while partial.constraints.next_entity is not None or partial.state.history.remaining:
                     self.extend(partial, mention=True)
-                for _ in range(VERIFYING_WORDS if "lookahead" in self.pretrained.networks else 1):
-                    self.extend(partial)
+                self.extend(partial)
                 if self._is_found(partial.words):
                     return partial
                 first = first or partial

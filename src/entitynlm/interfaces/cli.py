@@ -50,7 +50,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "train": "train:train",
     "sweep": "sweep:sweep",
     "models": "models:models",
-    "train-components": "train_components:train_components",
     "evaluate coref": "evaluate:evaluate_coref",
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
@@ -65,7 +64,7 @@ PANELS = {  # of the help
     ),
     "Coreference systems": ("score", "rerank", "ranker"),
     "Corpora, training, experiments": (
-        "data", "train", "sweep", "models", "train-components", "evaluate", "plot",
+        "data", "train", "sweep", "models", "evaluate", "plot",
     ),
 }  # fmt: skip
 

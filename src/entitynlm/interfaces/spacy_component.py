@@ -37,7 +37,6 @@ class EntityComponent:
     """Annotates documents: what ``nlp.add_pipe("entitynlm", config={…})`` makes.
 
     :param model: a model's name or folder; None is the default model, whose name is put in its place.
-    :param samples: 0 decodes the proposal greedily; N takes the most probable under P of N drawn analyses.
     :param singletons: span groups for entities with one mention, too.
     :param surprisal: measure ``token._.surprisal``, by ``surprisal_samples`` particles.
     """
@@ -45,7 +44,6 @@ class EntityComponent:
     nlp: Language
     name: str
     model: str | None = None
-    samples: int = 0
     singletons: bool = False
     surprisal: bool = False
     surprisal_samples: int = 20
@@ -61,7 +59,7 @@ class EntityComponent:
 
     def __call__(self, doc: Doc) -> Doc:
         document, places = read_doc(doc)
-        annotated = self._model.annotate(document, samples=self.samples, seed=self.seed)
+        annotated = self._model.annotate(document)
         for key in [key for key in doc.spans if _KEY.fullmatch(key)]:
             del doc.spans[key]
         least = 1 if self.singletons else 2

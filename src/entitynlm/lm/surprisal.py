@@ -185,7 +185,9 @@ def measure_surprisal(
     hindsight = (hindsight or annotated is not None) and not given and not pretrained.untrained
     text = ReadText(pretrained.encoder, document if given else document.with_mentions(()))
     if hindsight:
-        annotated = annotated or annotate_document(pretrained, document, text=text, progress=progress)
+        annotated = annotated or annotate_document(
+            pretrained, document, encoded=text.encoded, progress=progress
+        )
         text = text.with_mentions(annotated)
     encoded, readings = text.encoded, text.readings
     model = pretrained.get("generative")

@@ -1,4 +1,4 @@
-"""Trained components: what a model has beside its networks, such as the linker of its annotator.
+"""Trained components: what a model has beside its networks, such as the resolver of ``annotate``.
 
 A component knows how to turn itself into tensors and JSON settings and back; ``Pretrained`` stores them in the model's folder and
 builds each at most once. The model itself knows none by type, so a task adds its own in its own room.

@@ -135,7 +135,7 @@ class Pretrained:
         if self.language_model is None:
             raise ModelError(
                 f"this model has no LSTM baseline (rnnlm); it has {', '.join(self.parts) or 'no part at all'}. "
-                "Train one with: entitynlm train CORPUS --out DIR --rnnlm-only"
+                "Train one with: entitynlm train CORPUS --out DIR --parts rnnlm"
             )
         return self.language_model
 

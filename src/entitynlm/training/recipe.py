@@ -84,7 +84,7 @@ def train_pretrained(
         word_side = start or (pretrained.language_model if tuned and mode == "generative" else None)
         if tuned and mode == "generative" and word_side is None:
             raise ConfigError(
-                "tuned_output: P takes over what the part rnnlm has learned; train that too (--rnnlm)"
+                "tuned_output: P takes over what the part rnnlm has learned; train that too (--parts rnnlm,generative,causal)"
             )
         network, config = make_network(pretrained, mode, settings, seed=seed, start=word_side)
         with processes.one_by_one():

@@ -7,6 +7,7 @@
 [causal]         what differs for the proposal Q: any key of [model] or [training]
 [lookahead]      what differs for the look-ahead proposal
 [rnnlm]          what differs for the LSTM baseline
+[resolver]       ResolverSettings of the network that finds and links mentions
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from typing import Any
 
 import msgspec
 
-from entitynlm.config import Mode, ModelConfig, TrainingConfig, from_dict, load_toml, to_dict
+from entitynlm.config import Mode, ModelConfig, Positive, TrainingConfig, from_dict, load_toml, to_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
 
 PRETRAINED = Path(__file__).resolve().parents[1] / "resources" / "pretrained.toml"
 OTHER_PARTS = ("causal", "lookahead", "rnnlm")
-SECTIONS = ("preprocessing", "data", "model", "training", *OTHER_PARTS)
+SECTIONS = ("preprocessing", "data", "model", "training", *OTHER_PARTS, "resolver")
 
 
 class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +34,27 @@ class DataSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     singletons: Singletons = "keep"
     typed: bool = False
+
+
+class ResolverSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the resolver is trained; the defaults were chosen on LitBank's development documents.
+
+    :param rate: the highest learning rate.  :param decay: of weights.
+    :param hidden_words: the share of words whose embeddings are hidden.
+    :param gold_only: how often annotated mentions are linked without those that were found.
+    :param found: log-odds from which a span counts as found.
+    :param own_clusters: how often a mention is compared with clusters that the network found, not with the true ones.
+    :param average: decay of the running average of the weights, which is what is kept.
+    """
+
+    epochs: Positive = 10
+    rate: float = 2e-3
+    decay: float = 0.01
+    hidden_words: float = 0.15
+    gold_only: float = 0.3
+    found: float = -0.5
+    own_clusters: float = 0.5
+    average: float = 0.99
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,7 @@ class Settings:
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    resolver: ResolverSettings = field(default_factory=ResolverSettings)
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def for_part(self, mode: Mode) -> tuple[ModelConfig, TrainingConfig]:
@@ -68,6 +91,7 @@ class Settings:
             "model": to_dict(self.model),
             "training": to_dict(self.training),
             **{mode: dict(values) for mode, values in self.overrides.items()},
+            "resolver": to_dict(self.resolver),
         }
 
     @classmethod
@@ -88,6 +112,7 @@ class Settings:
             from_dict(ModelConfig, values.get("model", {})),
             from_dict(TrainingConfig, values.get("training", {})),
             overrides,
+            from_dict(ResolverSettings, values.get("resolver", {})),
             (recipe.warning,) if recipe.warning else (),
         )
 

@@ -67,8 +67,7 @@ class Annotating(Task):
     annotating: AnnotationOptions
 
     def prepare(self, documents: Sequence[Document]) -> None:
-        if not self.annotating.samples and self.annotating.links == "weighed":
-            read_ahead(self.load(), documents)
+        read_ahead(self.load(), documents)
 
     def compute(self, document: Document) -> Document:
         if self.annotating.keep_mentions:
@@ -138,8 +137,6 @@ def require_mentions(document: Document) -> None:
 
 def read_ahead(pretrained: Pretrained, documents: Sequence[Document]) -> None:
     """Let a pretrained language model read short texts together, by length: texts of 20 pieces take half of the time then."""
-    from entitynlm.coref.resolver import Resolver
-
-    resolver = pretrained.get_component(Resolver)
-    if resolver is not None:
-        resolver.read_ahead(pretrained.encoder, documents)
+    if "generative" in pretrained.networks:
+        encoded = [pretrained.encoder.encode_words(document) for document in documents]
+        pretrained.get("generative").backbone.read_ahead(encoded)

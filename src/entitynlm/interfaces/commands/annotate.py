@@ -5,11 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from entitynlm.errors import ConfigError
 from entitynlm.files import STANDARD, check_outputs
@@ -23,7 +21,6 @@ from entitynlm.interfaces.inputs import (
     read_inputs,
     require_mentions,
 )
-from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import get_format, write_documents
 
@@ -35,25 +32,20 @@ if TYPE_CHECKING:
 class AnnotationOptions:
     """How texts are annotated.
 
-    :param samples: Draw this many analyses from the proposal and take the most probable under P; 0: decode greedily.
-    :param links: weighed: link by the network and string features together; network: by the network alone.
-    :param with_scores: Add the confidence of each mention and link, from samples.
+    :param with_scores: Add the confidence of each mention and link.
     :param keep_mentions: Keep the mentions of the input and only link them.
-    :param possessives: Add possessive pronouns inside of mentions ('her' in 'her mother'), or outermost mentions only.
     """
 
-    samples: Annotated[int, typer.Option(min=0, max=100_000)] = 0
-    links: Literal["weighed", "network"] = "weighed"
     with_scores: bool = False
     keep_mentions: bool = False
-    possessives: Annotated[bool, typer.Option("--possessives/--outermost")] = True
-    seed: options.Seed = 0
 
-    def annotate(self, pretrained: Pretrained, document: Document, progress: Progress = SILENT) -> Document:
-        """The document with its mentions and entities."""
-        from entitynlm.coref.annotation import Options, annotate_document
+    def annotate(self, pretrained: Pretrained, document: Document) -> Document:
+        """Find the document's mentions and entities."""
+        from entitynlm.coref.annotation import annotate_document
 
-        return annotate_document(pretrained, document, Options(*astuple(self)), progress=progress)
+        return annotate_document(
+            pretrained, document, scores=self.with_scores, keep_mentions=self.keep_mentions
+        )
 
 
 def annotate(
@@ -71,9 +63,8 @@ def annotate(
 
     Shows each text with its entities in colours, or writes it in any format.
 
-    entitynlm-en-smollm2 finds mentions, nested ones too, and links them by its end-to-end resolver. entitynlm-en finds
-    them by the proposal that has read the whole text, and is flat: of nested mentions it finds the outermost;
-    possessive pronouns inside of them are added. Texts of any length are read in chunks.
+    The model's resolver finds mentions, nested ones too, and links them, from the states of SmolLM2 or of the model's
+    own LSTM. Texts of any length are read in chunks.
 
     Examples:
 
@@ -81,7 +72,7 @@ def annotate(
       entitynlm annotate novel.txt --to conllu --out novel.conllu
       entitynlm annotate "letters/*.txt" --to jsonl --out annotated/ --json summary.json
       echo "Anna lost her key. She called Bob." | entitynlm annotate
-      entitynlm annotate story.txt --samples 100 --with-scores --to jsonl
+      entitynlm annotate story.txt --with-scores --to jsonl
       entitynlm annotate mentions.conll --keep-mentions --to conll2012
 
     :param out: A folder (one file per text), a file, or '-' (standard output).
@@ -104,7 +95,7 @@ def annotate(
         for path, document in documents:
             started = time.perf_counter()
             terminal.doubt(document, pretrained)
-            annotated = annotating.annotate(pretrained, document, terminal)
+            annotated = annotating.annotate(pretrained, document)
             figures.append(summarise(path, annotated, time.perf_counter() - started))
             note = f"{path}: {figures[-1]['tokens_per_second']:,.0f} tokens/s"
             terminal.advance("annotating", len(document), note)
@@ -120,9 +111,7 @@ def annotate(
     terminal.remark(
         f"{count(figures, 'text')}, {count(tokens, 'token')}, {speed:,.0f} tokens/s", markup=False
     )
-    terminal.write_json(
-        {"task": "annotate", "model": model.model, "seed": annotating.seed, "documents": figures}
-    )
+    terminal.write_json({"task": "annotate", "model": model.model, "documents": figures})
 
 
 def show(annotated: Iterator[tuple[str, Document]], terminal: Terminal, sentences: int | None) -> None:

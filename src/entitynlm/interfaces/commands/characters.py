@@ -125,7 +125,7 @@ def annotate_for_cast(
     terminal.doubt(document, pretrained)
     from entitynlm.coref.annotation import annotate_document
 
-    return annotate_document(pretrained, document, progress=terminal)
+    return annotate_document(pretrained, document)
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:

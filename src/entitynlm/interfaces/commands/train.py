@@ -6,9 +6,8 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -18,43 +17,30 @@ from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 from entitynlm.model.language_models import check_language_model, strip_prefix
+from entitynlm.model.packaged import CONFIG_FILE
 from entitynlm.text.corpora import open_corpus
 from entitynlm.training.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from entitynlm.model.pretrained import Pretrained
+    from entitynlm.text.corpora import Corpus
 
 TORCHRUN = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0}
 """Variables by which torchrun tells a process its number, how many there are, and its number on its machine."""
 
 
-@dataclass(frozen=True)
-class PartOptions:
-    """Which parts of a model are trained.
+Part = Mode | Literal["resolver"]
+DEFAULT_PARTS = "generative,causal,resolver"
 
-    :param proposal: Train only the proposal Q, into the model that is in --out.
-    :param lookahead: Also train the proposal that sees the whole document.
-    :param generative_only: Train P alone, without a proposal.
-    :param rnnlm: Also train the LSTM language model without entities, as a baseline.
-    :param rnnlm_only: Train only the LSTM language model, into the model that is in --out if there is one.
-    """
 
-    proposal: bool = False
-    lookahead: bool = False
-    generative_only: bool = False
-    rnnlm: bool = False
-    rnnlm_only: bool = False
-
-    def choose(self) -> list[Mode]:
-        """The parts, if the options go together."""
-        for names in (("proposal", "generative_only", "rnnlm_only"), ("rnnlm_only", "lookahead")):
-            given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
-            if len(given) > 1:
-                raise ConfigError(f"{' and '.join(given)} exclude each other")
-        wanted: dict[Mode, bool] = {
-            "generative": not (self.proposal or self.rnnlm_only),
-            "causal": not (self.generative_only or self.rnnlm_only),
-            "lookahead": self.lookahead,
-            "rnnlm": self.rnnlm or self.rnnlm_only,
-        }
-        return [part for part, chosen in wanted.items() if chosen]
+def choose_parts(names: str) -> list[Part]:
+    """Read --parts, in the order of training: the resolver reads P's states."""
+    known: tuple[Part, ...] = (*get_args(Mode), "resolver")
+    given = names.split(",")
+    for name in given:
+        if name not in known:
+            raise ConfigError(f"there is no part {name!r}; choose from {', '.join(known)}")
+    return [part for part in known if part in given]
 
 
 def train(
@@ -63,10 +49,11 @@ def train(
     out: options.OutputFolder,
     config: options.Config = None,
     set_: options.Set = None,
-    which: PartOptions,
+    parts: str = DEFAULT_PARTS,
     backbone: options.Backbone = None,
     start_from: Annotated[Path | None, typer.Option(callback=options.check_model)] = None,
     resume: bool = False,
+    compact: bool = False,
     format: options.Format = None,
     seed: options.Seed = 1,
     device: options.Device = "cpu",
@@ -75,7 +62,8 @@ def train(
 ) -> None:
     """Train a model on an annotated corpus.
 
-    Train the model P(R, E, L, X) and its proposal Q on an annotated corpus, and store them as one model.
+    Train the model P(R, E, L, X), its proposal Q and the resolver of annotate on an annotated corpus, and store them as
+    one model.
 
     The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a
     checkpoint, and --resume continues from it to the same result as an uninterrupted training.
@@ -92,29 +80,36 @@ def train(
 
       entitynlm data get stories --documents 2000 --seed 1 --out stories
       entitynlm train stories --config configs/tiny.toml --out runs/stories
-      entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --lookahead
-      entitynlm train corpora/ontogum -c configs/lm.toml -o runs/ontogum --lookahead --rnnlm
-      entitynlm train my-texts -c configs/lm.toml -o runs/words --rnnlm-only
+      entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --parts generative,causal,lookahead
+      entitynlm train corpora/ontogum -c configs/lm.toml -o runs/ontogum --parts generative,causal,rnnlm
+      entitynlm train my-texts -c configs/lm.toml -o runs/words --parts rnnlm
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
-      entitynlm train my-stories --backbone smollm2 --out runs/mine --lookahead
+      entitynlm train my-stories --backbone smollm2 --out runs/mine
+      entitynlm train my-stories --out runs/mine --parts resolver
 
     :param out: The model's folder.
     :param start_from: Start from this model's LSTM language model and its vocabulary (pretrain one on plain text with
-        --rnnlm-only).
+        --parts rnnlm).
+    :param parts: What is trained, separated by commas: generative (P), causal (its proposal Q), lookahead (a proposal that
+        sees the whole document), rnnlm (the LSTM language model without entities), resolver. Without generative, the
+        parts are trained into the model that is in --out.
     :param resume: Continue from the last checkpoint in --out.
+    :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """
     terminal.quiet = terminal.quiet or os.environ.get("RANK", "0") != "0"  # torchrun's: one process speaks
-    parts = which.choose()
+    chosen = choose_parts(parts)
+    networks = [part for part in chosen if part != "resolver"]
     settings = load_settings(config, parse_changes(set_ or []), language_model=backbone)
-    check_parts(settings, parts, start_from)
+    check_parts(settings, networks, start_from)
     for remark in settings.remarks:
         terminal.remark(f"remark: {remark}", markup=False)
-    into_model = which.proposal or (which.rnnlm_only and (out / "model.json").exists())
+    stored = (out / CONFIG_FILE).exists()
+    into_model = "generative" not in chosen and (stored or chosen != ["rnnlm"])
     if into_model and start_from is not None:
         raise ConfigError("--start-from makes a new model; leave it out to train into the one in --out")
     if into_model:
         options.check_model(out)
-    elif (out / "model.json").exists() and not resume and not terminal.force:
+    elif stored and not resume and not terminal.force:
         raise ConfigError(f"{out}: there is a model already; train another one in its place with --force")
     opened = open_corpus(corpus, format=format)
     for split in ("train", "dev"):
@@ -124,16 +119,21 @@ def train(
     processes = Processes(*(int(os.environ.get(name, value)) for name, value in TORCHRUN.items()))
     device = processes.place(device)
     prepare_torch(device, threads)
+    from entitynlm.model.pretrained import save_pretrained
     from entitynlm.training.recipe import train_pretrained
 
     terminal.unpack(strip_prefix(settings.model.backbone))
     base = terminal.load_model(out) if into_model else terminal.load_model(start_from) if start_from else None
+    earlier = (
+        terminal.load_model(out).stored_components if stored and resume else {}
+    )  # a resolver is trained last
+    figures: dict[str, Any] = {}
     with follow_training(terminal) as progress, processes.connect(device):
         pretrained = train_pretrained(
             opened.documents("train"),
             opened.documents("dev"),
             settings,
-            parts=parts,
+            parts=networks,
             base=base,
             start=base.get_language_model() if base is not None and start_from else None,
             seed=seed,
@@ -143,17 +143,46 @@ def train(
             processes=processes,
             progress=progress,
         )
+        if pretrained is not None and "resolver" in chosen and processes.first:
+            pretrained.stored_components.update(earlier)
+            figures = train_resolver(pretrained, opened, settings, terminal, seed=seed, resume=resume)
+            if not figures:
+                pretrained = None
     if pretrained is None:
         terminal.remark(f"stopped; continue with the same command and --resume (checkpoint in {out})")
         raise typer.Exit(130)
     if not processes.first:
         return
-    figures = {part: pretrained.notes["training"][part] for part in parts}
-    for part, values in figures.items():
+    save_pretrained(pretrained, out, compact=compact)
+    losses = {part: pretrained.notes["training"][part] for part in networks}
+    for part, values in losses.items():
         best, epoch = values["best_dev_loss"], values["best_epoch"]
         terminal.print(f"{part}: development loss {best:.4f} nats per word (epoch {epoch})")
+    for values in figures.values():
+        mentions, conll = values["mentions"]["f1"], values["conll"]
+        terminal.print(f"resolver: on development documents F1 of mentions {mentions:.2f}, CoNLL {conll:.2f}")
     terminal.print(f"stored in {out}")
-    terminal.write_json({"model": str(out), "seed": seed, "parts": figures})
+    terminal.write_json({"model": str(out), "seed": seed, "parts": {**losses, **figures}})
+
+
+def train_resolver(
+    pretrained: Pretrained, corpus: Corpus, settings: Settings, terminal: Terminal, *, seed: int, resume: bool
+) -> dict[str, Any]:
+    """Train the resolver into a model, unless that is resumed and has one, and score it; give nothing if interrupted."""
+    from entitynlm.coref.resolver import Resolver
+    from entitynlm.coref.resolver_training import fit_resolver, score_annotation
+
+    development = list(corpus.documents("dev"))
+    if not resume or pretrained.get_component(Resolver) is None:
+        train = list(corpus.documents("train"))
+        try:
+            found = fit_resolver(
+                pretrained, train, development, settings.resolver, seed=seed, progress=terminal
+            )
+        except KeyboardInterrupt:
+            return {}
+        pretrained.set_component(found)
+    return {"resolver": score_annotation(pretrained, development).to_json()}
 
 
 def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) -> None:
@@ -166,7 +195,7 @@ def check_parts(settings: Settings, parts: list[Mode], start_from: Path | None) 
         raise ConfigError("--start-from is for models with an LSTM")
     if "rnnlm" in parts and not settings.model.tuned_output:
         raise ConfigError(
-            f"--rnnlm: the language model without entities is {name} itself, unless it is fine-tuned: "
+            f"--parts rnnlm: the language model without entities is {name} itself, unless it is fine-tuned: "
             "--set model.tuned_output=true"
         )
 

@@ -12,7 +12,7 @@ found in :data:`BACKBONES`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -22,10 +22,13 @@ from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import ClassSoftmax
 from entitynlm.progress import SILENT, Progress
+from entitynlm.text.document import Span
 
 Carry = Any
 """The state that a backbone reads on from, for some documents at once; only the backbone looks inside, and never changes it in
@@ -153,6 +156,40 @@ class Backbone(nn.Module):
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
         """The carry of some of the documents, cut off from the gradient of what is past."""
 
+    # -- states of a document's tokens, for a network that finds mentions in them ----------------------------------------
+
+    @property
+    def token_state_size(self) -> int:
+        """Columns of the states that :meth:`read_tokens` gives."""
+        return self.state_size
+
+    def read_tokens(self, document: EncodedDocument, chunks: Sequence[Span]) -> Iterator[Tensor]:
+        """Give the states (T, S) of the tokens of each chunk of a document; chunks follow one another from the first token on.
+
+        A token that the model does not read has the state of the token before it.
+        """
+        count = count_words_read(document, chunks[-1][1])
+        carry, read = None, 0
+        latest = torch.zeros(1, self.state_size, device=next(self.parameters()).device)
+        for start, stop in chunks:
+            after, states = int(count[stop - 1]), latest
+            if after > read:
+                reading = self.read([document.words[read:after]], carry)
+                states = torch.cat([latest, reading.table[torch.from_numpy(reading.after[0])]])
+                carry, latest = reading.carry, states[-1:]
+            yield states[torch.from_numpy(count[start:stop] - read)]
+            read = after
+
+    def read_corpus(
+        self, documents: Sequence[EncodedDocument], lengths: Sequence[int], progress: Progress = SILENT
+    ) -> Iterator[Tensor]:
+        """Give the states of the tokens of whole documents, of so many tokens; states that are dear come from a cache."""
+        for document, length in zip(documents, lengths, strict=True):
+            yield from self.read_tokens(document, [(0, length)])
+
+    def read_ahead(self, documents: Sequence[EncodedDocument]) -> None:
+        """Read short documents together, where that is quicker; :meth:`read_tokens` then finds their states."""
+
     @property
     def piece_vectors(self) -> Tensor:
         """(V, size) input vectors of pieces: word vectors, where words are pieces."""
@@ -215,6 +252,14 @@ def make_backbone(config: ModelConfig, pieces: int, start: int, classes: WordCla
     """The backbone that a configuration names."""
     make: Callable[..., Backbone] = find_backbone(config)
     return make(config, pieces, start, classes)
+
+
+def count_words_read(document: EncodedDocument, tokens: int) -> IntArray:
+    """(tokens,) how many of the model's words have been read after each token; a token that is no word adds nothing."""
+    count = np.zeros(tokens, dtype=np.int64)
+    words = np.flatnonzero(document.origin >= 0)
+    count[document.origin[words]] = words + 1
+    return np.maximum.accumulate(count)
 
 
 def initialise(module: nn.Module) -> None:

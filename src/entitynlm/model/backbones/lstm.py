@@ -6,17 +6,25 @@ annotation, a hundred samples, a hundred candidate analyses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.backbones.base import Backbone, HiddenStates, draw_mask, register_backbone
+from entitynlm.model.backbones.base import (
+    Backbone,
+    HiddenStates,
+    count_words_read,
+    draw_mask,
+    register_backbone,
+)
+from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.softmax import ClassSoftmax, FullSoftmax, make_softmax
+from entitynlm.text.document import Span
 
 LstmCarry = tuple[Tensor, Tensor]
 """(h, c), each (1, B, D)."""
@@ -105,6 +113,20 @@ class LstmBackbone(Backbone):
         if not self.training or rate == 0:
             return values
         return values * draw_mask(values[:1] if self.config.variational else values, rate)
+
+    # -- states of tokens --------------------------------------------------------------------------------------------
+
+    @property
+    def token_state_size(self) -> int:
+        return self.hidden_size + self.embedding.embedding_dim
+
+    def read_tokens(self, document: EncodedDocument, chunks: Sequence[Span]) -> Iterator[Tensor]:
+        """Give h_t and, beside it, the word's own vector, which a small LSTM remembers badly."""
+        count = count_words_read(document, chunks[-1][1])
+        ids = np.concatenate([[self.start_word], document.words.all_pieces])[count]
+        for (start, stop), states in zip(chunks, super().read_tokens(document, chunks), strict=True):
+            words = torch.from_numpy(ids[start:stop]).to(states.device)
+            yield torch.cat([states, self.embedding(words)], 1)
 
     # -- predicting --------------------------------------------------------------------------------------------------
 
