@@ -7,7 +7,7 @@ what comes out is N whole analyses, of which the beginnings may be few different
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,6 @@ from entitynlm.inference.marginal import check_document, make_filter
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter, SegmentRecord
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.weights import FloatArray
-from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
@@ -124,33 +123,16 @@ def sample_analyses(
 
 
 def decode_greedy(
-    proposal: EntityNetwork,
-    document: EncodedDocument,
-    *,
-    mention_bias: float = 0.0,
-    readings: Readings | None = None,
+    proposal: EntityNetwork, document: EncodedDocument, *, readings: Readings | None = None
 ) -> tuple[Analysis, float]:
-    """The analysis that takes Q's most probable choice at every step, and its log Q.
-
-    :param mention_bias: added to the log-odds of a mention at every word. Best choices find fewer mentions than there are, where
-        many words are a mention with somewhat less than even odds; log Q is that of the biased Q.
-    """
+    """Take Q's most probable choice at every step; return the analysis and its log Q."""
     check_document(document)
     seed = np.random.SeedSequence(0)  # nothing is drawn
     particle_filter = ParticleFilter(proposal, proposal, FilterConfig(greedy=True, keep=True), seed)
     for chunk in (readings or Readings(document)).read(proposal):
-        tables = add_mention_bias(chunk.model, mention_bias) if mention_bias else chunk.model
-        particle_filter.advance(replace(chunk, model=tables, proposal=tables), end=len(document))
+        particle_filter.advance(chunk, end=len(document))
     best = Analysis(*(path[:, 0] for path in trace_paths(particle_filter.records)))
     return best, float(particle_filter.log_q[0])
-
-
-def add_mention_bias(tables: WordTables, mention_bias: float) -> WordTables:
-    """The tables with so much added to the log-odds of a mention."""
-    scores = tables.log_types.copy()
-    scores[:, 1:] += mention_bias
-    scores -= np.logaddexp.reduce(scores, axis=1, keepdims=True)
-    return replace(tables, log_types=scores.astype(tables.log_types.dtype))
 
 
 def trace_paths(records: Sequence[SegmentRecord]) -> list[np.ndarray]:
