@@ -18,6 +18,7 @@ import typer
 
 import entitynlm
 from entitynlm.interfaces.cli import VERBS, LazyCommand, app
+from entitynlm.progress import SILENT
 from support.documented_inputs import list_help_examples
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,6 +96,10 @@ def list_signatures(section: str) -> list[tuple[str, str]]:
     return re.findall(r"^\| `(\w+)\((.*)\)` \|", text.split("\n## ")[0], flags=re.MULTILINE)
 
 
+def read_default(value: ast.expr) -> Any:
+    return SILENT if ast.unparse(value) == "SILENT" else ast.literal_eval(value)
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "arguments"),
     [
@@ -109,7 +114,7 @@ def test_signatures_are_as_the_reference_has_them(owner: Any, name: str, argumen
     written = {arg.arg: inspect.Parameter.empty for arg in (*given.args.args, *given.args.kwonlyargs)}
     pairs = [*zip(given.args.args[::-1], given.args.defaults[::-1], strict=False)]
     pairs += [*zip(given.args.kwonlyargs, given.args.kw_defaults, strict=True)]
-    written.update({arg.arg: ast.literal_eval(value) for arg, value in pairs if value is not None})
+    written.update({arg.arg: read_default(value) for arg, value in pairs if value is not None})
     parameters = inspect.signature(getattr(owner, name)).parameters
     actual = {key: parameter.default for key, parameter in parameters.items() if key != "self"}
     assert written == actual
@@ -118,8 +123,11 @@ def test_signatures_are_as_the_reference_has_them(owner: Any, name: str, argumen
 
 
 def test_the_reference_has_all_methods() -> None:
-    public = {name for name in vars(entitynlm.EntityNLM) if not name.startswith("_")}
-    assert {name for name, _ in list_signatures("EntityNLM")} == public
+    public = {name: thing for name, thing in vars(entitynlm.EntityNLM).items() if not name.startswith("_")}
+    properties = {name for name, thing in public.items() if isinstance(thing, property)}
+    assert {name for name, _ in list_signatures("EntityNLM")} == set(public) - properties
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert properties <= set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
 
 
 def run(code: str) -> str:

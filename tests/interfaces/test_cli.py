@@ -224,7 +224,7 @@ def test_annotating_a_sentence_starts_quickly(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom entitynlm.interfaces import cli\n"
         "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
-        "names = ('training.loop', 'prediction', 'generation', 'lm', 'experiments', 'api', 'interfaces.report')\n"
+        "names = ('training.loop', 'prediction', 'generation', 'lm', 'experiments', 'api', 'report')\n"
         "print([name for name in names if f'entitynlm.{name}' in sys.modules], file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, "annotate", "one.txt", "--model", "entitynlm-en", "-q"]
