@@ -62,7 +62,7 @@ def model(
             stories[:4], stories[4:6], settings, parts=parts, seed=1, folder=folder / "model"
         )
         assert made is not None
-        save_pretrained(add_resolver(made, stories[:4], epochs=2), folder / "model")
+        save_pretrained(add_resolver(made, stories[:4], epochs=30), folder / "model")
     return folder / "model"
 
 
