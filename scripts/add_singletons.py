@@ -1,4 +1,4 @@
-"""OntoGUM with GUM's singletons: what a P is trained on that sees them in candidates (docs/results-coref.md).
+"""OntoGUM with GUM's singletons: what a P is trained on that sees them in candidates (docs/results/coreference.md).
 
 OntoNotes' scheme, which OntoGUM follows, leaves out mentions that corefer with nothing; GUM annotates them in the same documents.
 Of GUM's mentions, those are added that overlap none of OntoGUM's and none that was added before.

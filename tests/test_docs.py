@@ -22,7 +22,7 @@ from entitynlm.progress import SILENT
 from support.documented_inputs import list_help_examples
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "results").glob("*.md")])
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
 INDEX = ROOT / "docs" / "decisions" / "README.md"
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")

@@ -24,7 +24,7 @@ from support.documented_inputs import list_help_examples, make_inputs
 from support.tiny_language_models import save_model
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = (
     "source",
     "make",

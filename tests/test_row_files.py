@@ -43,7 +43,7 @@ def test_pandas_reads_every_token_as_the_page_says(tmp_path: Path) -> None:
         Word('"', 3.0, False),
     ]
     write_rows(words, Word, tmp_path / "story.tsv", "tsv")
-    page = Path(__file__).parents[1] / "docs" / "howto-psycholinguists.md"
+    page = Path(__file__).parents[1] / "docs" / "howto-surprisal.md"
     call = re.search(r"`pandas\.read_csv\(\"story.tsv\", (.*?)\)`", page.read_text(encoding="utf-8"))
     assert call
     found = pandas.read_csv(tmp_path / "story.tsv", **eval(f"dict({call[1]})"))

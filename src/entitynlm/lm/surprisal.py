@@ -45,7 +45,7 @@ ALIKE = 0.5
 class TokenRow:
     """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
 
-    ``docs/howto-psycholinguists.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of this very word too:
+    ``docs/howto-surprisal.md`` explains the columns. Where ``oov`` is true, ``surprisal`` is that of this very word too:
     ``spelling`` is the part of it that is due to how the word is spelled. With an open vocabulary both are None.
     """
 
@@ -73,7 +73,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class MentionRow:
-    """One mention; ``docs/howto-psycholinguists.md`` explains the columns.
+    """One mention; ``docs/howto-surprisal.md`` explains the columns.
 
     Mentions that are given, or found with hindsight, have an end; where one is found on the way, at its first word, it has not.
     """
