@@ -12,7 +12,6 @@ import torch
 
 from entitynlm.config import ModelConfig, TrainingConfig
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.inference.marginal import METHODS, estimate_log_prob
 from entitynlm.model.backbones.base import BACKBONES, initialise
 from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
 from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
@@ -21,7 +20,7 @@ from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
 from entitynlm.training.loop import Training
-from support.enumeration import enumerate_analyses, enumerate_log_prob, enumerate_mean_weight
+from support.enumeration import enumerate_analyses
 from support.letter_backbone import (
     Letters,
     draw_words,
@@ -91,16 +90,6 @@ def test_the_joint_sums_to_one(options: dict[str, Any]) -> None:
     assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
 
 
-@pytest.mark.parametrize("mode", ["causal", "lookahead"])
-def test_proposals_sum_to_one(mode: str) -> None:
-    network = make_letter_network(TINY, max_length=2, mode=mode)
-    with torch.no_grad():
-        joint = score_documents(
-            network, list_documents(3, words=["ab", "</s>", "b"]), noise=None
-        ).per_document()
-    assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
-
-
 @pytest.mark.parametrize("mode", ["generative", "causal"])
 @pytest.mark.parametrize("options", OPTIONS)
 def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
@@ -113,20 +102,6 @@ def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
                 slow = SlowTwin(network, FixedNoise(2)).score(document)
                 for name in VARIABLES:
                     assert_close(part(fast, number, name), torch.stack([getattr(s, name) for s in slow]))
-
-
-@pytest.mark.parametrize("proposal", ["causal", "lookahead"])
-@pytest.mark.parametrize("options", OPTIONS[:3])
-def test_the_sampler_gives_the_enumerated_marginal(options: dict[str, Any], proposal: str) -> None:
-    options = {**options, "sigma": 0.0}
-    P = make_letter_network(TINY, max_length=2, **options)
-    Q = make_letter_network(TINY, seed=1, mode=proposal, max_length=2, **options)
-    document = spell_document(TINY, ["ab", "b", "ab", "</s>"])
-    exact = enumerate_log_prob(P, document)
-    assert enumerate_mean_weight(P, Q, document) == pytest.approx(exact, abs=1e-6)
-    for method in METHODS:
-        found = estimate_log_prob(P, Q, document, particles=4000, repeats=2, method=method)
-        assert found.log_prob == pytest.approx(exact, abs=0.1)
 
 
 def test_training_in_windows(tmp_path: Path) -> None:

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from entitynlm.model.batch.document_index import index_document
-from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.batch.scores import choose_lengths
-from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin
-from support.small_models import WORDS, assert_close, encoded_documents, make_network
+from support.small_models import WORDS, assert_close, make_network
 
 ONES = torch.ones(6, dtype=torch.float64)
 
 
 def vectors(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-@pytest.mark.parametrize("mention_types", [1, 2, 5])
-def test_kinds(mention_types: int) -> None:
-    log_probs = make_network(mention_types=mention_types).log_prob_types(vectors(6, 5))
-    assert log_probs.shape == (6, mention_types + 1)
-    assert_close(log_probs.exp().sum(-1), ONES)
-
-
-@pytest.mark.parametrize("mode", ["generative", "lookahead"])
-def test_lengths(mode: str) -> None:
-    network = make_network(mode=mode, max_length=7)
-    ends = vectors(6, 7, 5, seed=2) if mode == "lookahead" else None
-    log_probs = network.log_prob_lengths(vectors(6, 5), vectors(6, 5, seed=1), ends)
-    assert log_probs.shape == (6, 7)
-    assert_close(log_probs.exp().sum(-1), ONES)
 
 
 def test_lengths_at_the_text_end_add_up() -> None:
@@ -88,40 +64,6 @@ def test_one_class_and_classes_of_one_word_are_the_full_softmax() -> None:
                 words.class_weight[list(classes[1:])] = full.backbone.softmax.weight[1:]  # type: ignore[union-attr, index, operator]
                 words.class_bias[list(classes[1:])] = full.backbone.softmax.bias[1:]  # type: ignore[union-attr, index, operator]
         assert_close(factored.log_prob_words(h, We), full.log_prob_words(h, We))
-
-
-@pytest.mark.parametrize("new_entity", ["noise", "zero"])
-@settings(max_examples=30)
-@given(document=encoded_documents(mention_types=2, min_size=1), seed=st.integers(0, 99))
-def test_entities(new_entity: str, document: EncodedDocument, seed: int) -> None:
-    """At each mention the old entities of its kind and the newborn share all probability; no other entity has any."""
-    network = make_network(mention_types=2, new_entity=new_entity, seed=seed)
-    twin = SlowTwin(network, FixedNoise(seed))
-    index = index_document(document, network.feature_set)
-    born: dict[int, int] = {}
-    with torch.no_grad():
-        story = twin.begin()
-        for t in range(len(document)):
-            r, e, l = (int(v[t]) for v in (document.r, document.e, document.l))
-            if story.remaining == 0 and r > 0:
-                candidates, log_probs = twin.entity_log_probs(story, story.h, t, r, int(document.sentence[t]))
-                assert_close(log_probs.exp().sum(), ONES[0])
-                assert len(candidates) == 1 + sum(mention_type == r for mention_type in born.values())
-                mention = int(np.flatnonzero(index.starts == t)[0])
-                assert int((index.pair_mentions == mention).sum()) == len(candidates)
-                born.setdefault(e, r)
-            twin.step(
-                story, t, (r, e, l, document.words[t : t + 1]), int(document.sentence[t]), t_end=len(document)
-            )
-
-
-@given(sizes=st.lists(st.integers(1, 6), max_size=5), scale=st.sampled_from([1.0, 1e3, 1e-3]))
-def test_segments(sizes: list[int], scale: float) -> None:
-    scores = vectors(sum(sizes)) * scale
-    segments = torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes, dtype=torch.int64))
-    log_probs = segment_log_softmax(scores, segments, len(sizes))
-    for number in range(len(sizes)):
-        assert_close(log_probs[segments == number], torch.log_softmax(scores[segments == number], 0))
 
 
 @pytest.mark.parametrize("mention_types", [1, 3])

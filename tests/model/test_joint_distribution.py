@@ -12,9 +12,8 @@ import torch
 
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
-from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin, TwinStory
+from entitynlm.model.reference import SlowTwin
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
@@ -54,40 +53,6 @@ def test_the_enumeration_is_complete() -> None:
     # as above, with a kind for each mention; two mentions: same entity (2 kinds) or two entities (4 pairs of kinds)
     assert len(typed) == 1 + 4 + 2 + (2 + 4)
     assert len({(*d.r, *d.e, *d.l) for d in typed}) == len(typed)
-
-
-def sum_stories(twin: SlowTwin, story: TwinStory, t: int, size: int, before: tuple[int, int, int]) -> float:
-    """Σ P of all that may happen from word ``t`` on; ``before`` is (r, e, l) of the word before."""
-    if t == size:
-        return 1.0
-    r, e, l = before
-    if l > 1:
-        outcomes = [(r, e, l - 1)]
-    else:
-        outcomes = [(0, 0, 1)]
-        for mention_type in range(1, twin.network.config.mention_types + 1):
-            old = [
-                n for n, entity in enumerate(story.entities, start=1) if entity.mention_type == mention_type
-            ]
-            lengths = range(1, min(twin.network.config.max_length, size - t) + 1)
-            outcomes += [(mention_type, n, l) for n in [*old, len(story.entities) + 1] for l in lengths]
-    total = 0.0
-    for outcome in outcomes:
-        for x in range(1, twin.network.backbone.vocabulary_size):
-            after = story.copy()
-            values = (*outcome, EncodedWords.of_ids([x]))
-            s = twin.step(after, t, values, int(SENTENCES[t]), t_end=size)
-            p = float((s.r + s.e + s.l + s.x).exp())
-            total += p * sum_stories(twin, after, t + 1, size, outcome)
-    return total
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize(("size", "words", "max_length"), [(1, 4, 3), (2, 4, 2), (3, 3, 3)])
-def test_the_slow_twin_sums_to_one(options: dict[str, Any], size: int, words: int, max_length: int) -> None:
-    twin = SlowTwin(make_network(words=words, max_length=max_length, **options), FixedNoise(1))
-    with torch.no_grad():
-        assert sum_stories(twin, twin.begin(), 0, size, (0, 0, 1)) == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("options", OPTIONS)

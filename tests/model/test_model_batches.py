@@ -10,7 +10,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from support.small_models import (
@@ -19,7 +19,6 @@ from support.small_models import (
     assert_close,
     encoded_documents,
     extend_document,
-    make_document,
     make_network,
     model_options,
     part,
@@ -52,34 +51,6 @@ def test_many_at_once_are_the_same_as_one_by_one(options: dict[str, Any], data: 
     theirs = torch.autograd.grad(total, parameters, allow_unused=True, materialize_grads=True)
     for gradient, expected in zip(ours, theirs, strict=True):
         assert_close(gradient, expected, 1e-9)
-
-
-@settings(max_examples=20)
-@given(options=model_options(*ALL_MODES), data=st.data(), longer=st.integers(1, 40))
-def test_padding_changes_nothing(options: dict[str, Any], data: st.DataObject, longer: int) -> None:
-    network = make_network(**options)
-    document = data.draw(encoded_documents(mention_types=options["mention_types"]))
-    neighbour = make_document([1] * (len(document) + longer))
-    with torch.no_grad():
-        alone = score_documents(network, [document], noise=FixedNoise(1))
-        padded = score_documents(network, [neighbour, document], noise=FixedNoise(1))
-    for variable in VARIABLES:
-        assert_close(part(padded, 1, variable), getattr(alone, variable))
-
-
-@settings(max_examples=20)
-@given(options=model_options(*ALL_MODES), data=st.data())
-def test_layouts_may_be_kept(options: dict[str, Any], data: st.DataObject) -> None:
-    network = make_network(**options)
-    documents = [
-        data.draw(encoded_documents(mention_types=options["mention_types"], min_size=1)) for _ in range(2)
-    ]
-    windows = [cut_windows(document, network)[0] for document in documents]
-    with torch.no_grad():
-        for _ in range(2):
-            kept = score_windows(network, windows, noise=FixedNoise(1)).scores
-            fresh = score_documents(network, documents, noise=FixedNoise(1))
-            assert bool((kept.per_token() == fresh.per_token()).all())
 
 
 @settings(max_examples=60)
@@ -127,14 +98,3 @@ def test_p_decides_about_a_mention_before_it_sees_the_word(
     assert_close(before.x[:t], after.x[:t])
     if options["mode"] == "causal" and document.l[t - 1 : t].sum() <= 1:
         assert before.r[t] != after.r[t]
-
-
-def test_the_numbering_of_entities_is_the_order_of_birth_and_nothing_else() -> None:
-    """Where an entity stands in the list of candidates does not matter: two old entities that swap roles swap scores."""
-    network = make_network(new_entity="zero", features="none")
-    first = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 1, 1)])
-    again = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 2, 1)])
-    new = make_document([1, 2, 1, 2, 5], [(0, 1, 1, 1), (1, 2, 2, 1), (4, 5, 3, 1)])
-    with torch.no_grad():
-        e = score_documents(network, [first, again, new], noise=None).e
-    assert_close(e[[4, 9, 14]].exp().sum(), torch.ones((), dtype=torch.float64))

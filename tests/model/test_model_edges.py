@@ -9,7 +9,6 @@ import torch
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.inference.words.word_tables import make_tables
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -59,24 +58,6 @@ def test_a_document_without_mentions(mode: str, options: dict[str, Any]) -> None
     scores.total.backward()
     assert network.W_r.grad is not None
     assert float(network.W_r.grad.abs().sum()) > 0
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_tables_of_short_documents(mode: str) -> None:
-    network = make_network(mode=mode)
-    for x in ([], [2], [1, 2, 3, 4, 5, 6]):
-        tables = make_tables(network, network.backbone.read([make_document(x).words]))
-        assert tables.tokens == len(x)
-        assert tables.length_scores.shape == (len(x), 4)
-
-
-def test_a_mention_of_the_largest_length() -> None:
-    network = make_network()
-    whole = make_document([1, 2, 3, 4], [(0, 4, 1, 1)])
-    longer = make_document([1, 2, 3, 4, 5], [(0, 4, 1, 1)])
-    with torch.no_grad():
-        scores = score_documents(network, [whole, longer], noise=None)
-    assert_close(scores.l[0], scores.l[4])  # nothing is longer: "at least 4" is 4
 
 
 def test_looking_ahead_changes_what_comes_before() -> None:

@@ -183,9 +183,3 @@ def test_json_of_another_kind_is_refused(text: str, folder: Path) -> None:
     (folder / CONFIG_FILE).write_text(text)
     with pytest.raises(ModelError, match=r"model\.json"):
         load_pretrained(folder)
-
-
-def test_a_model_of_a_newer_version_says_how_to_update(folder: Path) -> None:
-    change(folder, lambda config: config.update(format=4))
-    with pytest.raises(ModelError, match=r"format 4, and this version reads 3\. Update entitynlm: pip"):
-        load_pretrained(folder)

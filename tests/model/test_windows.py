@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -149,13 +147,3 @@ def test_the_work_per_window_does_not_grow_with_the_text() -> None:
     assert len(sizes) == 10
     assert len(set(sizes[1:])) == 1
     assert sizes[1] == 1 + 5 + 20 + 20  # none, the entities so far, newborns, updates
-
-
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_windows_cover_a_document(size: int) -> None:
-    network = make_network()
-    document = make_document([1, 2, 3, 4, 5, 6, 7], [(1, 5, 1, 1)])
-    windows = cut_windows(document, network, size)
-    assert np.concatenate([window.words.x for window in windows]).tolist() == document.x.tolist()
-    assert max(len(window.words) for window in windows) <= size
-    assert [len(window.words) for window in cut_windows(make_document([]), network, size)] == [0]

@@ -119,12 +119,6 @@ def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     assert read_losses(tmp_path / "one") == pytest.approx(read_losses(tmp_path / "two"), abs=1e-5)
 
 
-def test_two_processes_with_dropout_give_the_same_weights_twice(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        run_in_two(lambda processes, name=name: train(tmp_path / name, processes, make_settings()))
-    assert_same_weights(tmp_path / "first", tmp_path / "second")
-
-
 def test_another_number_of_processes_goes_on_to_the_same_result(tmp_path: Path) -> None:
     settings = make_settings(dropout=0.0)
 

@@ -217,24 +217,6 @@ def test_look_ahead_can_not_be_trained_in_windows_but_is_not_asked_to(stories: l
     assert settings.for_part("causal")[1].window == 20
 
 
-def test_damaged_models_are_refused_with_a_reason(stories: list[Document], tmp_path: Path) -> None:
-    train_pretrained(
-        stories[:4], stories[4:6], make_settings(epochs=1), parts=("generative",), seed=1, folder=tmp_path
-    )
-    weights = tmp_path / "generative.safetensors"
-    weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(ModelError, match="damaged"):
-        EntityNLM.from_pretrained(tmp_path)
-    weights.unlink()
-    with pytest.raises(ModelError, match="missing"):
-        EntityNLM.from_pretrained(tmp_path)
-    (tmp_path / "model.json").write_text("{}")
-    with pytest.raises(ModelError, match="format"):
-        EntityNLM.from_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="no model"):
-        EntityNLM.from_pretrained(tmp_path / "nowhere")
-
-
 def test_typed_training_uses_the_types(stories: list[Document]) -> None:
     settings = load_settings(None, {"data.typed": True, "model.hidden_size": 8, "training.epochs": 1})
     pretrained = train_pretrained(stories[:4], stories[4:6], settings, parts=("generative",), seed=1)

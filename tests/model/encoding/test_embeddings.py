@@ -32,22 +32,6 @@ def test_that_rows_of_the_vocabulary_are_taken(tmp_path: Path) -> None:
     assert loaded.matrix[vocabulary["cat"]] == pytest.approx([-0.5, 0, 0.01])
 
 
-def test_that_words_without_a_vector_get_random_ones_of_the_same_kind(tmp_path: Path) -> None:
-    generator = np.random.default_rng(1)
-    rows = generator.normal([5.0, -5.0], [1.0, 0.1], size=(500, 2))
-    text = "".join(f"w{number} {a} {b}\n" for number, (a, b) in enumerate(rows))
-    path = write(tmp_path / "v.txt", text)
-    vocabulary = Vocabulary(
-        [f"w{number}" for number in range(500)] + [f"x{number}" for number in range(2000)]
-    )
-    loaded = load_embeddings(path, vocabulary, seed=3)
-    strangers = loaded.matrix[~loaded.found]
-    assert strangers.mean(axis=0) == pytest.approx(rows.mean(axis=0), abs=5 / np.sqrt(2000))
-    assert strangers.std(axis=0) == pytest.approx(rows.std(axis=0), rel=0.1)
-    assert np.array_equal(loaded.matrix, load_embeddings(path, vocabulary, seed=3).matrix)
-    assert not np.array_equal(strangers, load_embeddings(path, vocabulary, seed=4).matrix[~loaded.found])
-
-
 def test_that_the_nearest_spelling_wins(tmp_path: Path) -> None:
     path = write(tmp_path / "v.txt", "PARIS 1 1\nparis 2 2\nParis 3 3\nROME 4 4\nRome 5 5\nbo 6 6\nBO 7 7\n")
     vocabulary = Vocabulary(["Paris", "paris", "rome", "Bo"])

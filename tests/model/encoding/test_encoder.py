@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from entitynlm.errors import ConfigError, DataError
-from entitynlm.model.encoding.encoder import EncodedDocument, Encoder
+from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import CONLL_RECIPE, INSCRIPT_RECIPE, SENTENCE_END, Recipe
 from entitynlm.model.encoding.variables import Analysis, FilterCounts
 from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -150,57 +148,4 @@ def test_that_a_damaged_encoder_is_refused(change: dict[str, object]) -> None:
         Encoder.from_dict(values | change)
 
 
-def test_that_fitting_reads_documents_once() -> None:
-    stream: Iterator[Document] = iter([running_example(), running_example()])
-    encoder = Encoder.fit(stream, recipe=CONLL_RECIPE, singletons="drop")
-    assert "beans" in encoder.vocabulary
-    assert next(stream, None) is None
-
-
 # -- the real corpora --------------------------------------------------------------------------------------------------
-
-
-def read_all(folder: Path, pattern: str) -> list[Document]:
-    from entitynlm.text.formats.registry import read_documents
-
-    return [document for path in sorted(folder.rglob(pattern)) for document in read_documents(path)]
-
-
-def check_corpus(documents: list[Document], encoder: Encoder) -> FilterCounts:
-    total = FilterCounts()
-    encoded: EncodedDocument
-    for document in documents:
-        encoded, counts, originals = encoder.encode_with_report(document)
-        total += counts
-        assert encoded.x.tolist() == encoder.encode_words(document).x.tolist()
-        assert not encoded.r[encoded.x == encoder.vocabulary.sentence_end].any()
-        found = encoder.decode(encoded, document)
-        assert len(found.mentions) == len(originals) == len(document.mentions) - count_removed(counts)
-        for original, mention in zip(originals, found.mentions, strict=True):
-            assert original.start <= mention.start < mention.end <= original.end
-    return total
-
-
-def count_removed(counts: FilterCounts) -> int:
-    return sum(number for name, number in counts.items() if name not in ("truncated", "cut"))
-
-
-@pytest.mark.corpora
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("folder", "pattern", "recipe", "singletons", "expected"),
-    [
-        ("inscript", "*.drs", INSCRIPT_RECIPE, "keep", 892),
-        ("ontogum", "*.conllu", CONLL_RECIPE, "drop", 237),
-        ("gum", "*.conllu", CONLL_RECIPE, "keep", 237),
-        ("litbank", "*.conll", CONLL_RECIPE, "keep", 90),
-    ],
-)
-def test_that_a_real_corpus_is_encoded(
-    corpora_path: Path, folder: str, pattern: str, recipe: Recipe, singletons: str, expected: int
-) -> None:
-    documents = read_all(corpora_path / folder, pattern)
-    assert len(documents) == expected
-    encoder = Encoder.fit(documents, recipe=recipe, singletons=singletons, typed=True)
-    counts = check_corpus(documents, encoder)
-    assert count_removed(counts) < 0.6 * sum(len(document.mentions) for document in documents)

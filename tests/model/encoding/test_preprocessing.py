@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.config import from_dict, to_dict
+from entitynlm.config import from_dict
 from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.preprocessing import (
     CONLL_RECIPE,
@@ -23,7 +23,7 @@ from entitynlm.model.encoding.preprocessing import (
     unescape_word,
 )
 from entitynlm.text.document import Document, Mention
-from support.small_documents import documents, running_example
+from support.small_documents import documents
 
 NUMBERS = (
     "7 1,000 3.5 -2 +5 .5 1/2 ½ 2½ 10:30 1999-2001 1999–2001 12/31/99 555-1234 12% 12° $5 £3.50 -$5 "
@@ -143,11 +143,6 @@ def test_that_tokens_that_look_special_are_escaped() -> None:
     assert words.words == ("\\<unk>", "said", "\\</s>", "\\\\<num>", SENTENCE_END)
 
 
-def test_that_a_recipe_survives_storing() -> None:
-    for recipe in (CONLL_RECIPE, INSCRIPT_RECIPE, Recipe(punctuation="paper", minimum_count=1)):
-        assert from_dict(Recipe, to_dict(recipe)) == recipe
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -163,9 +158,3 @@ def test_that_a_recipe_survives_storing() -> None:
 def test_that_a_senseless_recipe_is_refused(values: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(values))):
         from_dict(Recipe, values)
-
-
-def test_sequences_compare_by_value() -> None:
-    document = running_example()
-    assert prepare_words(document, CONLL_RECIPE) == prepare_words(document, CONLL_RECIPE)
-    assert prepare_words(document, CONLL_RECIPE) != prepare_words(document, INSCRIPT_RECIPE)

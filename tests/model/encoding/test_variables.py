@@ -58,22 +58,6 @@ def test_that_the_running_example_gives_the_papers_figure() -> None:
     assert counts == FilterCounts()
 
 
-def test_the_running_example_with_sentence_ends() -> None:
-    document = running_example()
-    words = prepare_words(document, Recipe(punctuation="keep"))
-    analysis, _, _ = analyse(document.mentions, words)
-    assert analysis.mention_type.tolist() == row("1 0 0 0 0 1 1 1 0 1 1 0 0  1 0 0 0 1 0 1 1 1 0 0")
-    assert analysis.entity.tolist() == row("1 0 0 0 0 2 2 2 0 3 3 0 0  1 0 0 0 2 0 4 4 4 0 0")
-    assert analysis.remaining.tolist() == row("1 1 1 1 1 3 2 1 1 2 1 1 1  1 1 1 1 1 1 3 2 1 1 1")
-
-
-def test_the_running_example_without_singletons() -> None:
-    document = running_example()
-    mentions, counts = select_mentions(document, singletons="drop")
-    assert {mention.entity for mention in mentions} == {"john", "shop"}
-    assert counts == FilterCounts(singletons=2)
-
-
 # -- which mentions --------------------------------------------------------------------------------------------------
 
 
@@ -82,15 +66,6 @@ def test_that_singletons_are_judged_as_annotated() -> None:
     kept, counts = select(document, "drop")
     assert kept == [(0, 4, "a"), (6, 7, "b"), (8, 9, "a")]  # b is left with one mention, and stays
     assert counts == FilterCounts(nested=1)
-
-
-def test_that_one_span_annotated_twice_is_one_mention() -> None:
-    document = make_document(3, (0, 1, "a"), (0, 1, "a"))
-    assert select(document, "drop") == ([], FilterCounts(singletons=2))
-    assert select(document, "keep") == (
-        [(0, 1, "a")],
-        FilterCounts(duplicates=1),
-    )
 
 
 def test_that_the_entity_with_more_mentions_keeps_a_shared_span() -> None:
@@ -126,11 +101,6 @@ def test_that_a_discontinuous_mention_counts_with_its_hull() -> None:
     assert counts["nested"] == 1
 
 
-def test_that_another_word_for_singletons_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'keep' or 'drop'"):
-        select(make_document(1), "some")
-
-
 def crosses(left: Mention, right: Mention) -> bool:
     first, second = sorted([left, right], key=lambda m: (m.start, -m.end))
     return first.start < second.start < first.end < second.end
@@ -149,13 +119,6 @@ def test_that_selection_leaves_disjoint_mentions_and_counts_add_up(
     if singletons == "keep":  # what is gone overlaps something that stayed
         for mention in document.mentions:
             assert any(mention.start < kept.end and kept.start < mention.end for kept in mentions)
-
-
-@given(documents(disjoint=True))
-def test_that_selection_keeps_all_of_a_clean_document(document: Document) -> None:
-    mentions, counts = select_mentions(document, singletons="keep")
-    assert mentions == document.mentions
-    assert counts == FilterCounts()
 
 
 # -- laying mentions on words ----------------------------------------------------------------------------------------
@@ -195,14 +158,6 @@ def test_that_a_mention_without_words_vanishes_and_touching_ones_stay_two() -> N
     assert originals == mentions[:2]
     assert counts == FilterCounts(outside=1)
     assert to_mentions(analysis, words) == (Mention(0, 1, "1"), Mention(2, 3, "1"))
-
-
-def test_that_the_way_back_covers_dropped_tokens_inside() -> None:
-    document = Document("d", ("Bo", ",", "5", ",", "ran"), (), (Mention(0, 4, "a"),))
-    words = prepare_words(document, CONLL_RECIPE)
-    analysis, _, _ = analyse(document.mentions, words)
-    assert analysis.spans() == [(0, 2, 1, 1)]
-    assert to_mentions(analysis, words) == (Mention(0, 3, "1"),)
 
 
 def test_that_a_span_of_sentence_ends_is_no_mention_of_tokens() -> None:
@@ -338,8 +293,3 @@ def test_that_the_last_mention_may_overrun() -> None:
     analysis = Analysis(np.array([0, 1, 1]), np.array([0, 1, 1]), np.array([1, 5, 4]))
     assert not analysis.complete
     assert analysis.spans() == [(1, 3, 1, 1)]
-
-
-def test_that_counts_of_documents_add_up() -> None:
-    total = FilterCounts(nested=1) + FilterCounts(cut=1)
-    assert total == FilterCounts(nested=1, cut=1)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import (
-    CONLL_RECIPE,
     NUM,
     SENTENCE_END,
     START,
@@ -44,17 +43,6 @@ def test_that_the_size_counts_ordinary_words_and_rare_ones_stay_out() -> None:
     assert large.is_unknown("rare")
 
 
-def test_that_words_of_documents_are_counted() -> None:
-    documents = [
-        Document("a", ("The", "cat", "saw", "3", "the")),
-        Document("b", ("cat", "!", "<unk>", "<unk>")),
-    ]
-    vocabulary = Vocabulary.build(
-        Counter(word for d in documents for word in prepare_words(d, CONLL_RECIPE).words), CONLL_RECIPE
-    )
-    assert vocabulary.words == (START, UNK, SENTENCE_END, NUM, "\\<unk>", "cat", "the")
-
-
 def test_encoding_and_decoding() -> None:
     vocabulary = Vocabulary(["cat", NUM, "the"])
     ids = vocabulary.encode(["the", "dog", NUM, SENTENCE_END])
@@ -65,12 +53,6 @@ def test_encoding_and_decoding() -> None:
     assert "cat" in vocabulary and "dog" not in vocabulary
     assert vocabulary["cat"] == 4 and vocabulary["dog"] == vocabulary.unknown == 1
     assert vocabulary.start == 0
-
-
-def test_that_numbers_are_unknown_without_a_word_for_them() -> None:
-    vocabulary = Vocabulary(["cat"])
-    assert vocabulary.number is None
-    assert vocabulary.is_unknown(NUM)
 
 
 @given(documents())

@@ -75,18 +75,6 @@ def test_that_clustering_keeps_classes_small_and_takes_words_that_never_occur() 
     assert classes.sizes.max() <= 8
 
 
-def test_bigrams_are_counted() -> None:
-    sequences = [np.array([1, 2, 1, 2]), np.array([2]), np.array([], dtype=np.int64)]
-    bigrams = count_bigrams(sequences, 4).toarray()
-    assert bigrams.tolist() == [[0, 0, 0, 0], [1, 0, 1, 0], [1, 2, 0, 0], [0, 0, 0, 0]]
-
-
-def test_that_the_default_is_about_the_square_root() -> None:
-    classes = assign_classes(make_sequences(), 101)
-    assert len(classes) == 10
-    assert classes.sizes.sum() == 100 and classes.sizes.min() > 0
-
-
 def test_that_classes_survive_json() -> None:
     classes = WordClasses(np.array([-1, 0, 0, 1, 1]))
     assert WordClasses.from_dict(json.loads(json.dumps(classes.to_dict()))) == classes

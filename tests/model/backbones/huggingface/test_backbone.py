@@ -11,14 +11,13 @@ import pytest
 import torch
 
 from entitynlm.errors import ConfigError
-from entitynlm.inference.marginal import METHODS, estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_scorer import WordScorer
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.additions import fit_scaling
-from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone, choose_layers
+from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -29,7 +28,7 @@ from entitynlm.model.reference import SlowTwin
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, train_pretrained
 from entitynlm.training.settings import load_settings
-from support.enumeration import enumerate_analyses, enumerate_log_prob
+from support.enumeration import enumerate_analyses
 from support.small_models import VARIABLES, part
 from support.tiny_language_models import FAMILIES, import_or_skip, make_model, save_model
 
@@ -156,17 +155,6 @@ def test_the_shortcut_for_particles_gives_the_same_word_scores(
         for chunk in Readings(encoded).read(P, Q):
             found.append(population.advance(chunk, end=len(encoded)))
     np.testing.assert_allclose(found[0], found[1], atol=2e-4)
-
-
-@pytest.mark.parametrize("proposal", ["causal", "lookahead"])
-def test_the_sampler_gives_the_enumerated_marginal(tmp_path: Path, proposal: str) -> None:
-    pretrained = make_pretrained(save_model(tmp_path / "lm"), "generative", proposal, std=0.3, max_length=2)
-    P, Q = pretrained.get("generative"), pretrained.get(proposal)
-    document = pretrained.encoder.encode_words(STORY).cut(4)
-    exact = enumerate_log_prob(P, document)
-    for method in METHODS:
-        found = estimate_log_prob(P, Q, document, particles=3000, repeats=2, method=method)
-        assert found.log_prob == pytest.approx(exact, abs=0.1)
 
 
 @pytest.mark.parametrize("cut", [3, 9, 14])
@@ -336,10 +324,6 @@ def test_a_share_of_the_words_stands_for_all(tmp_path: Path) -> None:
     assert all(torch.equal(one.e, exact.e) for one in drawn)
     mean = float(torch.stack([one.x.sum() for one in drawn]).mean())
     assert mean == pytest.approx(float(exact.x.sum()), rel=0.1)
-
-
-def test_layers() -> None:
-    assert choose_layers(30) == (30, 24)
 
 
 def test_sentence_ends_are_refused(tmp_path: Path) -> None:

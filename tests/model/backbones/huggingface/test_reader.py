@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from entitynlm.errors import ModelError
-from entitynlm.model.backbones.huggingface import reader as reader_module
 from support.tiny_language_models import CONTEXT, FAMILIES, draw_pieces, load_smollm2_or_skip, make_runtime
 
 ROTARY = [family for family in FAMILIES if family != "gpt2"]
@@ -102,16 +101,6 @@ def test_neither_does_one_of_smollm2(cut: int) -> None:
     assert torch.allclose(found, whole[: cut + 1], rtol=1e-4, atol=1e-4)
 
 
-def test_states_depend_neither_on_the_batch_nor_on_the_order(windowed: Any, monkeypatch: Any) -> None:
-    documents = draw_pieces([5, 40, 13, 0, 12, 11, 23, 24])
-    alone = [windowed.read([document], LAYERS)[0][0] for document in documents]
-    for size in (1, 20, 2048):
-        monkeypatch.setattr(reader_module, "BATCH_PIECES", size)
-        windowed.forget()
-        together = windowed.read(documents, LAYERS)[0]
-        assert all(map(close, together, alone))
-
-
 def test_a_text_may_be_cut_anywhere(windowed: Any) -> None:
     documents = draw_pieces([40, 33, 40])
     whole, last = windowed.read(documents, LAYERS)
@@ -129,20 +118,6 @@ def test_a_text_may_be_cut_anywhere(windowed: Any) -> None:
                 parts[row].append(own if k == 0 else own[1:])
         assert all(close(torch.cat(own), expected) for own, expected in zip(parts, whole, strict=True))
         assert carry is not None and close(carry.states, last.states)
-
-
-def test_states_before_a_word_do_not_depend_on_what_follows(windowed: Any) -> None:
-    document = draw_pieces([40])[0]
-    whole = windowed.read([document], LAYERS)[0][0]
-    for length in (0, 3, 6, 11, 12, 17, 18, 31):
-        assert close(windowed.read([document[:length]], LAYERS)[0][0], whole[: length + 1])
-
-
-def test_row_zero_of_a_later_stretch_is_the_last_row_of_the_one_before(windowed: Any) -> None:
-    document = draw_pieces([30])[0]
-    first, carry = windowed.read([document[:13]], LAYERS)
-    second, _ = windowed.read([document[13:]], LAYERS, carry)
-    assert torch.equal(first[0][-1], second[0][0])
 
 
 def read_rotary_slowly(runtime: Any, document: np.ndarray) -> Tensor:
@@ -233,24 +208,6 @@ def test_a_carry_is_not_changed_and_can_be_used_twice(windowed: Any) -> None:
     assert all(map(torch.equal, first, second))
 
 
-def test_some_documents_of_a_carry(windowed: Any) -> None:
-    documents = draw_pieces([14, 11, 18, 11])
-    more = draw_pieces([9, 9, 9, 9], seed=2)
-    expected = windowed.read([np.concatenate(pair) for pair in zip(documents, more, strict=True)], LAYERS)[0]
-    carry = windowed.read(documents, LAYERS)[1]
-    chosen = [3, 0, 3, 1]
-    picked = windowed.select(carry, chosen)
-    assert len(picked) == 4 and close(picked.states, carry.states[chosen])
-    states, _ = windowed.read([more[i] for i in chosen], LAYERS, picked)
-    for i, own in zip(chosen, states, strict=True):
-        assert close(own, expected[i][len(documents[i]) :])
-
-
-def test_the_beginning(runtime: Any) -> None:
-    carry = runtime.begin(LAYERS, documents=3)
-    assert close(carry.states, run_directly(runtime, np.array([], dtype=int), LAYERS)[0].expand(3, -1))
-
-
 def test_readings_are_not_made_twice(windowed: Any, monkeypatch: Any) -> None:
     document = draw_pieces([20])[0]
     states, carry = windowed.read([document], LAYERS)
@@ -280,37 +237,6 @@ def test_what_is_read_ahead_is_not_read_again(windowed: Any, monkeypatch: Any) -
     windowed.read_ahead([], LAYERS)
     windowed.read([documents[2]], LAYERS, keep=False)
     assert len(again) == 4
-
-
-def test_no_carry_where_none_is_wanted(windowed: Any) -> None:
-    documents = draw_pieces([20, 3])
-    states, carry = windowed.read(documents, LAYERS, keep=False)
-    assert carry is None
-    kept, carry = windowed.read(documents, LAYERS)
-    assert carry is not None and all(map(close, states, kept))
-
-
-def test_nothing_learns(runtime: Any) -> None:
-    states, _ = runtime.read(draw_pieces([4]), (3,))
-    assert not states[0].requires_grad and not any(p.requires_grad for p in runtime.model.parameters())
-
-
-def test_unknown_layers_and_foreign_carries_are_refused(runtime: Any) -> None:
-    with pytest.raises(ModelError, match=r"layers 0 \(embeddings\) to 3, but 4 was asked for"):
-        runtime.read(draw_pieces([4]), (4,))
-    with pytest.raises(ModelError, match="none was asked for"):
-        runtime.read(draw_pieces([4]), ())
-    carry = runtime.read(draw_pieces([4]), (3,))[1]
-    with pytest.raises(ModelError, match="goes on with"):
-        runtime.read(draw_pieces([4]), (2,), carry)
-    with pytest.raises(ModelError, match="goes on with"):
-        runtime.read(draw_pieces([4, 5]), (3,), carry)
-
-
-def test_what_a_runtime_says_of_itself(runtime: Any) -> None:
-    assert (runtime.width, runtime.layers, runtime.pieces, runtime.context) == (16, 3, 300, CONTEXT)
-    assert runtime.start == 0 and runtime.output_weight.shape == (300, 16)
-    runtime.check()
 
 
 def test_a_model_that_looks_ahead_or_has_another_output_layer_is_refused(monkeypatch: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.errors import DataError, ModelError
+from entitynlm.errors import DataError
 from entitynlm.model.backbones.huggingface import state_cache
 from entitynlm.model.backbones.huggingface.state_cache import read_cached
 from support.tiny_language_models import draw_pieces, make_runtime
@@ -81,12 +80,6 @@ def test_states_on_disk_begin_with_those_of_a_beginning(runtime: Any) -> None:
             assert fresh.numpy().tobytes() == kept[: cut + 1].tobytes()
 
 
-def test_equal_documents_are_read_once(runtime: Any, cache: Path) -> None:
-    document = draw_pieces([9])[0]
-    first, second = read_cached(runtime, [document, document.copy()], LAYERS)
-    assert np.array_equal(first, second) and len(files(cache)) == 1
-
-
 def test_languages_models_windows_and_layers_have_folders_of_their_own(cache: Path) -> None:
     documents = draw_pieces([9])
     for runtime in (make_runtime("llama"), make_runtime("llama", window=4), make_runtime("qwen3")):
@@ -117,15 +110,6 @@ def test_damaged_files_are_made_again(runtime: Any, cache: Path, damage: str) ->
         path.write_bytes(b"" if damage == "empty" else path.read_bytes()[:-100])
     again = read_cached(runtime, documents, LAYERS)
     assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(whole, again, strict=True))
-
-
-def test_no_space(runtime: Any, monkeypatch: Any) -> None:
-    def fail(*given: Any, **options: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(np, "save", fail)
-    with pytest.raises(ModelError, match=r"no space is left for the states.*ENTITYNLM_CACHE.*kept"):
-        read_cached(runtime, draw_pieces([10]), LAYERS)
 
 
 def test_a_folder_that_cant_be_written(runtime: Any, tmp_path: Path, monkeypatch: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.encoding.encoder import Encoder, find_spaces
 from entitynlm.model.encoding.preprocessing import (
-    INSCRIPT_RECIPE,
     SENTENCE_END,
     SUBWORD_RECIPE,
     escape_word,
@@ -110,16 +108,6 @@ def test_that_contractions_and_penn_tokens_are_written_as_people_write_them(kind
     assert tokenizer.encode(["``", "“", '"']).tolist() == [tokenizer.encode(['"'])[0]] * 3
     apart = tokenizer.encode_pieces(["did", "n't"], np.array([False, True]))
     assert tokenizer.join(apart[0]) == "did n't"
-
-
-@pytest.mark.parametrize("kind", ["llama2", "metaspace"])
-def test_that_a_space_which_the_tokenizer_adds_stands_before_the_first_word_alone(kind: str) -> None:
-    trained, tokenizer = train_tokenizer(kind), make_subwords(kind, boundaries=False)
-    assert trained.encode("Anna").tokens[0].startswith("▁")
-    pieces, _, _ = tokenizer.encode_pieces(["Anna", "lost", "her"])
-    assert pieces.tolist() == trained.encode("Anna lost her").ids
-    glued, bounds, _ = tokenizer.encode_pieces(["(", "Anna"], np.array([False, False]))
-    assert not trained.id_to_token(int(glued[bounds[1]])).startswith("▁")
 
 
 @pytest.mark.parametrize("kind", BYTE_LEVEL)
@@ -238,36 +226,6 @@ def test_that_all_words_sum_to_one(kind: str, seed: int, before: str) -> None:
     assert begun[5] < begun[3] and begun[5] < 0.25  # what is left goes to zero
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "metaspace"])
-@given(texts, st.integers(0, 99))
-@settings(max_examples=40)
-def test_that_a_drawn_word_has_the_probability_that_it_has_in_a_text(
-    kind: str, text: list[tuple[str, bool]], seed: int
-) -> None:
-    """A text's words, drawn piece by piece, where each is one of the words that can be drawn."""
-    tokenizer = make_subwords(kind)
-    words, spaces = split_text(text)
-    pieces, bounds, places = tokenizer.encode_pieces(words, spaces)
-    predict = make_distribution(tokenizer.size, list(range(tokenizer.size)), seed)
-    history: tuple[int, ...] = ()
-    last = None
-    scores = np.exp(score_text(tokenizer, predict, pieces, places))
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        own = pieces[start:stop].tolist()
-        can_be_drawn = [tokenizer.ends_word(piece) for piece in own] == [False] * (len(own) - 1) + [True]
-        can_be_drawn &= not any(
-            tokenizer.endings[before] == ALPHANUMERIC and piece != tokenizer.end and tokenizer.openers[piece]
-            for before, piece in pairwise(own)
-        )
-        for number, piece in enumerate(own):
-            if can_be_drawn:
-                place = tokenizer.place(own[:number], last)
-                probs = list_probs(tokenizer, predict, history, place)
-                assert probs[piece] == pytest.approx(scores[start + number])
-            history = (*history, piece) if piece != tokenizer.end else history
-        last = own[-1] if own else last
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @given(texts, st.integers(0, 99))
 @settings(max_examples=30)
@@ -367,13 +325,6 @@ def test_that_spaces_are_those_of_the_text() -> None:
     assert len(encoder.encode(Document("nothing", ()))) == 0
 
 
-def test_that_recipes_with_other_words_are_refused() -> None:
-    for recipe, name in ((INSCRIPT_RECIPE, "sentence_ends"), (None, "numbers")):
-        recipe = recipe or type(SUBWORD_RECIPE)(sentence_ends=False)
-        with pytest.raises(ConfigError, match=f"can't have {name} = true"):
-            Encoder(recipe, make_subwords("gpt2"))
-
-
 def test_that_a_tokenizer_is_stored_by_name_and_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = make_subwords("llama3")
     train_tokenizer("llama3").save(str(tmp_path / "tokenizer.json"))
@@ -391,15 +342,3 @@ def test_that_a_tokenizer_is_stored_by_name_and_hash(tmp_path: Path, monkeypatch
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="can't be read"):
         load_tokenizer({"name": "subword", **tokenizer.to_dict()})
-
-
-def test_the_tokenizer_of_a_language_model_that_is_loaded() -> None:
-    from entitynlm.model.backbones.huggingface.tokenizer import SubwordTokenizer
-
-    slow = SimpleNamespace(tokenizer=object(), name="old", digest="0", pieces=3, start=0)
-    with pytest.raises(ModelError, match="no fast tokenizer"):
-        SubwordTokenizer.of_runtime(slow)
-    fast = SimpleNamespace(backend_tokenizer=train_tokenizer("gpt2"))
-    runtime = SimpleNamespace(tokenizer=fast, name="gpt2", digest="0" * 16, start=0)
-    runtime.pieces = make_subwords("gpt2").size
-    assert SubwordTokenizer.of_runtime(runtime) == make_subwords("gpt2")

