@@ -30,7 +30,6 @@ CALLS = {
     "surprisal": "surprisal {story} --model {model} {quick} --out {out}/tables",
     "report": "report {story} --model {model} {quick} --out {out}/page.html",
     "json": "generate --words 3 --model {model} --json {out}/new/figures.json",
-    "plot": "plot surprisal {story} --model {model} --samples 2 --out {out}/figure.png",
     "data get": "data get stories --documents 300 --out {out}/stories",
     "data convert": "data convert {corpus} {out}/converted --to conllu",
     "ranker train": "ranker train --corpus {corpus} --mentions given --epochs 1 --out {out}/ranker",
@@ -40,7 +39,6 @@ CALLS = {
 }
 FULL = [
     "report",
-    "plot",
     "data get",
     "data convert",
     "ranker train",
@@ -165,7 +163,6 @@ def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, pl
 @pytest.mark.parametrize(
     ("module", "extra", "line"),
     [
-        ("matplotlib", "plot", "plot surprisal {story} --model {model} --samples 2 --out {out}/a.png"),
         ("pyarrow.parquet", "parquet", "surprisal {story} --model {model} {quick} --out {out}/a.parquet"),
         ("uvicorn", "web", "explore {story} --model {model} --no-browser"),
         ("transformers", "pretrained", "surprisal {story} --model huggingface:gpt2"),

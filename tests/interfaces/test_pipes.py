@@ -41,7 +41,6 @@ VERBS: dict[str, tuple[list[str], tuple[str, ...], str]] = {  # verb, options, a
     "characters": (["characters"], ("FILE",), STORY),
     "generate": (["generate"], ("FILE", "--words", "5"), STORY),
     "predict-entity": (["predict-entity"], ("FILE",), ANNOTATED),
-    "plot surprisal": (["plot", "surprisal"], ("FILE", "--out", "OUT/figure.svg", "--samples", "2"), STORY),
     "score": (["score"], ("FILE", "FILE"), ANNOTATED),
     "score of an irregular file": (["score"], ("FILE", "FILE"), IRREGULAR),
     "data stats": (["data", "stats"], ("FILE",), ANNOTATED),

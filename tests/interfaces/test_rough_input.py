@@ -43,8 +43,6 @@ VERBS: dict[str, list[str]] = {
     "annotate jsonl": ["--to", "jsonl"],
     "generate": ["--words", "5"],
     "report": QUICK,
-    "plot surprisal": ["--samples", "2"],
-    "plot timeline": ["--samples", "2"],
 }
 
 
@@ -54,13 +52,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(verb: str, model: Path, folder: Path, content: bytes, *, standard_input: bool = False) -> Result:
-    name, *rest = verb.split()
-    command = [name, *rest] if name == "plot" else [name]
-    out = {"report": "page.html", "plot": "figure.svg"}.get(name)
+    name = verb.split()[0]
+    out = "page.html" if name == "report" else None
     file = folder / "text.txt"
     file.write_bytes(content)
     where = ["--out", str(folder / out)] if out else []
-    arguments = [*command, "-" if standard_input else str(file), "--model", str(model), *VERBS[verb], *where]
+    arguments = [name, "-" if standard_input else str(file), "--model", str(model), *VERBS[verb], *where]
     return CliRunner().invoke(app, arguments, input=content if standard_input else None)
 
 

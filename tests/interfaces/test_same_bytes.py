@@ -7,7 +7,6 @@ computed before would show.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -45,9 +44,6 @@ CASES = {
     "data show": "corpus --split dev --sentences 3",
     "train": f"corpus --out new/trained {TINY} --set resolver.epochs=1 --seed 5 --json new/train.json",
     "models": "model --json new/models.json",
-    "plot surprisal": "story.txt --model model --samples 2 --seed 5 --out new/s.png",
-    "plot timeline": "story.txt --model model --samples 2 --seed 5 --out new/t.pdf",
-    "plot training": "trained --out new/training.svg",
 }
 SLOW = {
     "batch annotate": "gold.jsonl --model model --out new/batch --quiet",
@@ -85,9 +81,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "kbest.jsonl").write_bytes(b"".join(KBEST))
     (folder / "scores.jsonl").write_bytes(KBEST[0])
     (folder / "space.toml").write_text('[space]\n"model.dropout" = [0.2, 0.5]\n')
-    record = {"part": "generative", "epoch": 1, "train_loss": 2.5, "dev_loss": 2.25, "dev": {"r": 1.0}}
-    (folder / "trained").mkdir()
-    (folder / "trained" / "log.jsonl").write_text(json.dumps(record) + "\n")
     return folder
 
 

@@ -41,7 +41,6 @@ def run(*words: str | Path) -> Result:
 @pytest.mark.parametrize(
     "line",
     ["surprisal story.txt --mentions given", "report story.txt --mentions given", "annotate story.txt --keep-mentions",
-     "plot surprisal story.txt --mentions given", "plot timeline story.txt --mentions given",
      "predict-entity story.txt --predictor"],
 )  # fmt: skip
 def test_what_needs_mentions_says_so(line: str, folder: Path, model: Path) -> None:

@@ -81,7 +81,6 @@ def read_small_file(data: bytes) -> None:
     from entitynlm.config import load_toml
     from entitynlm.coref.reranking.combination import load_combination
     from entitynlm.hash_lists import read_hash_list
-    from entitynlm.interfaces.commands.plot import read_log
     from entitynlm.lm.items import read_items
     from entitynlm.model.encoding.embeddings import load_embeddings
     from entitynlm.model.encoding.vocabulary import Vocabulary
@@ -93,7 +92,6 @@ def read_small_file(data: bytes) -> None:
         b"s": ("settings.toml", load_settings),
         b"t": ("any.toml", load_toml),
         b"c": ("weights.json", load_combination),
-        b"l": ("log.jsonl", read_log),
         b"i": ("items.tsv", read_items),
         b"I": ("items.csv", read_items),
         b"j": ("items.txt", read_items),
@@ -112,7 +110,6 @@ SMALL_FILES = (
     b's[model]\nhidden_size = 8\n[training]\noptimizer = "adam"\nweights = [1, 1, 1, 1]\n[data]\nsingletons = "keep"\n',
     b't[a]\nb = 1979-05-27\nc = [1, "x"]\n',
     b'c{"weights": {"baseline": 1.0, "P": 0.1}}',
-    b'l{"part": "generative", "epoch": 1, "train_loss": 2.5, "dev_loss": 2.25, "dev": {"r": 1}}\n',
     b"iitem\tcondition\tcontext\ttarget\n1\ta\tAnn left.\tShe | ran.\n",
     b'Iitem,condition,region1,region2\n1,a,"Ann, she",ran\n',
     b"jAnn | saw her .\n",

@@ -54,18 +54,13 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "evaluate entity": "evaluate:evaluate_entity",
     "evaluate lm": "evaluate:evaluate_lm",
     "evaluate quotations": "evaluate_quotations:evaluate_quotations",
-    "plot surprisal": "plot:plot_surprisal",
-    "plot timeline": "plot:plot_timeline",
-    "plot training": "plot:plot_training",
 }
 PANELS = {  # of the help
     "Read and write texts": (
         "annotate", "surprisal", "report", "explore", "characters", "batch", "generate", "predict-entity", "demo",
     ),
     "Coreference systems": ("score", "rerank", "ranker"),
-    "Corpora, training, experiments": (
-        "data", "train", "sweep", "models", "evaluate", "plot",
-    ),
+    "Corpora, training, experiments": ("data", "train", "sweep", "models", "evaluate"),
 }  # fmt: skip
 
 

@@ -113,16 +113,11 @@ def check_backbone(name: str | None) -> str | None:
     return None if name is None else check_language_model(name)
 
 
-def check_figure(path: Path) -> Path:
-    """The path itself if matplotlib writes figures with its ending."""
-    if path.suffix not in FIGURE_ENDINGS:
+def check_figure(path: Path | None) -> Path | None:
+    """Refuse a figure's file whose ending matplotlib does not write."""
+    if path is not None and path.suffix not in FIGURE_ENDINGS:
         raise ConfigError(f"{path}: a figure's file ends in one of {', '.join(FIGURE_ENDINGS)}")
-    return Path(check_writable(path))
-
-
-def check_optional_figure(path: Path | None) -> Path | None:
-    """Check a figure's file where one is named."""
-    return None if path is None else check_figure(path)
+    return None if path is None else Path(check_writable(path))
 
 
 def _count(help: str | None = None, most: int = 10_000_000) -> Any:
@@ -179,8 +174,6 @@ Set = Annotated[list[str] | None, typer.Option("--set", metavar="SECTION.KEY=VAL
 
 _TO = "Format of the output: jsonl, conll2012, conllu, brat or spacy. Default: by the ending of --out."
 To = Annotated[str | None, typer.Option(callback=check_output_format, help=_TO)]
-_FIGURE = "The file for the figure; its ending chooses the format: .png, .svg or .pdf."
-Figure = Annotated[Path, typer.Option("--out", "-o", callback=check_figure, help=_FIGURE)]
 _JSON = "Write the figures as JSON to FILE; with '-', standard output has the JSON and nothing else."
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", callback=check_writable, help=_JSON)]
 _FORCE = "Write over existing files; files that the command reads are never overwritten."
@@ -321,7 +314,7 @@ def guard_files(parameters: Sequence[inspect.Parameter], values: dict[str, Any])
     files = CommandFiles(folders, force=bool(values.get("force")))
     for path in list_paths(check_exists, expand_files):
         files.note_input(path)
-    outputs = list_paths(check_writable, check_figure, check_optional_figure)
+    outputs = list_paths(check_writable, check_figure)
     for path in outputs:
         files.check_output(path)
     if len({path.resolve() for path in outputs}) < len(outputs):

@@ -36,7 +36,7 @@ _MODEL = "Measure this model: a folder that entitynlm train has written, or a pa
 ModelFolder = Annotated[Path | None, typer.Option("--model", "-m", callback=options.check_model, help=_MODEL)]
 _SPLITS = "Splits to measure; default: dev and test, where they are."
 Splits = Annotated[str | None, typer.Option("--split", help=_SPLITS)]
-Plot = Annotated[Path | None, typer.Option("--plot", callback=options.check_optional_figure)]
+Plot = Annotated[Path | None, typer.Option("--plot", callback=options.check_figure)]
 
 
 @dataclass(frozen=True)

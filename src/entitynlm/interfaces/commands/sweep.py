@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from entitynlm.errors import ConfigError, MissingExtraError
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.sweep import (
     REASON,
     Pruner,
@@ -69,7 +69,7 @@ def sweep(
       entitynlm sweep stories -c configs/tiny.toml --space my-space.toml --trials 20 --out runs/sweep
       entitynlm sweep stories --space my-space.toml --storage postgresql://me@db/optuna --study stories --out runs/sweep
 
-    :param out: The sweep's folder: its database, table, figures, and the winner as a model.
+    :param out: The sweep's folder: its database, table, and the winner as a model.
     :param space: The space to search: paper (the grid of the paper's section 3), or a TOML file.
     :param trials: Points to try. Default: all of a grid, else what the space says, else 50.
     :param sampler: How points are chosen: grid, random or tpe. Default: as the space says.
@@ -111,7 +111,6 @@ def sweep(
     print_table(replace(table, rows=table.rows[:MOST_ROWS]), terminal)
     if best is None:
         raise ConfigError(f"no trial came to its end; {out / 'table.md'} has the reasons")
-    draw(search, out, terminal)
     told = f"the winner is stored in {model}, its settings in {out / 'best.toml'}"
     terminal.print(f"{told}: development loss {best.value:.4f}", markup=False)
     terminal.write_json(figures)
@@ -168,14 +167,3 @@ def describe(study: Any, model: Path | None) -> dict[str, Any]:
     ]
     best = find_best(study)
     return {"task": "sweep", "best": best and best.number, "model": model and str(model), "trials": trials}
-
-
-def draw(study: Any, out: Path, terminal: Terminal) -> None:
-    """Write the figures of a search, where matplotlib is here."""
-    from entitynlm.interfaces.figures import draw_sweep, save_figure
-
-    try:
-        for name, figure in draw_sweep(study.trials).items():
-            save_figure(figure, out / f"{name}.svg")
-    except MissingExtraError as error:
-        terminal.remark(f"remark: no figures: {error}", markup=False)
