@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from entitynlm.coref.candidates.candidate_files import read_antecedent_scores, write_kbest_lists
@@ -184,28 +183,6 @@ def test_wrong_input_is_named(
     assert "nothing to evaluate" in message
     message = fail(monkeypatch, capsys, "evaluate", "coref", corpus, "--scores", tmp_path)
     assert "there are no files dev*.jsonl" in message
-
-
-def test_training_on_lists_has_rows_of_its_own(corpus: Path, tmp_path: Path) -> None:
-    figures = tmp_path / "lists.json"
-    command = (
-        "evaluate", "coref", corpus, "--out", tmp_path, "--lists", "--trials", 20, "--k", 5, "--samples", 2,
-        *TINY, "--json", figures,
-    )  # fmt: skip
-    run(*command)
-    found = json.loads(figures.read_text())
-    names = {row["name"] for row in found["blocks"][0]["splits"]["test"]["rows"]}
-    for name in ("P on lists", "causal on lists", "P, Q on lists"):
-        assert {f"swaps: {name} + baseline", f"samples: {name} + baseline"} <= names
-    before, after = (
-        load_file(tmp_path / folder / "generative.safetensors") for folder in ("model", "model-lists")
-    )
-    assert {name for name in before if not before[name].equal(after[name])} <= {
-        "W_r", "W_entity", "w_dist", "W_length",
-    }  # fmt: skip
-    shutil.rmtree(tmp_path / "apart-0")  # what is trained is used again, and no ranker is missed
-    run(*command)
-    assert json.loads(figures.read_text()) == found
 
 
 @pytest.mark.slow

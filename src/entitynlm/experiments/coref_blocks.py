@@ -25,7 +25,6 @@ from entitynlm.coref.metrics.significance import compare_systems
 from entitynlm.coref.ranker.ranker import annotates_singletons
 from entitynlm.coref.reranking.combination import (
     BY_MODEL,
-    ON_LISTS,
     Combination,
     ScoredList,
     SearchResult,
@@ -138,13 +137,12 @@ def measure_block(
     pretrained: Pretrained | None,
     options: Reranking | None = None,
     *,
-    on_lists: Pretrained | None = None,
     keep_lists: bool = False,
     progress: Progress = SILENT,
 ) -> Block:
-    """A block of the table; without a model it has the baseline and the oracle only. ``ranked`` is in the documents' order.
+    """Measure a block of the table; without a model it has the baseline and the oracle only.
 
-    :param on_lists: the model's networks after training on k-best lists, for rows of their own.
+    :param ranked: in the documents' order.
     """
     options = options or Reranking()
     given = any(isinstance(item, KBestList) for items in ranked.values() for item in items)
@@ -159,7 +157,7 @@ def measure_block(
             for split in splits:
                 pairs = zip(split.documents, lists[split.name], strict=True)
                 tracked = track(progress, f"{split.name} {method}", pairs, len(split.documents))
-                scored[split.name] = [score_list(pretrained, *pair, on_lists=on_lists) for pair in tracked]
+                scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
             found = _search(pretrained, splits, lists, scored)
             weights |= {f"{method}: {name}": item for name, item in found.items()}
             combinations = {"P": BY_MODEL, **{name: item.combination for name, item in found.items()}}
@@ -207,18 +205,10 @@ def _search(
 
 def list_combinations(networks: Collection[str]) -> dict[str, list[str]]:
     """What is combined with the baseline's score, by the name of the row; only the first is the paper's."""
-    proposals = [name for name in networks if name != "P" and not name.endswith(ON_LISTS)]
+    proposals = [name for name in networks if name != "P"]
     found = {"P + baseline": ["P"], "parts of P + baseline": ["P.r", "P.e", "P.l", "P.x"]}
     if proposals:
         found["P, Q + baseline"] = ["P", *proposals]
-    trained = [name for name in networks if name.endswith(ON_LISTS)]
-    if "P" + ON_LISTS in trained:
-        trained = ["P" + ON_LISTS, *(name for name in trained if name != "P" + ON_LISTS)]
-    # what P says of the words was not changed by that training
-    added = {name: [name, "P.x"] if name.startswith("P ") else [name] for name in trained}
-    found |= {f"{name} + baseline": features for name, features in added.items()}
-    if len(trained) > 1:
-        found["P, Q on lists + baseline"] = [*trained, "P.x"]
     return found
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Ranked
 from entitynlm.coref.ranker.ranker import Ranker, RankerSettings, load_ranker, train_ranker
-from entitynlm.coref.reranking.list_training import ListTraining, compare_list, train_on_lists
 from entitynlm.experiments.coref_blocks import (
     SAMPLES,
     TESTED,
@@ -23,7 +22,6 @@ from entitynlm.experiments.coref_blocks import (
     Rows,
     join_folds,
     make_folds,
-    make_lists,
     make_splits,
     measure_block,
     measure_end_to_end,
@@ -31,8 +29,7 @@ from entitynlm.experiments.coref_blocks import (
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
-from entitynlm.model.packaged import CONFIG_FILE
-from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
+from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import track
 from entitynlm.statistics import TRIALS
 from entitynlm.text.document import Document
@@ -42,7 +39,6 @@ COLUMNS = {
     "muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA", "mentions": "mentions",
 }  # fmt: skip
 OUR_RANKER = "our ranker"
-APART = 5  # rankers for lists of training documents, each without the documents that it ranks
 END_TO_END = "EntityNLM end to end"
 
 Baseline = Mapping[str, Sequence[Ranked]]  # antecedent scores or k-best lists by split
@@ -66,21 +62,17 @@ class Coreference:
     samples: int = SAMPLES
     trials: int = TRIALS
     seed: int = 0
-    lists: bool = False
 
     def evaluate(
         self,
         splits: Sequence[KeyedSplit],
         baselines: Mapping[str, Baseline],
         pretrained: Pretrained | None,
-        on_lists: Pretrained | None = None,
     ) -> CorefScores:
         """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
         progress = self.runner.progress
         blocks = [
-            measure_block(
-                title, splits, ranked, pretrained, self.reranking, on_lists=on_lists, progress=progress
-            )
+            measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
             for title, ranked in baselines.items()
         ]
         rows: dict[str, Rows] = {}
@@ -98,8 +90,8 @@ class Coreference:
         read_baselines: Callable[[Sequence[KeyedSplit]], Mapping[str, Baseline]] = lambda splits: {},
     ) -> CorefScores:
         """Train our ranker and EntityNLM, and evaluate them; ``read_baselines`` makes the blocks before that of our ranker."""
-        splits, ranked, pretrained, on_lists = self._train("", documents, settings, proposals)
-        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained, on_lists)
+        splits, ranked, pretrained = self._train("", documents, settings, proposals)
+        return self.evaluate(splits, {**read_baselines(splits), OUR_RANKER: ranked}, pretrained)
 
     def cross_validate(
         self, documents: Sequence[Document], count: int, settings: Settings, proposals: Sequence[Mode]
@@ -111,20 +103,13 @@ class Coreference:
 
             def measure(number: int = number, fold: Documents = fold) -> Block:
                 say(f"fold {number}: {len(fold['train'])} documents to train on")
-                splits, ranked, pretrained, on_lists = self._train(
-                    f"fold-{number}/", fold, settings, proposals
-                )
-                options: dict[str, Any] = {
-                    "keep_lists": True,
-                    "progress": self.runner.progress,
-                    "on_lists": on_lists,
-                }
+                splits, ranked, pretrained = self._train(f"fold-{number}/", fold, settings, proposals)
+                options: dict[str, Any] = {"keep_lists": True, "progress": self.runner.progress}
                 return measure_block(f"fold {number}", splits, ranked, pretrained, self.reranking, **options)
 
             key = {
                 **asdict(self.reranking),
                 "proposals": list(proposals),
-                "lists": self.lists,
                 "documents": [[d.id for d in found] for found in fold.values()],
             }
             name = f"fold-{number}/figures"
@@ -136,41 +121,15 @@ class Coreference:
 
     def _train(
         self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]
-    ) -> tuple[list[KeyedSplit], Baseline, Pretrained, Pretrained | None]:
-        """The documents held out, our ranker's scores of them, EntityNLM, and what training on lists makes of it."""
+    ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
+        """Train a ranker and EntityNLM; give the documents held out, the ranker's scores of them, and the model."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
         tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
         parts: tuple[Mode, ...] = (*tuned, "generative", *proposals)
         pretrained = self.runner.train(f"{folder}model", documents, settings, parts=parts, seed=self.seed)
         held_out = {name: found for name, found in documents.items() if name != "train"}
         splits = make_splits(held_out, singletons=ranker.singletons)
-        on_lists = self._train_on_lists(folder, documents["train"], pretrained) if self.lists else None
-        return splits, self.rank(ranker, splits), pretrained, on_lists
-
-    def _train_on_lists(self, folder: str, train: Sequence[Document], pretrained: Pretrained) -> Pretrained:
-        """Copies of a model's networks, trained to tell good candidates from bad ones (``coref.reranking.list_training``)."""
-        target = self.runner.locate(f"{folder}model-lists")
-        if (target / CONFIG_FILE).exists():
-            return load_pretrained(target, device=self.runner.device)
-        lists, settings = [], ListTraining()
-        for number in range(APART):
-            others = [document for n, document in enumerate(train) if n % APART != number]
-            ranker = self._make_ranker(f"{folder}apart-{number}", others)
-            (split,) = make_splits({f"part {number + 1}": train[number::APART]}, singletons=ranker.singletons)
-            (ranked,) = self.rank(ranker, [split]).values()
-            made = make_lists(ranked, "swaps", settings.size, ranker.singletons)
-            lists += [
-                compare_list(pretrained.encoder, *item)
-                for item in zip(split.documents, split.keys, made, strict=True)
-            ]
-        trained = Pretrained(pretrained.encoder, pretrained.classes, notes={"lists": asdict(settings)})
-        for mode, network in pretrained.networks.items():
-            network.backbone.prepare([item.analyses[0].words for item in lists], self.runner.progress)
-            trained.networks[mode] = train_on_lists(
-                network, lists, settings=settings, seed=self.seed, progress=self.runner.progress
-            )
-        save_pretrained(trained, target)
-        return trained
+        return splits, self.rank(ranker, splits), pretrained
 
     def _make_ranker(self, name: str, train: Sequence[Document]) -> Ranker:
         folder, progress = self.runner.locate(name), self.runner.progress

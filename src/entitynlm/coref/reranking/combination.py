@@ -29,7 +29,6 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 BASELINE = "baseline"
-ON_LISTS = " on lists"  # after the name of a network that was trained on k-best lists
 MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
 
 
@@ -89,17 +88,9 @@ def list_networks(pretrained: Pretrained) -> dict[str, str]:
 
 
 def score_list(
-    pretrained: Pretrained,
-    document: Document,
-    kbest: KBestList,
-    names: Sequence[str] | None = None,
-    *,
-    on_lists: Pretrained | None = None,
+    pretrained: Pretrained, document: Document, kbest: KBestList, names: Sequence[str] | None = None
 ) -> ScoredList:
-    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them.
-
-    :param on_lists: the same networks after training on k-best lists; it changes R, E and L, so X is zero.
-    """
+    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them."""
     encoder = pretrained.encoder
     clusters = complete_candidates(encoder, kbest)
     networks = {
@@ -109,10 +100,6 @@ def score_list(
     parts = {
         name: score_candidates(network, encoder, document, clusters) for name, network in networks.items()
     }
-    if on_lists is not None:
-        for name, mode in list_networks(on_lists).items():
-            found = score_candidates(on_lists.get(mode), encoder, document, clusters)
-            parts[name + ON_LISTS] = found * np.array([1.0, 1.0, 1.0, 0.0])
     return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts)
 
 

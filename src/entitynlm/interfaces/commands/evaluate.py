@@ -125,7 +125,6 @@ def evaluate_coref(
     training: shared.TrainingOptions,
     lookahead: bool = False,
     causal: bool = True,
-    lists: bool = False,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
@@ -141,23 +140,20 @@ def evaluate_coref(
     Without --out the baseline is the one that --scores or --ranker names (both: two blocks); without a --model there are its
     one best and the oracle. With --out our ranker and EntityNLM are trained on the corpus, kept in that folder and used
     again; the first block is that of --scores, or of a folder cort-NAME beside the corpus. With --folds every document is
-    tested once; a fold that is done is stored, and the same command continues with the next one. --lists trains P and its
-    proposals a second time, to tell better from worse candidates of the training documents; the lists come from five
-    rankers, each of which has not seen the documents that it ranks.
+    tested once; a fold that is done is stored, and the same command continues with the next one.
 
     Examples:
 
       entitynlm evaluate coref corpora/ontogum --scores corpora/cort-ontogum --model runs/ontogum
       entitynlm evaluate coref corpora/litbank --ranker runs/ranker --model runs/litbank --json -
       entitynlm evaluate coref corpora/ontogum -c configs/lm.toml --out runs/coref
-      entitynlm evaluate coref corpora/ontogum --backbone smollm2 --set data.singletons=drop --lists --out runs/coref-smollm2
+      entitynlm evaluate coref corpora/ontogum --backbone smollm2 --set data.singletons=drop --out runs/coref-smollm2
       entitynlm evaluate coref conll-2012/v4/data -c configs/paper-conll.toml --out runs/conll
       entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
 
     :param ranker: A folder that entitynlm ranker train has written.
     :param lookahead: With --out: also train the proposal that sees the whole document.
     :param causal: With --out: train the causal proposal (for end-to-end rows, and for those with log Q), or do without.
-    :param lists: With --out: also train on k-best lists of the training documents, by which candidates are better.
     :param folds: With --out: this number of folds over all documents instead of the splits.
     :param weights_out: Write each combination's weights into this folder, for rerank.
     """
@@ -180,7 +176,7 @@ def evaluate_coref(
     proposals: list[Mode] = [*(["causal"] if causal else []), *(["lookahead"] if lookahead else [])]  # type: ignore[list-item]
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
-        experiment = reranking.make_experiment(runner, seed, lists=lists)
+        experiment = reranking.make_experiment(runner, seed)
         if training.out and folds:
             found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
         elif training.out:

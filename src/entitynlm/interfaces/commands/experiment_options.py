@@ -196,11 +196,11 @@ class RerankingOptions:
 
         return read
 
-    def make_experiment(self, runner: Runner, seed: int, *, lists: bool = False) -> table2.Coreference:
+    def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
         from entitynlm.experiments.coref_blocks import Reranking
         from entitynlm.experiments.table2_coreference import Coreference
 
-        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed, lists)
+        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed)
 
 
 def split_list(text: str | None) -> list[str]:
