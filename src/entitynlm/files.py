@@ -225,15 +225,17 @@ def _current_umask() -> int:
     return mask
 
 
-def decode_lines(stream: BinaryIO, path: str, longest: int | None = None) -> Iterator[tuple[int, str]]:
+def decode_lines(
+    stream: BinaryIO, path: str, longest: int | None = None, first: int = 1
+) -> Iterator[tuple[int, str]]:
     """Numbered lines of UTF-8 text without their ends; a byte-order mark and Windows line ends are taken off.
 
-    A line of more than ``longest`` bytes is refused before it is in memory.
+    A line of more than ``longest`` bytes is refused before it is in memory. The numbers begin with ``first``.
     """
-    number = 0
+    number = first - 1
     lines = stream if longest is None else iter(functools.partial(stream.readline, longest + 1), b"")
     try:
-        for number, raw in enumerate(lines, start=1):
+        for number, raw in enumerate(lines, start=first):
             if longest is not None and len(raw) > longest:
                 raise DataError(f"this line has more than {longest:,} bytes", path=path, line=number)
             if number == 1 and raw.startswith(b"\xef\xbb\xbf"):

@@ -64,7 +64,7 @@ def read_one(path: Path, name: str, format: str | None = None, wanted: str | Non
     ids: list[str] = []
     found: Document | None = None
     with _named(name):
-        options = {"part_size": WHOLE} if format is None and _is_plain(path) else {}
+        options: dict[str, Any] = {"part_size": WHOLE} if format is None and _is_plain(path) else {}
         for document in read_documents(
             path, format, on_oddity=lambda oddity: remarks.append(oddity.message), **options
         ):

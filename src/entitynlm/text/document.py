@@ -176,10 +176,12 @@ class Document:
                 raise self._fail(f"mention {mention.span} has no entity")
             if mention.head is not None and not mention.start <= mention.head < mention.end:
                 raise self._fail(f"the head {mention.head} of mention {mention.span} lies outside of it")
+            if not mention.parts:
+                continue
             edges = [edge for part in mention.parts for edge in part]
             if any(edge >= following for edge, following in pairwise(edges)):
                 raise self._fail(f"the parts {mention.parts} of a mention are not apart and in order")
-            if edges and (edges[0], edges[-1]) != mention.span:
+            if (edges[0], edges[-1]) != mention.span:
                 raise self._fail(f"the parts {mention.parts} do not span {mention.span}")
 
     def _check_offsets(self) -> None:

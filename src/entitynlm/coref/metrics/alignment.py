@@ -18,7 +18,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from entitynlm.text.document import Document, Mention, Span
+from entitynlm.text.document import Document, Span
 
 Chains = Sequence[Sequence[Hashable]]
 """Entities as sequences of mention keys: anything hashable that is equal for equal mentions, mostly spans."""
@@ -110,23 +110,23 @@ def list_chains(text: Document) -> list[Sequence[Hashable]]:
     It numbers an entity when it first opens (on one line, one-token mentions come before longer ones) and notes a mention when
     it closes (on one line, the one that opened last comes first).
     """
-    grouped: dict[str, list[Mention]] = {}
+    grouped: dict[str, list[tuple[int, int, tuple[Span, ...]]]] = {}
     for mention in text.mentions:
-        grouped.setdefault(mention.entity, []).append(mention)
-    chains = {entity: [m.span for m in mentions] for entity, mentions in grouped.items()}
-    ordered = [grouped[entity] for entity, _ in sorted(chains.items(), key=_opening)]
-    closing = [sorted(mentions, key=lambda m: (m.end, -m.start)) for mentions in ordered]
-    return [[mention.parts or mention.span for mention in mentions] for mentions in closing]
+        place = (mention.end, -mention.start, mention.parts)
+        grouped.setdefault(mention.entity, []).append(place)
+    ordered = [sorted(places) for _, places in sorted(grouped.items(), key=_opening)]
+    return [[parts or (-start, end) for end, start, parts in places] for places in ordered]
 
 
 def align_documents(key: Document, response: Document) -> Alignment:
     return align_chains(list_chains(key), list_chains(response))
 
 
-def _opening(item: tuple[str, Sequence[Span]]) -> tuple[int, int, int, str]:
-    entity, spans = item
-    start, end = min(spans)  # the shortest of those that open first
-    longest_first = -MANY if end - start == 1 else start - max(e for s, e in spans if s == start)
+def _opening(item: tuple[str, Sequence[tuple[int, int, object]]]) -> tuple[int, int, int, str]:
+    entity, places = item
+    start = -max(start for _, start, _ in places)
+    ends = [end for end, opened, _ in places if opened == -start]
+    longest_first = -MANY if min(ends) - start == 1 else start - max(ends)
     return (
         start,
         longest_first,

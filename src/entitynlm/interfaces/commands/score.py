@@ -136,7 +136,7 @@ def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: boo
 def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Document]:
     corpus = open_corpus(path, format=format)
     wanted = split if required or split in corpus.splits else None
-    return list(corpus.documents(wanted))
+    return list(corpus.documents(wanted, words_only=True))
 
 
 def _filter(

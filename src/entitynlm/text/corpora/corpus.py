@@ -57,7 +57,7 @@ class Corpus:
     def documents(
         self, split: str | None = None, *, on_oddity: Report = ignore, **options: Any
     ) -> Iterator[Document]:
-        """Stream the documents of one split or of all, one in memory at a time; options go to the reader."""
+        """Stream the documents of one split or of all, one in memory at a time; options go to :func:`read_documents`."""
         for path in self.files(split):
             yield from read_documents(path, self.format, on_oddity=on_oddity, **options)
 

@@ -53,12 +53,16 @@ def ignore(oddity: Oddity) -> None:
 
 @dataclass
 class Source:
-    """An open file with its name, its reading options and a place to report oddities to."""
+    """An open file with its name, its reading options and a place to report oddities to.
+
+    :param words_only: whether words, sentences and mentions are enough, so that a reader may leave out other columns.
+    """
 
     path: str
     stream: BinaryIO
     on_oddity: Report = ignore
     options: dict[str, Any] = field(default_factory=dict)
+    words_only: bool = False
 
     def lines(self) -> Iterator[tuple[int, str]]:
         return decode_lines(self.stream, self.path)
@@ -89,6 +93,19 @@ class Source:
             line += text.count("\n")
             if text:
                 yield text
+
+    def sections(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each line that begins with ``#`` with all lines up to the next one, and the number of its line."""
+        number, rest = 1, b""
+        for chunk in self.chunks():
+            first, *others = (rest + chunk).split(b"\n#")
+            found = [first, *(b"#" + each for each in others)]
+            rest = found.pop()
+            for text in found:
+                yield number, text + b"\n"
+                number += text.count(b"\n") + 1
+        if rest:
+            yield number, rest
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))

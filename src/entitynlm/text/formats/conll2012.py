@@ -3,16 +3,24 @@
 ``docs/formats.md`` describes what becomes of each column, and how two crossing mentions of one entity are written.
 """
 
+from __future__ import annotations
+
+import io
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from typing import IO, Any
 
+import numpy as np
+
+from entitynlm.files import decode_lines
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
+from entitynlm.text.formats.field_table import FieldTable, find_fields
 
 CONLL_COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
@@ -45,47 +53,73 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    names = DocumentNames(source)
-    same_entity: dict[str, str] = {}
-    draft: _PartBuilder | None = None
+    """Read document by document: regular rows are taken as one table, others line by line with their oddities."""
+    file = _FileBuilder(source)
+    for number, text in source.sections():
+        header, _, rows = text.partition(b"\n")
+        yield from file.take_lines(header, number)
+        if file.draft is None or not file.draft.add_regular(rows, number + 1):
+            yield from file.take_lines(rows, number + 1)
+    if file.draft is not None:
+        yield file.draft.finish(unended=0)
 
-    def begin(name: str, part: str, line: int, row_fields: Sequence[str] = ()) -> _PartBuilder:
-        name, identities = name or source.stem, same_entity.copy()
-        same_entity.clear()
-        return _PartBuilder(
-            source, names.claim(make_id(name, part), line), name, part, identities, row_fields
-        )
 
-    for number, line in source.lines():
-        if not line or line.isspace():
-            if draft is not None:
-                draft.end_sentence()
-        elif line[0] == "#" and not is_row(split_row(line)):
-            if header := BEGIN.match(line):
+class _FileBuilder:
+    """Divides a file into parts of documents; ``draft`` is the one that is being read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.draft: _PartBuilder | None = None
+        self._names = DocumentNames(source)
+        self._same_entity: dict[str, str] = {}
+
+    def _begin(self, name: str, part: str, line: int, row_fields: Sequence[str] = ()) -> _PartBuilder:
+        name = name or self.source.stem
+        identities, self._same_entity = self._same_entity, {}
+        unique = self._names.claim(make_id(name, part), line)
+        self.draft = _PartBuilder(self.source, unique, name, part, identities, row_fields)
+        return self.draft
+
+    def take_lines(self, text: bytes, first: int) -> Iterator[Document]:
+        """Take lines of any kind, and yield the documents that end in them."""
+        for number, line in decode_lines(io.BytesIO(text), self.source.path, first=first):
+            draft = self.draft
+            if not line or line.isspace():
                 if draft is not None:
-                    yield draft.finish(unended=number)
-                draft = begin(*parse_header(header[1]), number)
-            elif same := _SAME_ENTITY.match(line):
-                same_entity[same[1]] = same[2]
-            elif not END.match(line):
-                source.report("a comment line was skipped", number)
-            elif draft is None:
-                source.report("'#end document' without a document", number)
+                    draft.end_sentence()
+            elif line[0] == "#" and not is_row(split_row(line)):
+                yield from self._take_comment(line, number)
             else:
-                yield draft.finish()
-                draft = None
+                fields = split_row(line) if draft is None else draft.complete_row(split_row(line), number)
+                _check_row(fields, self.source, number, line)
+                if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
+                    yield draft.finish()
+                    draft = None
+                if draft is None:
+                    message = "rows without '#begin document' before them were read as a document"
+                    self.source.report(message, number)
+                    draft = self._begin(fields[0], fields[1], number, fields[:2])
+                draft.rows.append((number, fields))
+
+    def _take_comment(self, line: str, number: int) -> Iterator[Document]:
+        if header := BEGIN.match(line):
+            if self.draft is not None:
+                yield self.draft.finish(unended=number)
+            self._begin(*parse_header(header[1]), number)
+        elif same := _SAME_ENTITY.match(line):
+            self._same_entity[same[1]] = same[2]
+        elif not END.match(line):
+            self.source.report("a comment line was skipped", number)
+        elif self.draft is None:
+            self.source.report("'#end document' without a document", number)
         else:
-            fields = split_row(line) if draft is None else draft.complete_row(split_row(line), number)
-            _check_row(fields, source, number, line)
-            if draft is not None and draft.row_fields and draft.row_fields != fields[:2]:
-                yield draft.finish()
-                draft = None
-            if draft is None:
-                source.report("rows without '#begin document' before them were read as a document", number)
-                draft = begin(fields[0], fields[1], number, fields[:2])
-            draft.rows.append((number, fields))
-    if draft is not None:
-        yield draft.finish(unended=0)
+            yield self.draft.finish()
+            self.draft = None
+
+
+def _set_tabs(rows: bytes) -> bytes:
+    """Part the fields of rows by tabs instead of runs of blanks."""
+    return b"\n".join([b"\t".join(row.split()) for row in rows.split(b"\n")])
 
 
 def parse_header(text: str) -> tuple[str, str]:
@@ -138,14 +172,26 @@ def _drop_stray_tabs(rows: list[list[str]]) -> None:
         width -= 1
 
 
+def _cut_column(table: FieldTable, first: int, last: int | None) -> list[str | None]:
+    """Cut the fields from ``first`` to ``last`` (None: the last before coreference) out of the rows that have them."""
+    found: list[str | None] = [None] * len(table.first)
+    rows = np.flatnonzero(table.widths - 1 > (first if last is None else last))
+    ends = table.last[rows] - 1 if last is None else table.first[rows] + last
+    for row, cell in zip(rows.tolist(), table.cut(table.first[rows] + first, ends), strict=True):
+        if cell not in _NO_VALUE:
+            found[row] = cell
+    return found
+
+
 @lru_cache(maxsize=1 << 16)
-def parse_cell(cell: str) -> tuple[Labels, Labels, Labels]:
-    """Labels of one-word mentions, of those that open, and of those that close."""
+def parse_cell(cell: str) -> tuple[Labels, Labels, Labels, bool]:
+    """Labels of one-word mentions, of those that open, of those that close, and whether that is all of the cell."""
     found = BRACKET.findall(cell)
     return (
         tuple(single.strip() for single, _, _ in found if single.strip()),
         tuple(opened.strip() for _, opened, _ in found if opened),
         tuple(closed.strip() for _, _, closed in found if closed),
+        not BRACKET.sub("", cell).strip("| "),
     )
 
 
@@ -166,8 +212,11 @@ class _PartBuilder:
         self._tokens: list[str] = []
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*CONLL_COLUMNS, "args")}
-        self._mentions: list[Mention] = []
-        self._open: dict[str, list[tuple[int, int]]] = {}  # token and line of the open brackets of each label
+        self._mentions: list[tuple[int, int, str]] = []  # with the label
+        self._open: defaultdict[str, list[int]] = defaultdict(
+            list
+        )  # tokens of the open brackets of each label
+        self._lines: list[int] = []  # of each token
         self._counter = OddityCounter(self.source)
 
     def complete_row(self, fields: list[str], line: int) -> list[str]:
@@ -183,57 +232,82 @@ class _PartBuilder:
             self._counter.add("a row without coreference was read as one with '-'", line)
         return [fields[0], self.part or "0", str(len(self.rows)), NO_WORD, *(fields[1:] or "-")]
 
+    def add_regular(self, rows: bytes, line: int) -> bool:
+        """Add whole sentences that have nothing odd; False where a row needs a closer look."""
+        if self.row_fields or self.rows or not rows.endswith(b"\n\n") or b"\r" in rows:
+            return False
+        if b" " in rows:
+            if b"\t" in rows or not rows.isascii():
+                return False
+            rows = _set_tabs(rows)
+        table = find_fields(rows)
+        if not table.sentences or table.widths.min() <= FIRST_COLUMN or not table.has_even_sentences():
+            return False
+        if table.has_empty_field() or not table.counts_words(2):
+            return False
+        try:
+            rows.decode()
+        except UnicodeDecodeError:
+            return False
+        self._is_short = False
+        self._add_sentences(table, (table.lines + line).tolist())
+        return True
+
     def end_sentence(self) -> None:
+        """Add the sentence whose rows were collected, with what is missing in them filled in."""
         if not self.rows:
             return
-        start = len(self._tokens)
         _drop_stray_tabs([fields for _, fields in self.rows])
         width = max(len(fields) for _, fields in self.rows)
         for index, (number, fields) in enumerate(self.rows):
             if len(fields) < width:
                 message = "a row has fewer columns than others of its sentence; the last were missed"
                 self._counter.add(message, number)
-                fields.extend([""] * (width - len(fields)))
+                fields.extend(["-"] * (width - len(fields)))
             if fields[2] != str(index):
                 self._counter.add("a word number does not count 0, 1, 2, … within its sentence", number)
             if not fields[3]:
                 self._counter.add("a word is empty; it was read as '_'", number)
-            self._tokens.append(fields[3] or "_")
-            if width > FIRST_COLUMN and fields[-1] not in NO_MENTION:
-                self._read_brackets(fields[-1], start + index, number)
-        self._sentences.append((start, len(self._tokens)))
-        self._read_columns([fields for _, fields in self.rows], width)
+        rows = ("\t".join(field or NO_WORD for field in fields) for _, fields in self.rows)
+        self._add_sentences(find_fields("\n".join([*rows, ""]).encode()), [number for number, _ in self.rows])
         self.rows.clear()
 
-    def _read_columns(self, rows: list[list[str]], width: int) -> None:
-        for position, name in enumerate(CONLL_COLUMNS, start=FIRST_COLUMN):
-            cells = [row[position] for row in rows] if position < width - 1 else [""] * len(rows)
-            self._columns[name] += [None if cell in _NO_VALUE else cell for cell in cells]
-        arguments = [row[ARGUMENTS : width - 1] for row in rows]
-        self._columns["args"] += [
-            None if _NO_VALUE.issuperset(values) else " ".join(value or "-" for value in values)
-            for values in arguments
-        ]
+    def _add_sentences(self, table: FieldTable, lines: list[int]) -> None:
+        """Add the rows of a table, which stand on these lines of the file; the coreference is the last field."""
+        start = len(self._tokens)
+        self._tokens += table.cut(table.first + 3, table.first + 3)
+        self._lines += lines
+        self._sentences += [(start + first, start + end) for first, end in table.sentences]
+        annotated = np.flatnonzero((table.widths > FIRST_COLUMN) & ~table.ends_in(b"-_*"))
+        self._read_brackets(
+            (annotated + start).tolist(), table.cut(table.last[annotated], table.last[annotated])
+        )
+        if not self.source.words_only:
+            for position, name in enumerate(CONLL_COLUMNS, start=FIRST_COLUMN):
+                self._columns[name] += _cut_column(table, position, position)
+            arguments = _cut_column(table, ARGUMENTS, None)
+            self._columns["args"] += [
+                None if not cell or _NO_VALUE.issuperset(cell.split("\t")) else cell.replace("\t", " ")
+                for cell in arguments
+            ]
 
-    def _read_brackets(self, cell: str, token: int, line: int) -> None:
-        """One cell, as the official scorer reads it: what opens here is opened before anything is closed."""
-        singles, opened, closed = parse_cell(cell)
-        for label in singles:
-            self._add_mention(token, token + 1, label)
-        for label in opened:
-            self._open.setdefault(label, []).append((token, line))
-        for label in closed:
-            if stack := self._open.get(label):
-                self._add_mention(stack.pop()[0], token + 1, label)
-            else:
-                self.source.report(f"'{label})' closes a mention that was not opened; it was skipped", line)
-        if BRACKET.sub("", cell).strip("| "):
-            self._counter.add("part of a coreference cell was skipped", line, cell)
-
-    def _add_mention(self, start: int, end: int, label: str) -> None:
-        entity = self.same_entity.get(label, label).strip()
-        if entity:
-            self._mentions.append(Mention(start, end, entity))
+    def _read_brackets(self, tokens: list[int], cells: list[str]) -> None:
+        """Read cells as the official scorer does: what opens at a word is opened before anything is closed there."""
+        stacks, mentions = self._open, self._mentions
+        for token, cell in zip(tokens, cells, strict=True):
+            singles, opened, closed, complete = parse_cell(cell)
+            for label in singles:
+                mentions.append((token, token + 1, label))
+            for label in opened:
+                stacks[label].append(token)
+            for label in closed:
+                if stack := stacks[label]:
+                    mentions.append((stack.pop(), token + 1, label))
+                else:
+                    message = f"'{label})' closes a mention that was not opened; it was skipped"
+                    self.source.report(message, self._lines[token])
+            if not complete:
+                self._counter.add("part of a coreference cell was skipped", self._lines[token], cell)
 
     def finish(self, *, unended: int | None = None) -> Document:
         """The document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
@@ -241,15 +315,18 @@ class _PartBuilder:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
         for label, stack in self._open.items():
-            for _, line in stack:
-                self.source.report(f"'({label}' is never closed; the mention was dropped", line)
+            for token in stack:
+                message = f"'({label}' is never closed; the mention was dropped"
+                self.source.report(message, self._lines[token])
         self._counter.send()
+        columns = {} if self.source.words_only else self._columns
+        named = ((start, end, self.same_entity.get(label, label)) for start, end, label in self._mentions)
         return Document(
             id=self.id,
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
-            mentions=tuple(self._mentions),
-            columns={name: tuple(v) for name, v in self._columns.items() if self._is_annotated(name, v)},
+            mentions=tuple(Mention(start, end, entity) for start, end, entity in named if entity),
+            columns={name: tuple(v) for name, v in columns.items() if self._is_annotated(name, v)},
             meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
         )
 

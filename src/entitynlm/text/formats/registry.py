@@ -166,12 +166,18 @@ def recognise_format(path: str, sample: bytes) -> Format:
 
 
 def read_documents(
-    path: str | Path, format: str | None = None, *, on_oddity: Report = ignore, **options: Any
+    path: str | Path,
+    format: str | None = None,
+    *,
+    on_oddity: Report = ignore,
+    words_only: bool = False,
+    **options: Any,
 ) -> Iterator[Document]:
     """Stream the documents of one file (``-`` is standard input), whatever its format.
 
     The file is opened and recognised at the call, so a wrong path fails here and not at the first ``next``. Reading options are
-    keywords or part of the format's name, ``jsonl:spans=exclusive``.
+    keywords or part of the format's name, ``jsonl:spans=exclusive``. With ``words_only`` a reader may leave out columns other
+    than words and coreference, which takes half the time.
     """
     name = str(path)
     form = None
@@ -188,7 +194,7 @@ def read_documents(
     except BaseException:
         stream.close()
         raise
-    return _stream(form, Source(name, stream, on_oddity, options), stream)
+    return _stream(form, Source(name, stream, on_oddity, options, words_only), stream)
 
 
 def _check_options(form: Format, options: Mapping[str, Any]) -> None:
