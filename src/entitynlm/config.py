@@ -22,7 +22,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-Mode = Literal["generative", "causal", "lookahead", "rnnlm"]
+Mode = Literal["generative", "causal", "rnnlm"]
 NewEntity = Literal["noise", "zero"]
 Features = Literal["none", "paper", "rich"]
 Softmax = Literal["classes", "full"]
@@ -39,8 +39,8 @@ class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that fixes the shape and the meaning of a network's parameters.
 
     :param mode: ``generative`` is the paper's P; ``causal`` is its proposal Q, which reads a word before it decides about the
-        word's mention and predicts no words; ``lookahead`` is a proposal that has read the whole document; ``rnnlm`` is the
-        baseline, a language model with the same LSTM and softmax and without entities.
+        word's mention and predicts no words; ``rnnlm`` is the baseline, a language model with the same LSTM and softmax and
+        without entities.
     :param backbone: the language model that reads and predicts words (``model.backbones``): ``lstm`` is the paper's,
         ``huggingface:NAME`` a pretrained one, whose states are projected to ``hidden_size`` (``model.additions``).
     :param hidden_size: the size of e and r, and of the LSTM's h (the convex update of equation 8 adds the two).

@@ -21,12 +21,10 @@ from entitynlm.experiments.coref_blocks import (
     Block,
     KeyedSplit,
     Reranking,
-    analyse,
     join_folds,
     make_folds,
     make_splits,
     measure_block,
-    measure_end_to_end,
 )
 from entitynlm.experiments.runner import Runner
 from entitynlm.model.encoding.encoder import Encoder
@@ -122,19 +120,6 @@ def test_scores_must_be_those_of_the_documents() -> None:
     splits, scores = make_case()
     with pytest.raises(ValueError, match="shorter"):
         measure_block("small", splits, {**scores, "test": scores["test"][:1]}, None)
-
-
-def test_the_model_end_to_end() -> None:
-    documents = [make_document("d"), Document("empty", (".",))]
-    (split,) = make_splits({"test": documents}, singletons=False)
-    pretrained = make_bundle("generative", "causal", "lookahead")
-    rows = measure_end_to_end(pretrained, split, samples=5)
-    assert list(rows) == [
-        "greedy, causal", "greedy, lookahead", "best sample, causal", "best sample, lookahead",
-    ]  # fmt: skip
-    again = [analyse(pretrained, "causal", make_document("d"), samples=5, seed=3) for _ in range(2)]
-    assert again[0].clusters == again[1].clusters
-    assert not measure_end_to_end(make_bundle("generative"), split)  # no proposal to find mentions with
 
 
 def test_folds_test_every_document_once() -> None:

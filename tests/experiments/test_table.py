@@ -43,7 +43,6 @@ COREF: dict[str, Any] = {
             },
         }
     ],
-    "end_to_end": {"test": [{"name": "greedy, causal", "conll": 40.0}]},
 }
 
 
@@ -62,10 +61,7 @@ def list_summaries() -> list[ResultTable]:
         for offset in (math.sqrt(0.5), -math.sqrt(0.5))
     ]
     found = table1.Perplexities({"test": scores}, Sampling(particles=20, repeats=2), (1, 2))
-    coref = [
-        *make_coref_table(COREF["blocks"][0]["splits"]["test"]["rows"]).select("CoNLL", "stories"),
-        *make_coref_table(COREF["end_to_end"]["test"]).select("CoNLL", "stories", prefix="end to end, "),
-    ]
+    coref = make_coref_table(COREF["blocks"][0]["splits"]["test"]["rows"]).select("CoNLL", "stories")
     return [
         table1.describe(found, corpus="stories", facts={}).summary,
         make_summary("coref", "stories", coref, []),
@@ -89,8 +85,8 @@ def test_tables_have_our_figures_and_the_papers() -> None:
         ["EntityNLM", "51.00 ± 0.50", "74.23"],
     ]
     figures = [row.cells["stories"] for row in coref.rows]
-    assert figures == [Figure(60.0), Figure(61.5), Figure(61.0), Figure(40.0)]
-    assert [row.paper for row in coref.rows] == [62.93, 64.0, None, None]
+    assert figures == [Figure(60.0), Figure(61.5), Figure(61.0)]
+    assert [row.paper for row in coref.rows] == [62.93, 64.0, None]
     assert coref.rows[1].note == "+1.50, p = 0.010"
     assert lm.to_dict()["rows"][1]["figures"] == {"stories": {"value": figures_value(lm, 1), "error": 0.0}}
 
@@ -106,7 +102,7 @@ def test_markdown_has_every_table() -> None:
     markdown = write_markdown(tables, title="All", remarks=["done"])
     assert markdown.count("\n## Table") == 3 and "| EntityNLM | 18.50 | 131.64 | marginal |" in markdown
     assert "|---|---:|---:|---|" in markdown
-    assert draw_results(tables[1]).row_count == 4
+    assert draw_results(tables[1]).row_count == 3
 
 
 def test_names_can_not_break_a_report() -> None:

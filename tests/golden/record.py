@@ -43,13 +43,9 @@ def load_model(name: str) -> Any:
 
 
 def list_networks(model: str) -> list[str]:
-    """P and the proposals that a model has, by the names used here: P, causal, lookahead."""
+    """P and the proposals that a model has, by the names used here: P, causal."""
     parts = load_model(model).pretrained.networks
-    return [
-        name
-        for name, part in (("P", "generative"), ("causal", "causal"), ("lookahead", "lookahead"))
-        if part in parts
-    ]
+    return [name for name, part in (("P", "generative"), ("causal", "causal")) if part in parts]
 
 
 def get_network(model: str, name: str) -> Any:
@@ -572,7 +568,7 @@ def train_model(
         train,
         development,
         load_settings(config, changes),
-        parts=("generative", "causal", "lookahead", "rnnlm"),
+        parts=("generative", "causal", "rnnlm"),
         seed=6,
         on_epoch=listen,
     )
@@ -649,7 +645,6 @@ def dump_coref(figures: Mapping[str, Any]) -> Json:
             {split: [dump(row) for row in found["rows"]] for split, found in block["splits"].items()}
             for block in figures["blocks"]
         ],
-        "alone": {split: [dump(row) for row in rows] for split, rows in figures["end_to_end"].items()},
     }
 
 
@@ -737,8 +732,8 @@ def reproduce_all(folder: Path, count: int) -> Json:
     settings = {**load_packaged_settings("quick"), **sizes}
     changes = [word for name, value in settings.items() for word in ("--set", f"{name}={json.dumps(value)}")]
     own = {
-        "lm": "--seeds 1 --no-lookahead --samples 4 --likelihoods marginal",
-        "coref": "--samples 4 --k 5 --seed 1",
+        "lm": "--seeds 1 --samples 4 --likelihoods marginal",
+        "coref": "--k 5 --seed 1",
         "entity": "--rows always-new,shallow,modi,entitynlm",
     }
     found = []
@@ -773,20 +768,6 @@ def reproduce_entity(folder: Path, corpus: Path) -> Json:
         for row in figures["seeds"]["rows"].values()
     ]
     return {**dump_entity(figures), "seeds": seeds}
-
-
-def trace_curve(model: str, documents: Sequence[Any]) -> Json:
-    """Perplexity against the number of samples, by method and proposal."""
-    from entitynlm.lm.evaluation import Sampling
-    from entitynlm.lm.marginal_curve import trace_curve as trace
-
-    points = trace(
-        load_model(model).pretrained,
-        [encode(model, document) for document in documents],
-        particles=(1, 4),
-        sampling=Sampling(repeats=2, seed=2),
-    )
-    return [[p.particles, p.tokens, list(p.perplexities), p.ess] for p in points]
 
 
 # == outputs: nothing below knows the package ==================================================================================
@@ -1148,7 +1129,6 @@ def evaluation() -> Json:
             "lm": by_model(("rich", "plain"), lambda model: evaluate_lm(model, folder / "stories")),
             "coref": evaluate_coref("rich", folder / "stories", folder / "ranker"),
             "entity": by_model(STORED, lambda model: evaluate_entity(model, folder / "stories")),
-            "curve": trace_curve("rich", make_stories(2, 72)),
         }
 
 

@@ -99,6 +99,6 @@ def test_a_first_mention_is_where_its_entity_began(networks: tuple[EntityNetwork
 def test_only_the_causal_proposal_will_do(networks: tuple[EntityNetwork, EntityNetwork]) -> None:
     model, _ = networks
     with pytest.raises(ValueError, match="causal"):
-        PrefixStates(model, make_network(mode="lookahead"), make_document(WORDS))
+        PrefixStates(model, make_network(mode="generative"), make_document(WORDS))
     with pytest.raises(IndexError):
         make_states(networks).before(len(WORDS))

@@ -17,14 +17,12 @@ from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import READ_AT_ONCE, Readings, ReadText
-from entitynlm.inference.weights import log_sum_exp
 from entitynlm.lm.surprisal import measure_surprisal
 from entitynlm.model.encoding import encoder as encoder_module
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.report.contents import make_report
 from entitynlm.text.document import Document
-from support.enumeration import list_analyses
 from support.small_bundles import add_resolver, make_bundle, make_documents
 from support.small_networks import make_network, make_words
 
@@ -48,26 +46,6 @@ def test_chunks_change_nothing_for_networks_that_read_forward(options: dict[str,
     proposal = make_network("causal", seed=1, **options)
     _, whole = walk_in_chunks(model, proposal, 112, READ_AT_ONCE)
     _, chunks = walk_in_chunks(model, proposal, 112, 28)  # segments of 4 words in both
-    np.testing.assert_allclose(chunks, whole, atol=1e-9)
-
-
-def test_looking_ahead_in_chunks_is_still_a_distribution() -> None:
-    model, proposal = make_network("generative"), make_network("lookahead", seed=1)
-    document = make_words(5)
-    analyses = list_analyses(proposal, document)
-    forced = np.stack([np.stack([a.mention_type, a.entity, a.remaining], axis=-1) for a in analyses], axis=1)
-    config = FilterConfig(islands=len(analyses), words=4)
-    particle_filter = ParticleFilter(model, proposal, config, np.random.SeedSequence(0))
-    for chunk in Readings(document, size=2).read(model, proposal):
-        particle_filter.advance(chunk, end=5, forced=forced[chunk.start : chunk.stop])
-    assert float(log_sum_exp(particle_filter.log_q)) == pytest.approx(0, abs=1e-10)
-
-
-def test_margins_reach_over_the_edge_of_a_chunk() -> None:
-    """With margins that cover the text, tables read in chunks are those of the whole."""
-    model, proposal = make_network("generative"), make_network("lookahead", seed=1)
-    _, whole = walk_in_chunks(model, proposal, 60, READ_AT_ONCE)
-    _, chunks = walk_in_chunks(model, proposal, 60, 20)
     np.testing.assert_allclose(chunks, whole, atol=1e-9)
 
 

@@ -119,17 +119,6 @@ def test_many_entities_share_their_memory() -> None:
     assert state.history.table[COUNT].sum() == 2_000
 
 
-def test_a_skipped_word_is_one_outside_of_mentions() -> None:
-    state, document = make_states(20, 3)
-    (chunk,) = Readings(document).read(state.network)
-    tables = chunk.model
-    read = state.observe((3, 0, 0, 1), tables, 0).observe((3, 0, 0, 1), tables, 1)
-    skipped = state.skip_to(22, state.sentence)
-    np.testing.assert_allclose(
-        read.expect(tables, 2).log_probs, skipped.expect(tables, 2).log_probs, atol=1e-12
-    )
-
-
 def test_an_added_entity_is_known_by_its_words() -> None:
     network = make_network(mode="generative", copying=True, mention_positions=1)
     document = EncodedDocument(

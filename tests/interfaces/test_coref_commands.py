@@ -65,7 +65,7 @@ def reproduced(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     out = tmp_path_factory.mktemp("runs")
     figures = out / "figures.json"
     run(
-        "evaluate", "coref", corpus, "--out", out, "--trials", 50, "--samples", 4, "--k", 10, *TINY,
+        "evaluate", "coref", corpus, "--out", out, "--trials", 50, "--k", 10, *TINY,
         "--json", figures,
     )  # fmt: skip
     for split in ("dev", "test"):
@@ -84,7 +84,6 @@ def test_training_makes_the_table(reproduced: tuple[Path, dict[str, Any]]) -> No
     assert {"one best", "swaps: P", "swaps: P + baseline", "swaps: oracle", "samples: oracle"} <= set(rows)
     assert rows["one best"]["conll"] <= rows["swaps: oracle"]["conll"]
     assert 0 < rows["swaps: P"]["versus_first"]["muc"]["p_value"] <= 1
-    assert [row["name"] for row in figures["end_to_end"]["dev"]] == ["greedy, causal", "best sample, causal"]
     assert figures["paper"]["f1"]["P"]["conll"] == 64.0
     assert (out / "ranker" / "ranker.json").is_file()
     assert (out / "model" / "model.json").is_file()
@@ -96,7 +95,7 @@ def test_evaluate_says_the_same_from_stored_scores(
     out, figures = reproduced
     result = run(
         "evaluate", "coref", corpus, "--scores", out / "scores", "--model", out / "model",
-        "--samples", 4, "--trials", 50, "--k", 10, "--weights-out", tmp_path / "weights", "--json", "-",
+        "--trials", 50, "--k", 10, "--weights-out", tmp_path / "weights", "--json", "-",
     )  # fmt: skip
     [block] = json.loads(result.stdout)["blocks"]
     [expected] = figures["blocks"]

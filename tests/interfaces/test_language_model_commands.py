@@ -60,7 +60,7 @@ def train(corpus: Path, language_model: Path, out: Path, *options: str) -> Resul
 @needs_extra
 def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path: Path) -> None:
     out = tmp_path / "model"
-    result = train(corpus, language_model, out, "--parts", "generative,causal,lookahead,resolver")
+    result = train(corpus, language_model, out, "--parts", "generative,causal,resolver")
     assert result.exit_code == 0, result.output
     stored = json.loads((out / "model.json").read_text(encoding="utf-8"))
     assert stored["parts"]["generative"]["backbone"] == f"huggingface:{language_model}"
@@ -72,7 +72,7 @@ def test_train_store_resume_and_use(corpus: Path, language_model: Path, tmp_path
         with safe_open(path, "pt") as tensors:
             shapes = [tensors.get_slice(name).get_shape() for name in tensors.keys()]  # noqa: SIM118
         assert not any(PIECES in shape or PIECES + 1 in shape for shape in shapes)
-    again = train(corpus, language_model, out, "--parts", "generative,causal,lookahead,resolver", "--resume")
+    again = train(corpus, language_model, out, "--parts", "generative,causal,resolver", "--resume")
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
     table = run("surprisal", "--model", out, "--samples", 5, "--repeats", 2, text=STORY)
@@ -177,7 +177,7 @@ def test_table_1_on_a_language_model(corpus: Path, language_model: Path, tmp_pat
         "--set",
         "rnnlm.learning_rate=0.02",
     )
-    sampled = ("--seeds", 1, "--no-lookahead", "--samples", 5, "--likelihoods", "marginal")
+    sampled = ("--seeds", 1, "--samples", 5, "--likelihoods", "marginal")
     given = (corpus, "--backbone", language_model, "--out", tmp_path / "lm")
     result = run("evaluate", "lm", *given, *small, *learned, *sampled, "--json", tmp_path / "lm.json")
     assert result.exit_code == 0, result.output

@@ -44,13 +44,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "whole"
-    run("train", corpus, "--out", folder, "--parts", "generative,causal,lookahead,rnnlm", *TINY, "-q")
+    run("train", corpus, "--out", folder, "--parts", "generative,causal,rnnlm", *TINY, "-q")
     return folder
 
 
 def test_the_baseline_is_stored_with_the_model(model: Path) -> None:
     pretrained = load_pretrained(model)
-    assert set(pretrained.parts) == {"generative", "causal", "lookahead", "rnnlm"}
+    assert set(pretrained.parts) == {"generative", "causal", "rnnlm"}
     assert pretrained.get_language_model().config.mode == "rnnlm"
     log = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
     assert {record["part"] for record in log} == set(pretrained.parts)
@@ -105,7 +105,7 @@ def test_evaluate_gives_every_row_the_same_words(corpus: Path, model: Path) -> N
 
 
 def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> None:
-    options = "--split test --likelihoods marginal,words-only --method importance --proposal causal --prior-share 0".split()
+    options = "--split test --likelihoods marginal,words-only --method importance --prior-share 0".split()
     result = run("evaluate", "lm", corpus, "--model", model, *QUICK, *options)
     text = " ".join(result.stdout.split())
     tokens = sum(map(len, map(load_pretrained(model).encoder.encode, open_corpus(corpus).documents("test"))))
@@ -158,7 +158,7 @@ def test_wrong_options_are_named(corpus: Path, model: Path, options: list[str], 
         run("evaluate", "lm", corpus, "--model", model, "--no-ngram", *QUICK, *options)
 
 
-@pytest.mark.parametrize("options", [["--method", "guess"], ["--proposal", "best"]])
+@pytest.mark.parametrize("options", [["--method", "guess"]])
 def test_values_that_an_option_does_not_have_are_named(corpus: Path, model: Path, options: list[str]) -> None:
     arguments = ["evaluate", "lm", str(corpus), "--model", str(model), *options]
     result = CliRunner().invoke(app, arguments)
@@ -211,22 +211,6 @@ def test_training_needs_its_splits(corpus: Path, tmp_path: Path) -> None:
         run("evaluate", "lm", folder, "--out", tmp_path / "out", *TINY, *QUICK)
     with pytest.raises(ConfigError, match="--seeds"):
         run("evaluate", "lm", corpus, "--out", tmp_path / "out", "--seeds", "one", *TINY)
-
-
-def test_curves_are_measured_and_drawn(corpus: Path, model: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    stored, picture = tmp_path / "curve.json", tmp_path / "curve.svg"
-    options = ["--samples", 2, "--repeats", 2, "--split", "test", "--likelihoods", "joint", "--json", stored]
-    run("evaluate", "lm", corpus, "--model", model, *options, "--plot", picture)
-    points = json.loads(stored.read_text())["curve"]
-    assert [(point["method"], point["proposal"], point["particles"]) for point in points] == [
-        (method, proposal, count)
-        for method in ("importance", "particle-filter")
-        for proposal in ("causal", "lookahead")
-        for count in (1, 2)
-    ]
-    assert all(len(point["perplexities"]) == 2 and point["mean"] > 1 for point in points)
-    assert picture.read_text().startswith("<?xml")
 
 
 @pytest.mark.corpora

@@ -33,11 +33,11 @@ def measure_rows(*arguments: Any, **options: Any) -> tuple[ModelScores, ...]:
 
 
 @pytest.mark.parametrize("method", ["particle-filter", "importance"])
-@pytest.mark.parametrize(("proposal", "prior_share"), [("causal", 0.0), ("causal", 0.5), ("lookahead", 0.3)])
-def test_marginal_is_the_sum_over_all_analyses(method: str, proposal: str, prior_share: float) -> None:
+@pytest.mark.parametrize("prior_share", [0.0, 0.5])
+def test_marginal_is_the_sum_over_all_analyses(method: str, prior_share: float) -> None:
     pretrained, documents = make_bundle()
     documents = [cut_document(document, 4) for document in documents[:4]]
-    sampling = Sampling(400, 8, method, proposal, prior_share=prior_share)  # type: ignore[arg-type]
+    sampling = Sampling(400, 8, method, prior_share=prior_share)  # type: ignore[arg-type]
     (row,) = measure_rows(ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"])
     exact = [enumerate_log_prob(pretrained.get("generative"), document) for document in documents]
     for found, truth in zip(row.documents, exact, strict=True):
@@ -54,7 +54,7 @@ def test_a_cache_is_mixed_into_both_models_alike() -> None:
         documents[0], min(at for at in range(len(documents[0])) if first[int(documents[0].x[at])] < at)
     )
     models = ModelsCompared(pretrained, pretrained.language_model)
-    sampling = Sampling(particles=20, repeats=2, cache_share=0.25, proposal="causal")
+    sampling = Sampling(particles=20, repeats=2, cache_share=0.25)
     plain, cached, entities, both = measure_rows(
         models, [different], sampling=sampling, likelihoods=["marginal"]
     )
@@ -71,7 +71,7 @@ def test_words_that_see_no_entities_are_those_of_a_network_without_them() -> Non
     documents = [cut_document(document, 4) for document in documents[:3]]
     network = pretrained.get("generative")
     before = network.W_e.clone()
-    sampling = Sampling(400, 8, proposal="causal", entities=("given", "zero"))
+    sampling = Sampling(400, 8, entities=("given", "zero"))
     given, zero = measure_rows(
         ModelsCompared(pretrained), documents, sampling=sampling, likelihoods=["marginal"]
     )
@@ -189,16 +189,6 @@ def test_the_same_seed_gives_the_same_figures_with_any_number_of_workers() -> No
     assert measure() == measure(workers=2) != measure(seed=1)
 
 
-def test_the_proposal_that_looks_ahead_is_preferred_where_there_is_one() -> None:
-    pretrained, _ = make_bundle()
-    assert Sampling().choose_proposal(pretrained).config.mode == "lookahead"
-    assert Sampling(proposal="causal").choose_proposal(pretrained).config.mode == "causal"
-    del pretrained.networks["lookahead"]
-    assert Sampling().choose_proposal(pretrained).config.mode == "causal"
-    with pytest.raises(ModelError, match="no lookahead part"):
-        Sampling(proposal="lookahead").choose_proposal(pretrained)
-
-
 def test_text_without_annotation_has_no_row_that_reads_it() -> None:
     pretrained, documents = make_bundle()
     bare = [document.with_analysis(Analysis.empty(len(document))) for document in documents]
@@ -257,7 +247,6 @@ def test_comparisons_are_between_comparable_rows_only() -> None:
     ("options", "message"),
     [
         ({"method": "guess"}, "method"),
-        ({"proposal": "generative"}, "proposal"),
         ({"particles": 0}, "particles"),
         ({"repeats": 0}, "repeats"),
         ({"prior_share": 1.5}, "prior_share"),

@@ -78,7 +78,6 @@ class _Loss(torch.nn.Module):
         {"new_entity": "zero"},
         {"tied": True, "embedding_size": 3},
         {"mode": "causal", "mention_types": 2},
-        {"mode": "lookahead"},
     ],
 )
 @pytest.mark.parametrize("fast", [True, pytest.param(False, marks=pytest.mark.slow)])

@@ -1,4 +1,4 @@
-"""Documents without words, without mentions, of one word; and a look-ahead proposal that is what it says."""
+"""Documents without words, without mentions, of one word."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin
 from support.small_models import VARIABLES, assert_close, make_document, make_network
 
-MODES = ["generative", "causal", "lookahead"]
+MODES = ["generative", "causal"]
 OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}]
 
 
@@ -58,17 +57,6 @@ def test_a_document_without_mentions(mode: str, options: dict[str, Any]) -> None
     scores.total.backward()
     assert network.W_r.grad is not None
     assert float(network.W_r.grad.abs().sum()) > 0
-
-
-def test_looking_ahead_changes_what_comes_before() -> None:
-    """The point of the look-ahead proposal, and why it can't be a slow twin's story."""
-    network = make_network(mode="lookahead")
-    first, second = make_document([1, 2, 3], [(0, 1, 1, 1)]), make_document([1, 2, 4], [(0, 1, 1, 1)])
-    with torch.no_grad():
-        scores = score_documents(network, [first, second], noise=None)
-    assert abs(float(scores.r[0] - scores.r[3])) > 1e-6
-    with pytest.raises(ConfigError, match="left to right"):
-        SlowTwin(network)
 
 
 def test_proposals_predict_no_words() -> None:

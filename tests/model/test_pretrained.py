@@ -44,14 +44,14 @@ def test_a_flipped_bit_is_found_and_the_file_is_named(folder: Path, name: str) -
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_file_that_was_cut_short_or_is_missing_is_named(folder: Path, listed: bool) -> None:
-    weights = folder / "lookahead.safetensors"
+    weights = folder / "causal.safetensors"
     weights.write_bytes(weights.read_bytes()[:-7])
     if not listed:
         (folder / HASH_LIST).unlink()
-    with pytest.raises(ModelError, match=r"lookahead\.safetensors: .*damaged"):
+    with pytest.raises(ModelError, match=r"causal\.safetensors: .*damaged"):
         load_pretrained(folder)
     weights.unlink()
-    with pytest.raises(ModelError, match=r"lookahead\.safetensors.*missing"):
+    with pytest.raises(ModelError, match=r"causal\.safetensors.*missing"):
         load_pretrained(folder)
 
 

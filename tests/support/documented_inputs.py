@@ -146,7 +146,7 @@ def write_config(path: Path) -> None:
     settings = load_toml(Path(__file__).resolve().parents[2] / "configs" / path.name)
     for section, values in SMALL.items():
         settings.setdefault(section, {}).update(values)
-    for section in ("causal", "lookahead", "rnnlm"):
+    for section in ("causal", "rnnlm"):
         if section in settings:
             settings[section].update({key: 1 for key in ("epochs", "patience") if key in settings[section]})
     lines = []

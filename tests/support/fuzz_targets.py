@@ -182,8 +182,6 @@ def store_whole_model() -> Mapping[str, bytes]:
     from support.small_bundles import make_bundle
 
     pretrained = make_bundle()[0]
-    for part in ("rnnlm", "lookahead"):  # two parts are enough, and load in half the time
-        pretrained.networks.pop(part, None)
     pretrained.language_model = None
     sizes = NetworkSizes(
         pretrained.get("generative").backbone.token_state_size, 2, 2, 4, 2, 2, 2, 4, 4, 2, 2, 2

@@ -113,13 +113,11 @@ class LetterBackbone(Backbone):
     ) -> None:
         super().__init__()
         self.config = config
-        self.hidden_size = STATE_SIZE if config.mode != "lookahead" else config.hidden_size
+        self.hidden_size = STATE_SIZE
         self.vocabulary_size = pieces
         self.start_piece, self.longest = start, int(config.backbone.partition(":")[2] or 2)
         self.embedding = nn.Embedding(pieces, config.embedding_size)
         self.convolution = nn.Linear(SEEN * config.embedding_size, self.hidden_size)
-        if config.mode == "lookahead":
-            self.ahead = nn.Linear(config.embedding_size, self.hidden_size)
         if config.mode in ("generative", "rnnlm"):
             self.output = nn.Linear(self.hidden_size, pieces)
 
@@ -135,12 +133,8 @@ class LetterBackbone(Backbone):
             pieces = torch.cat([first, torch.from_numpy(words.all_pieces)])
             assert words.piece_bounds is not None
             seen, bounds = self._see(pieces), words.piece_bounds
-            if self.config.mode == "lookahead":
-                embedded = self.embedding(torch.from_numpy(words.all_pieces))
-                later = torch.cat([embedded, embedded.new_zeros(1, embedded.shape[1])])
-                seen = torch.tanh(seen + self.ahead(later))
             states.append(seen)
-            before.append(base + bounds[: -1 if self.config.mode != "lookahead" else None][: len(words)])
+            before.append(base + bounds[:-1])
             after.append(base + bounds[1:])
             rows.append(base + np.arange(len(words.all_pieces)))
             carries.append(pieces[-SEEN:])

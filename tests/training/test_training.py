@@ -136,7 +136,7 @@ def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_pat
         stories[:10],
         stories[10:],
         make_settings(),
-        parts=("generative", "causal", "lookahead"),
+        parts=("generative", "causal"),
         seed=1,
         folder=tmp_path,
     )
@@ -146,7 +146,7 @@ def test_stored_model_scores_as_the_trained_one(stories: list[Document], tmp_pat
     assert score.log_prob == stored.log_prob(stories[0]).log_prob
     assert sum(score.parts.values()) == pytest.approx(score.log_prob)
     assert len(score.words) == len(score.x) == len(score.origin)
-    assert set(stored.pretrained.networks) == {"generative", "causal", "lookahead"}
+    assert set(stored.pretrained.networks) == {"generative", "causal"}
     stored.save_pretrained(tmp_path / "again")
     assert EntityNLM.from_pretrained(tmp_path / "again").log_prob(stories[0]).log_prob == score.log_prob
 
@@ -186,7 +186,7 @@ TRAININGS = sorted(path.name for path in CONFIGS.glob("*.toml"))
 @pytest.mark.parametrize("name", TRAININGS)
 def test_every_shipped_configuration_loads(name: str) -> None:
     settings = load_settings(CONFIGS / name)
-    for mode in ("generative", "causal", "lookahead"):
+    for mode in ("generative", "causal"):
         model, training = settings.for_part(mode)
         assert model.mode == mode
         assert training.epochs >= 1
@@ -209,12 +209,6 @@ def test_every_shipped_configuration_loads(name: str) -> None:
 def test_wrong_settings_are_named(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_settings(None, changes)
-
-
-def test_look_ahead_can_not_be_trained_in_windows_but_is_not_asked_to(stories: list[Document]) -> None:
-    settings = make_settings(window=20)
-    assert settings.for_part("lookahead")[1].window == 0
-    assert settings.for_part("causal")[1].window == 20
 
 
 def test_typed_training_uses_the_types(stories: list[Document]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -34,7 +34,6 @@ from entitynlm.coref.reranking.combination import (
 )
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.runner import Documents
-from entitynlm.inference.posterior import decode_greedy, find_best_sample
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.statistics import TRIALS
@@ -42,8 +41,6 @@ from entitynlm.text.document import Document
 
 DEVELOPMENT, TESTED = "dev", "test"
 GIVEN = "given"  # the method of lists that somebody else made
-SAMPLES = 100
-PROPOSALS = ("causal", "lookahead")
 
 
 @dataclass(frozen=True)
@@ -210,43 +207,6 @@ def list_combinations(networks: Collection[str]) -> dict[str, list[str]]:
     if proposals:
         found["P, Q + baseline"] = ["P", *proposals]
     return found
-
-
-def measure_end_to_end(
-    pretrained: Pretrained,
-    split: KeyedSplit,
-    *,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    progress: Progress = SILENT,
-) -> Rows:
-    """EntityNLM finds mentions and links them without a baseline, greedily and by samples, with every proposal it has."""
-    rows = {}
-    sampled = {"greedy": 0, **({"best sample": samples} if "generative" in pretrained.networks else {})}
-    proposals = [mode for mode in PROPOSALS if mode in pretrained.networks]
-    for (kind, count), proposal in product(sampled.items(), proposals):
-        name = f"{kind}, {proposal}"
-        tracked = track(progress, f"{split.name} {name}", split.documents)
-        found = [analyse(pretrained, proposal, document, samples=count, seed=seed) for document in tracked]
-        rows[name] = split.score(
-            [tuple(c for c in answer.clusters if split.singletons or len(c) > 1) for answer in found]
-        )
-    return rows
-
-
-def analyse(
-    pretrained: Pretrained, proposal: str, document: Document, *, samples: int = 0, seed: int = 0
-) -> Document:
-    """The document with the mentions of the proposal's greedy analysis, or of the likeliest under P of so many samples."""
-    encoded = pretrained.encoder.encode_words(document)
-    if not len(encoded):
-        return document.with_mentions(())
-    network = pretrained.get(proposal)
-    if samples:
-        best = find_best_sample(pretrained.get("generative"), network, encoded, samples=samples, seed=seed)
-    else:
-        best, _ = decode_greedy(network, encoded)
-    return pretrained.encoder.decode(best, document)
 
 
 def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:

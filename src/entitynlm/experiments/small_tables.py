@@ -51,7 +51,7 @@ def measure_small_tables(
 def measure_lm(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
     """Measure a 5-gram (where an estimator is installed), the LSTM and EntityNLM on the same words."""
     documents = {"train": stories.train, "test": stories.test}
-    sampling = Sampling(particles=20, repeats=2, proposal="causal", seed=seed)
+    sampling = Sampling(particles=20, repeats=2, seed=seed)
     experiment = table1.LanguageModelling(documents, Runner(), ("test",), sampling, ("marginal",))
     missing = []
     try:

@@ -1,6 +1,6 @@
 """The paper's Table 1: perplexity of a 5-gram, an LSTM and EntityNLM, for a given model or from training over several seeds.
 
-    OUT/<configuration>/seed-<n>/       models (P, its proposals, the LSTM baseline), with checkpoints and logs
+    OUT/<configuration>/seed-<n>/       models (P, its proposal, the LSTM baseline), with checkpoints and logs
     OUT/<configuration>-<additions>/…   P with fewer of our additions to the paper, for an ablation
     OUT/scores/seed-<n>-<split>.json    each seed's log-probabilities
 
@@ -75,7 +75,6 @@ class LanguageModelPlan:
 
     configurations: Mapping[str, Settings]
     seeds: Sequence[int] = (1, 2, 3)
-    proposals: Sequence[Mode] = ("causal", "lookahead")
     ablation: bool = False
 
     def __post_init__(self) -> None:
@@ -209,16 +208,16 @@ class LanguageModelling:
         return found
 
     def _reproduce_seed(self, plan: LanguageModelPlan, tuning: Tuning, seed: int) -> dict[str, SplitScores]:
-        """Train P and its proposals, and the LSTM (in the same folder where both take one configuration); measure them."""
+        """Train P and its proposal, and the LSTM (in the same folder where both take one configuration); measure them."""
         together = tuning.generative == tuning.rnnlm
-        parts: tuple[Mode, ...] = ("generative", *plan.proposals, *(("rnnlm",) if together else ()))
+        parts: tuple[Mode, ...] = ("generative", "causal", *(("rnnlm",) if together else ()))
         pretrained = self._train(plan, tuning.generative, seed, parts)
         other = pretrained if together else self._train(plan, tuning.rnnlm, seed, ("rnnlm",))
         variants = self._train_variants(plan, seed)
         trained = {**pretrained.notes["training"], "rnnlm": other.notes["training"]["rnnlm"]}
         settings = {
             "configurations": [tuning.generative, tuning.rnnlm],
-            "trained": {part: trained[part] for part in ("generative", *plan.proposals, "rnnlm")},
+            "trained": {part: trained[part] for part in ("generative", "causal", "rnnlm")},
             "variants": {
                 left: [name, found.notes["training"]["generative"]]
                 for left, (name, found) in variants.items()

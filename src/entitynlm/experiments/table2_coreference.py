@@ -14,17 +14,14 @@ from entitynlm.config import Mode
 from entitynlm.coref.candidates.candidate_files import Ranked
 from entitynlm.coref.ranker.ranker import Ranker, RankerSettings, load_ranker, train_ranker
 from entitynlm.experiments.coref_blocks import (
-    SAMPLES,
     TESTED,
     Block,
     KeyedSplit,
     Reranking,
-    Rows,
     join_folds,
     make_folds,
     make_splits,
     measure_block,
-    measure_end_to_end,
 )
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
@@ -39,7 +36,6 @@ COLUMNS = {
     "muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA", "mentions": "mentions",
 }  # fmt: skip
 OUR_RANKER = "our ranker"
-END_TO_END = "EntityNLM end to end"
 
 Baseline = Mapping[str, Sequence[Ranked]]  # antecedent scores or k-best lists by split
 
@@ -49,7 +45,6 @@ class CorefScores:
     """Blocks by baseline, end-to-end rows by split, and the blocks of the folds that the one block was joined from."""
 
     blocks: Sequence[Block]
-    end_to_end: Mapping[str, Rows] = field(default_factory=dict)
     folds: Sequence[Block] = ()
 
 
@@ -59,7 +54,6 @@ class Coreference:
 
     runner: Runner
     reranking: Reranking = field(default_factory=Reranking)
-    samples: int = SAMPLES
     trials: int = TRIALS
     seed: int = 0
 
@@ -75,12 +69,7 @@ class Coreference:
             measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
             for title, ranked in baselines.items()
         ]
-        rows: dict[str, Rows] = {}
-        options: dict[str, Any] = {"samples": self.samples, "seed": self.seed, "progress": progress}
-        if pretrained is not None:
-            rows = {split.name: measure_end_to_end(pretrained, split, **options) for split in splits}
-        rows = {split: found for split, found in rows.items() if found}  # a model may have no proposal
-        return CorefScores(blocks, rows)
+        return CorefScores(blocks)
 
     def reproduce(
         self,
@@ -153,13 +142,6 @@ def describe(
     """The tables and figures; ``facts`` go to the figures as they are."""
     k = experiment.reranking.k
     blocks = [block.describe(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
-    alone = {
-        split: {
-            "documents": len(next(iter(rows.values()))),
-            "rows": [{"name": name, **counts.to_json()} for name, counts in rows.items()],
-        }
-        for split, rows in found.end_to_end.items()
-    }
     figures = {
         "task": "coref",
         "corpus": {"name": corpus},
@@ -168,14 +150,13 @@ def describe(
         "seed": experiment.seed,
         "trials": experiment.trials,
         "blocks": blocks,
-        "end_to_end": {split: values["rows"] for split, values in alone.items()},
         "paper": {"corpus": "CoNLL-2012", "split": "test", "f1": COREF_F1},
     }
     if found.folds:
         figures["folds"] = len(found.folds)
         figures["combinations"] = [block.describe_weights() for block in found.folds]
     tables, summary = [], []
-    for block in (*blocks, {"title": END_TO_END, "splits": alone, "combinations": {}}):
+    for block in blocks:
         remarks = tuple(
             f"{name}: {', '.join(f'{key} {value:.4g}' for key, value in item['weights'].items())} "
             f"({item['tried']} settings, {item['dev_conll']:.2f} on dev)"

@@ -190,7 +190,7 @@ def check_networks(model: EntityNetwork, proposal: EntityNetwork) -> None:
     if P.mode != "generative":
         raise InferenceError(f"P must be a generative network, not a {P.mode} one")
     if Q.mode == "generative":
-        raise InferenceError("Q must be a proposal (causal or lookahead), not a generative network")
+        raise InferenceError("Q must be a proposal (causal), not a generative network")
     for name, what in (("max_length", "mention lengths"), ("mention_types", "types of mentions")):
         if getattr(P, name) != getattr(Q, name):
             raise InferenceError(

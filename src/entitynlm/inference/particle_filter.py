@@ -34,8 +34,7 @@ from entitynlm.inference.weights import FloatArray
 from entitynlm.inference.words.softmax_scorer import SoftmaxWordScorer
 from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.inference.words.word_scorer import ClassWordScorer, WordScorer
-from entitynlm.model.encoding.copying import NO_PREDECESSOR, WORDS_AHEAD, get_rarity
-from entitynlm.model.encoding.tokenizer import FREQUENT
+from entitynlm.model.encoding.copying import NO_PREDECESSOR, get_rarity
 from entitynlm.model.entitynlm import EntityNetwork
 
 IMPORTANCE_WORDS = 128
@@ -55,8 +54,6 @@ class FilterConfig:
     :param words: words per segment.
     :param share: how much of P's own distribution is mixed into Q's, at every choice.
     :param threshold: resample where the effective sample size is below this share of the particles (0: never).
-    :param greedy: take Q's best choice everywhere instead of drawing.
-    :param keep: keep all choices, so that the particles' paths can be followed back.
     :param referents: also note what P expects of referents where mentions start.
     :param shuffled: a control: words see the vector of another entity, drawn anew at each word, in place of e_current. Which
         mentions there are, and what they may copy, is as it is. Needs segments of one word.
@@ -68,26 +65,10 @@ class FilterConfig:
     words: int = IMPORTANCE_WORDS
     share: float = 0.0
     threshold: float = 0.0
-    greedy: bool = False
-    keep: bool = False
     referents: bool = False
     shuffled: bool = False
     cache_share: float = 0.0
     bigram_share: float = 0.0
-
-
-class SegmentRecord(NamedTuple):
-    """R, E and L of the particles over one segment, (S, n) each, and their ancestry.
-
-    ``origin`` (n,) is the particle before the segment that each descends from, ``parents`` the one that each particle after the
-    segment is a copy of (None: nothing was resampled).
-    """
-
-    mention_type: np.ndarray
-    entity: np.ndarray
-    remaining: np.ndarray
-    origin: np.ndarray
-    parents: np.ndarray | None
 
 
 class WeighedSegment(NamedTuple):
@@ -142,7 +123,6 @@ class ParticleFilter:
         self.log_q = np.zeros(config.islands)
         self.sample_sizes: list[float] = []  # effective sample size after each segment
         self.resamplings = 0.0  # of an island, on average
-        self.records: list[SegmentRecord] = []
 
     def advance(self, chunk: Chunk, *, end: int, forced: np.ndarray | None = None) -> FloatArray:
         """Go through a chunk; returns (islands, T) log of the estimates of P(x_1 … x_t) after each of its words.
@@ -158,8 +138,7 @@ class ParticleFilter:
         log_evidence = np.empty((config.islands, len(words)))
         width = P.means.shape[1] if P.sigma > 0 else 0
         sentence = words.sentence.astype(np.int64)
-        x = np.append(words.x, np.full(WORDS_AHEAD, NO_PREDECESSOR)).astype(np.int64)
-        rarity = np.append(get_rarity(words), np.full(WORDS_AHEAD, FREQUENT)).astype(np.int64)
+        x, rarity = words.x.astype(np.int64), get_rarity(words).astype(np.int64)
         for start in range(0, len(words), config.words):
             stop = min(start + config.words, len(words))
             choices = make_choices(stop - start, population.count, referents=config.referents)
@@ -167,7 +146,7 @@ class ParticleFilter:
             others = self._draw_others() if config.shuffled else None
             uniforms = self._for_choices.random((stop - start, population.count, 3))
             noise = self._for_new_entities.standard_normal((stop - start, config.islands, width))
-            seen = slice(start, stop + WORDS_AHEAD)
+            seen = slice(start, stop)
             segment = Segment(
                 start, self.position, end, sentence[start:stop], self.last_word, x[seen], rarity[seen]
             )
@@ -176,17 +155,14 @@ class ParticleFilter:
                 P, population.model_states.rows, Q, population.proposal_states.rows, config.share,
                 segment, uniforms, noise,
                 _FREE if forced is None else np.ascontiguousarray(forced[start:stop], dtype=np.int64),
-                config.greedy, choices,
+                choices,
             )  # fmt: skip
             choices = self._follow_splits(choices)
             log_words = self._score_words(chunk, segment, choices, others)
             log_evidence[:, start:stop] = self._weigh(choices, log_words)
             self.position += stop - start
             self.last_word = int(x[stop - 1])
-            origin = population.particles.origin[: population.used].copy()
-            parents = self._resample(ended=self.position >= end)
-            if config.keep:
-                self.records.append(SegmentRecord(*choices[:3], origin, parents))
+            self._resample(ended=self.position >= end)
             self._compact()
         return log_evidence
 
@@ -235,7 +211,7 @@ class ParticleFilter:
         if self._words is None:
             return np.zeros(choices.log_q.shape)
         log_words = self._words.score(self.population.model_states, chunk.model, segment, choices, others)
-        return log_words if self._cache is None else self._cache.mix(log_words, segment.x[: len(log_words)])
+        return log_words if self._cache is None else self._cache.mix(log_words, segment.x)
 
     def _weigh(self, choices: Choices, log_words: FloatArray) -> FloatArray:
         """Take a segment's factors into the weights; returns the estimate after each word."""
@@ -258,15 +234,15 @@ class ParticleFilter:
             )
         return self.log_evidence[:, None] + log_means
 
-    def _resample(self, *, ended: bool) -> np.ndarray | None:
-        """Resample the islands in which too few particles carry the weight, unless the text has ended; returns the parents."""
+    def _resample(self, *, ended: bool) -> None:
+        """Resample the islands in which too few particles carry the weight, unless the text has ended."""
         config = self.config
         points = self._for_parents.random(config.islands)
         sizes = weights.measure_islands(self.log_weights, self.copies, self.island, config.islands)
         self.sample_sizes.append(float(np.mean(sizes)))
         low = sizes < config.threshold * config.particles
         if ended or not low.any():
-            return None
+            return
         parents, self.copies, self.log_weights, log_means = weights.resample_islands(
             self.log_weights, self.copies, self.island, low, points, config.particles
         )
@@ -275,7 +251,6 @@ class ParticleFilter:
         self.parts, self.log_q = self.parts[:, parents], self.log_q[parents]
         self.island = self.island[parents]
         self.resamplings += float(np.mean(low))
-        return np.asarray(parents)
 
     def fork(self) -> ParticleFilter:
         """Make a filter that goes on from here by itself, with the same random numbers to come."""
@@ -288,7 +263,7 @@ class ParticleFilter:
         other._words = None if self._words is None else self._words.fork()
         for name in ("log_weights", "parts", "log_q", "log_evidence", "copies", "island"):
             setattr(other, name, getattr(self, name).copy())
-        other.sample_sizes, other.records = list(self.sample_sizes), list(self.records)
+        other.sample_sizes = list(self.sample_sizes)
         return other
 
     @property

@@ -52,8 +52,8 @@ class Segment(NamedTuple):
     end: int
     sentence: np.ndarray  # (S,)
     before: int  # the word before them
-    x: np.ndarray  # (S + AHEAD,) the words, and some beyond the segment; -1: unknown
-    rarity: np.ndarray  # (S + AHEAD,) how frequent these are
+    x: np.ndarray  # (S,) the words
+    rarity: np.ndarray  # (S,) how frequent these are
 
 
 class Choices(NamedTuple):

@@ -1,9 +1,7 @@
 """Read a text for P and Q, chunk by chunk with a carry, as the tables that samplers and walks work on.
 
 A chunk is a run of words that a network reads at a time. Networks that read from left to right carry their state from chunk to
-chunk, so the tables are those of the whole text. The look-ahead proposal reads each chunk with a margin of words on both sides;
-for texts longer than a chunk that is a slightly different proposal, and as good a one: any distribution over analyses will do,
-and this one is a function of the words alone.
+chunk, so the tables are those of the whole text.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.text.document import Document
 
 READ_AT_ONCE = 8_192
-MARGIN = 512
 KEPT_WORDS = 8_192
 """Words whose tables are kept, about four times D numbers each: all of a story, a few chunks of a novel."""
 
@@ -99,9 +96,7 @@ class Readings:
             )
         progress = self._progress.setdefault(network, _Progress())
         if start not in progress.kept:
-            ahead = network.config.mode == "lookahead"
-            read = self._look_around if ahead else self._read_on
-            progress.kept[start] = read(network, start, size)
+            progress.kept[start] = self._read_on(network, start, size)
             while len(progress.kept) > max(1, KEPT_WORDS // size):
                 progress.kept.popitem(last=False)
         progress.kept.move_to_end(start)
@@ -117,15 +112,6 @@ class Readings:
                 del carries[place]
             carries[place + size] = reading.carry
         return make_tables(network, reading)
-
-    @torch.no_grad()
-    def _look_around(self, network: EntityNetwork, start: int, size: int) -> WordTables:
-        """Read a chunk and the words around it."""
-        low, stop = max(0, start - MARGIN), min(start + size, len(self._words))
-        # A span may end max_length - 1 words after the chunk.
-        high = stop + max(MARGIN, network.config.max_length)
-        tables = make_tables(network, network.backbone.read([self._words[low:high]]))
-        return slice_tables(tables, start - low, stop - low)
 
 
 def slice_tables(tables: WordTables, start: int, stop: int) -> WordTables:

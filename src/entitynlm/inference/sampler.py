@@ -46,7 +46,7 @@ from entitynlm.model.encoding.copying import compare_words
 @njit(nogil=True)
 def advance(  # type: ignore[no-untyped-def]
     particles: Particles, P: NetworkArrays, P_rows: Rows, Q: NetworkArrays, Q_rows: Rows, share, segment: Segment,
-    uniforms, noise, forced, greedy, choices: Choices,
+    uniforms, noise, forced, choices: Choices,
 ):  # fmt: skip
     """Let all particles make their choices over a segment.
 
@@ -57,7 +57,7 @@ def advance(  # type: ignore[no-untyped-def]
     :param uniforms: (S, N, 3) for R, E and L.
     :param noise: (S, islands, D) of the entities that are new at each word, which the particles of an island share; (S,
         islands, 0) where new entities have none.
-    :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero; :param greedy: take the best instead.
+    :param forced: (S, N, 3) the R, E and L to take instead, or an array of size zero.
     """
     starters = np.empty(
         len(particles.entities), dtype=np.int64
@@ -73,15 +73,15 @@ def advance(  # type: ignore[no-untyped-def]
     for s in range(len(segment.sentence)):
         new_rows[:] = -1
         starting = _choose_types(
-            particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts
+            particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts
         )
         if starting > 0:
             starting = _choose_entities(
-                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy,
-                choices, starters, starting, scratch, candidates, counts, new_rows,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices,
+                starters, starting, scratch, candidates, counts, new_rows,
             )  # fmt: skip
             _choose_lengths(
-                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices,
+                particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices,
                 starters[:starting], scratch, counts,
             )  # fmt: skip
         choices.copies[s] = particles.copies
@@ -94,7 +94,7 @@ def advance(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _choose_types(  # type: ignore[no-untyped-def]
-    particles, P, Q, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts
+    particles, P, Q, share, segment, s, uniforms, forced, choices, starters, scratch, counts
 ):
     """Eq. 3, where no mention is open; returns how many particles start a mention, and lists them."""
     t = segment.first + s
@@ -105,7 +105,6 @@ def _choose_types(  # type: ignore[no-untyped-def]
     for k in range(size):
         log_mixed[k] = mix_logs(p_types[t, k], Q.log_types[t, k], share)
         probs[k] = np.exp(log_mixed[k])
-    best = int(np.argmax(log_mixed[:size]))
     starting = 0
     for i in range(particles.used[0]):  # those that split off on the way are done already
         free[s, i] = remaining[i] == 0
@@ -114,8 +113,6 @@ def _choose_types(  # type: ignore[no-untyped-def]
             continue
         if forced.size > 0:
             take_one(size, forced[s, i, 0], particles.copies[i], counts)
-        elif greedy:
-            take_one(size, best, particles.copies[i], counts)
         else:
             count_draws(probs, size, uniforms[s, i, 0], particles.copies[i], counts)
         for k in range(size):
@@ -134,7 +131,7 @@ def _choose_types(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def _choose_entities(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, greedy, choices, starters,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, noise, forced, choices, starters,
     starting, scratch, candidates, counts, new_rows,
 ):  # fmt: skip
     """Eq. 4: each starter draws one of its entities of its type, or a new one (eq. 7), and begins a mention of it.
@@ -159,7 +156,7 @@ def _choose_entities(  # type: ignore[no-untyped-def]
             particles, P, P_rows, Q, Q_rows, share, segment, s, i, mention_type, mention, new_row, scratch, candidates
         )  # fmt: skip
         p_total, q_total = _draw_entities(
-            scratch, candidates, count, share, uniforms[s, i, 1], forced[s, i, 1] if forced.size > 0 else -1, greedy,
+            scratch, candidates, count, share, uniforms[s, i, 1], forced[s, i, 1] if forced.size > 0 else -1,
             particles.copies[i], counts,
         )  # fmt: skip
         if choices.entropy.size > 0 and len(rows) == 2:  # one type: its candidates are all referents
@@ -213,7 +210,7 @@ def _score_candidates(  # type: ignore[no-untyped-def]
     t, stamp, memory = segment.first + s, segment.position + s + 1, particles.memory
     count = _list_candidates(memory, i, mention_type, particles.entities[i], mention, segment, s, candidates)
     if len(Q.string_match_weights) > 0:
-        _list_string_matches(memory, i, P_rows, Q.words_ahead, segment, s, candidates, count)
+        _list_string_matches(memory, i, P_rows, segment, s, candidates, count)
     _score_known(P, P_rows, memory, i, MODEL_ROW, t, stamp, candidates, count, scratch[0])
     if share < 1:
         _score_known(Q, Q_rows, memory, i, PROPOSAL_ROW, t, stamp, candidates, count, scratch[1])
@@ -265,18 +262,17 @@ def _list_candidates(memory, i, mention_type, known, mention, segment, s, candid
 
 
 @njit(nogil=True)
-def _list_string_matches(memory, i, rows, ahead, segment, s, candidates, count):  # type: ignore[no-untyped-def]
+def _list_string_matches(memory, i, rows, segment, s, candidates, count):  # type: ignore[no-untyped-def]
     """Compare the present words with those of each candidate, once for all particles that share a row."""
     position, stamp = segment.position + s, segment.position + s + 1
     previous = segment.x[s - 1] if s > 0 else segment.before
-    following, rarity = segment.x[s : s + 1 + ahead], segment.rarity[s : s + 1 + ahead]
     for c in range(count):
         row = memory[i, candidates[0, c], MODEL_ROW]
         if rows.compared_at[row] != stamp:
             rows.compared_at[row] = stamp
             rows.string_match[row] = compare_words(
                 rows.copy_words[row], rows.copy_before[row], rows.copy_seen[row], rows.copy_last[row],
-                position, previous, following, rarity,
+                position, previous, segment.x[s], segment.rarity[s],
             )  # fmt: skip
         candidates[5, c] = rows.string_match[row]
 
@@ -303,7 +299,7 @@ def _score_known(arrays, rows, memory, i, column, t, stamp, candidates, count, o
 
 
 @njit(nogil=True)
-def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, copies, counts):  # type: ignore[no-untyped-def]
+def _draw_entities(scratch, candidates, count, share, uniform, wanted, copies, counts):  # type: ignore[no-untyped-def]
     """Draw how many of the equal particles take each candidate; returns the logarithms of the sums under P and Q.
 
     scratch[0] and scratch[1] are the candidates' scores under P and Q.
@@ -317,8 +313,6 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, c
             if candidates[0, c] == wanted:
                 chosen = c
         take_one(count, chosen, copies, counts)
-    elif greedy:
-        take_one(count, int(np.argmax(scratch[1, :count])), copies, counts)
     else:
         for c in range(count):
             scratch[4, c] = (1 - share) * scratch[q, c] / q_total + share * scratch[2, c] / p_total
@@ -331,7 +325,7 @@ def _draw_entities(scratch, candidates, count, share, uniform, wanted, greedy, c
 
 @njit(nogil=True)
 def _choose_lengths(  # type: ignore[no-untyped-def]
-    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, greedy, choices, starters, scratch, counts,
+    particles, P, P_rows, Q, Q_rows, share, segment, s, uniforms, forced, choices, starters, scratch, counts,
 ):  # fmt: skip
     """Eq. 5: each starter draws the length of its mention.
 
@@ -350,12 +344,6 @@ def _choose_lengths(  # type: ignore[no-untyped-def]
         q = Q_rows.measured_to[row]
         if forced.size > 0:
             take_one(last, forced[s, i, 2] - 1, particles.copies[i], counts)
-        elif greedy:
-            chosen = last
-            for l in range(last - 1, 0, -1):
-                if _log_prob_length(q_lengths, q, l, left) >= _log_prob_length(q_lengths, q, chosen, left):
-                    chosen = l
-            take_one(last, chosen - 1, particles.copies[i], counts)
         else:
             probs = scratch[0]
             for l in range(1, last):

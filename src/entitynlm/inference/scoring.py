@@ -66,10 +66,9 @@ def score_document(
     """
     network.eval()
     noise = noise or FixedNoise()
-    whole = network.config.mode == "lookahead"
     carried: Carried | None = None
     pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
-    for part in iterate_windows(document, network, 0 if whole else window):
+    for part in iterate_windows(document, network, window):
         result = score_windows(network, [part], noise=noise, carried=carried)
         carried = result.carried.select(network.backbone, [0])
         for name in "relx":

@@ -38,7 +38,6 @@ class NetworkArrays(NamedTuple):
     distance: np.ndarray
     sigma: float
     string_match_weights: np.ndarray
-    words_ahead: int
 
     @classmethod
     def of_tables(cls, tables: WordTables) -> NetworkArrays:

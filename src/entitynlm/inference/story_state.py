@@ -211,10 +211,6 @@ class StoryState:
         chosen = self if self.history.remaining else self.choose(r, e, l, new_entity)
         return chosen.read(x, tables, at, sentence)
 
-    def skip_to(self, position: int, sentence: int) -> StoryState:
-        """The state before a later word, where those in between are in no mention."""
-        return replace(self, history=replace(self.history, position=position), sentence=sentence)
-
     def add_entity(self, mention_type: int, vector: np.ndarray, words: Sequence[int]) -> StoryState:
         """An entity that is known though the story did not mention it: its vector, and the words that it is called by."""
         row = self.states.append(vector)

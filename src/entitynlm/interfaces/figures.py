@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,9 @@ from entitynlm.extras import require
 from entitynlm.files import write_atomically
 
 if TYPE_CHECKING:
-    from entitynlm.lm.marginal_curve import CurvePoint
     from entitynlm.prediction.calibration import Calibration
 
 BLUE, GREY = "#1f5fa8", "#9a9a9a"
-PROPOSAL_COLOURS = {"causal": BLUE, "lookahead": "#c0561f"}
-METHOD_STYLES = {"particle-filter": ("-", "o"), "importance": ("--", "s")}
 
 
 def start_figure(width: float = 7.0, height: float = 4.0, panels: int = 1) -> tuple[Any, Any]:
@@ -36,30 +32,6 @@ def save_figure(figure: Any, path: Path) -> None:
     with write_atomically(path, "wb") as stream, matplotlib.rc_context({"svg.hashsalt": "entitynlm"}):
         figure.savefig(stream, format=path.suffix[1:], dpi=160, metadata=undated)
     require("matplotlib.pyplot", extra="plot", purpose="drawing figures").close(figure)
-
-
-def draw_marginal_curve(points: Sequence[CurvePoint], references: Mapping[str, float] | None = None) -> Any:
-    """Perplexity against N, with bars of one standard deviation; ``references`` (the LSTM's, say) are horizontal lines."""
-    figure, axis = start_figure(6.4, 4.2)
-    for method, proposal in dict.fromkeys((point.method, point.proposal) for point in points):
-        own = [point for point in points if (point.method, point.proposal) == (method, proposal)]
-        own.sort(key=lambda point: point.particles)
-        line, marker = METHOD_STYLES.get(method, ("-", "o"))
-        style = {"linestyle": line, "marker": marker, "color": PROPOSAL_COLOURS.get(proposal)}
-        bars = [0.0 if len(point.perplexities) < 2 else point.standard_deviation for point in own]
-        particles, means = [point.particles for point in own], [point.mean for point in own]
-        axis.errorbar(
-            particles, means, yerr=bars, capsize=3, markersize=4, label=f"{method}, {proposal} Q", **style
-        )
-    for name, value in (references or {}).items():
-        axis.axhline(value, color=GREY, linewidth=1, linestyle=":", label=f"{name} ({value:.1f})")
-    counts = sorted({point.particles for point in points})
-    axis.set_xscale("log")
-    axis.set_xticks(counts, [str(count) for count in counts])
-    axis.minorticks_off()
-    axis.set(xlabel="samples N per document", ylabel="perplexity (marginal)")
-    axis.legend(frameon=False)
-    return figure
 
 
 def draw_calibration(found: Calibration, title: str) -> Any:

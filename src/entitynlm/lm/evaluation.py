@@ -30,7 +30,6 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.model.rnnlm import LanguageModel
 from entitynlm.progress import SILENT, Progress, track
 
-Proposal = Literal["causal", "lookahead"]
 EntityVectors = Literal["given", "zero", "shuffled"]
 Kinds = Sequence[np.ndarray | None]  # of the words of each document, if they are known
 
@@ -44,7 +43,6 @@ class Sampling:
 
     :param particles: N, samples per document and repeat.
     :param repeats: independent estimates, of which the mean is taken and whose standard deviation gives the error.
-    :param proposal: which Q; None takes the one that looks ahead where the model has it, else the causal one.
     :param prior_share: how much of P's own distribution is mixed into Q's (0: Q as it is, as in the paper).
     :param workers: documents estimated at the same time; the figures don't depend on it.
     :param cache_share: adds a row for each model with a word cache of this share (0: none).
@@ -56,7 +54,6 @@ class Sampling:
     particles: int = 100
     repeats: int = 4
     method: Method = "particle-filter"
-    proposal: Proposal | None = None
     seed: int = 0
     workers: int = 1
     prior_share: float = PRIOR_SHARE
@@ -67,8 +64,6 @@ class Sampling:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"there is no method {self.method!r}; choose one of {', '.join(METHODS)}")
-        if self.proposal is not None and self.proposal not in get_args(Proposal):
-            raise ConfigError(f"there is no proposal {self.proposal!r}; choose causal or lookahead")
         for name in ("particles", "repeats", "workers"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -88,13 +83,9 @@ class Sampling:
             found.append((" + bigram cache", self.cache_share, self.bigram_share))
         return found
 
-    def choose_proposal(self, pretrained: Pretrained) -> EntityNetwork:
-        wanted = self.proposal or ("lookahead" if "lookahead" in pretrained.networks else "causal")
-        return pretrained.get(wanted)
-
-    def describe(self, proposal: EntityNetwork) -> str:
+    def describe(self) -> str:
         mixed = f" with {100 * self.prior_share:g} % of P" if self.prior_share else ""
-        return f"{self.method}, {proposal.config.mode} Q{mixed}, N = {self.particles} × {self.repeats}"
+        return f"{self.method}, Q{mixed}, N = {self.particles} × {self.repeats}"
 
     def estimate(
         self,
@@ -103,9 +94,7 @@ class Sampling:
         documents: Sequence[EncodedDocument],
         **others: Any,
     ) -> Iterable[MarginalEstimate]:
-        options = {
-            name: value for name, value in asdict(self).items() if name not in ("proposal", "entities")
-        }
+        options = {name: value for name, value in asdict(self).items() if name != "entities"}
         return estimate_documents(model, proposal, documents, **options, **others)
 
 
@@ -269,7 +258,7 @@ class EntityMeasurement:
     ) -> ModelScores:
         suffix, share, bigram_share = cache
         sampling = replace(self.sampling, cache_share=share, bigram_share=bigram_share)
-        proposal, model = sampling.choose_proposal(self.pretrained), self.pretrained.get("generative")
+        proposal, model = self.pretrained.get("causal"), self.pretrained.get("generative")
         options: dict[str, Any] = {}
         if vectors == "zero":
             model = hide_entities(model)
@@ -289,10 +278,10 @@ class EntityMeasurement:
             )
             for document, e, kinds in zip(self.documents, tracked, self.kinds, strict=True)
         )
-        return ModelScores(name, "marginal", found, sampling.describe(proposal) + _describe_cache(*cache))
+        return ModelScores(name, "marginal", found, sampling.describe() + _describe_cache(*cache))
 
     def _measure_words_only(self) -> ModelScores:
-        """Always by importance sampling with the causal Q as it is; the error is from independent repeats."""
+        """Measure by importance sampling from Q as it is; the error is from independent repeats."""
         repeats = self.sampling.repeats
         model, proposal = self.pretrained.get("generative"), self.pretrained.get("causal")
         once = replace(self.sampling, method="importance", repeats=1, prior_share=0.0, cache_share=0.0)
@@ -312,7 +301,7 @@ class EntityMeasurement:
             DocumentLogProb(document.id, len(document), float(mean), float(error))
             for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
         )
-        how = f"importance, causal Q, N = {self.sampling.particles} × {repeats}"
+        how = f"importance, Q, N = {self.sampling.particles} × {repeats}"
         return ModelScores(self.name, "words-only", found, f"not comparable: Q has seen each word; {how}")
 
     def _measure_annotated(self) -> list[ModelScores]:

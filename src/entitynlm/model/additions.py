@@ -3,7 +3,6 @@
 - :class:`MentionPositions` (``mention_positions``): a word of a mention knows its place there.
 - :class:`CopyMechanism` (``copying``, P): the words of a mention may repeat what was said before of its entity.
 - :class:`StringMatch` (``copying``, Q): a proposal, which has read the word, compares it with every entity's words.
-- :class:`SpanEnds` (``lookahead``): a length is also scored by the two ends of its span.
 - :class:`SphereProjection` and :class:`Narrowing` (a pretrained backbone): its states, which are larger than entity vectors and
   whose dimensions have very different scales, are standardised, projected and put on a sphere of a learned radius; W_e is a
   product of two thin matrices, because what an entity adds to the logits of fifty thousand pieces is computed for every state of
@@ -25,7 +24,7 @@ from torch import Tensor, nn
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, draw_mask
 from entitynlm.model.batch.scan import SMALLEST_NORM
-from entitynlm.model.encoding.copying import STRING_MATCHES, WORDS_AHEAD
+from entitynlm.model.encoding.copying import STRING_MATCHES
 from entitynlm.model.encoding.tokenizer import EncodedWords
 from entitynlm.model.standardisation import Standardisation
 
@@ -48,8 +47,7 @@ class Additions(nn.Module):
     def __init__(self, config: ModelConfig, hidden_size: int) -> None:
         super().__init__()
         generative = config.mode == "generative"
-        self.ends = SpanEnds(config) if config.mode == "lookahead" else None
-        self.string_match = StringMatch(config) if config.copying and not generative else None
+        self.string_match = StringMatch() if config.copying and not generative else None
         self.positions = (
             MentionPositions(config, hidden_size) if config.mention_positions and generative else None
         )
@@ -58,10 +56,6 @@ class Additions(nn.Module):
     def list_weights(self) -> list[Tensor]:
         """Weights of buckets that follow those of the distance features (equation 4)."""
         return [] if self.string_match is None else [self.string_match.weights]
-
-    def add_span_ends(self, scores: Tensor, h: Tensor, ends: Tensor | None) -> Tensor:
-        """Add to the scores of lengths (equation 5) what the states at the ends of spans say."""
-        return scores if self.ends is None or ends is None else scores + self.ends(h, ends)
 
     def add_positions(self, u: Tensor, positions: Tensor | None) -> Tensor:
         """Add to what predicts a word (equation 6) the vector of its place in its mention: (N, D) → (N, D)."""
@@ -136,27 +130,11 @@ class CopyMechanism(nn.Module):
 
 
 class StringMatch(nn.Module):
-    """A weight in equation 4 for each value of ``encoding.copying.compare_words``.
+    """A weight in equation 4 for each value of ``encoding.copying.compare_words``."""
 
-    :ivar ahead: how many words to come are compared with an entity's words.
-    """
-
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.empty(STRING_MATCHES))
-        self.ahead = WORDS_AHEAD if config.mode == "lookahead" else 0
-
-
-class SpanEnds(nn.Module):
-    """hᵀ W h_end in equation 5, for a proposal that has read the whole document."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(config.hidden_size, config.hidden_size))
-
-    def forward(self, h: Tensor, ends: Tensor) -> Tensor:
-        """(…, d) states and (…, max_length, d) those at the end of each possible span → (…, max_length)."""
-        return torch.einsum("...d,...ld->...l", h @ self.weight, ends)
 
 
 # -- seams: the state that is asked, and the rank of W_e --------------------------------------------------------------------
@@ -266,6 +244,6 @@ def fit_scaling(network: EntityNetwork, documents: Sequence[EncodedWords]) -> No
     """Take the means and deviations of states, where these are standardised, from documents."""
     scalings = [part for part in network.modules() if isinstance(part, Standardisation)]
     if scalings and documents:
-        states = network.backbone.read_raw(documents)
+        states = network.backbone.read(documents).table
         for scaling in scalings:
             scaling.fit(states)

@@ -94,13 +94,9 @@ class EntityNetwork(nn.Module):
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
 
-    def log_prob_lengths(self, h: Tensor, e: Tensor, ends: Tensor | None = None) -> Tensor:
-        """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length).
-
-        ``ends`` (…, max_length, d) is the state at the last word of each possible span, for a proposal that has read it.
-        """
-        scores = torch.cat([h, e], dim=-1) @ self.W_length.t()
-        return F.log_softmax(self.additions.add_span_ends(scores, h, ends), dim=-1)
+    def log_prob_lengths(self, h: Tensor, e: Tensor) -> Tensor:
+        """log p(L_t = ℓ | h, e) ∝ W_length,ℓ · [h; e] for ℓ = 1 … max_length: (…, max_length)."""
+        return F.log_softmax(torch.cat([h, e], dim=-1) @ self.W_length.t(), dim=-1)
 
     # -- eq. 6: which word? ----------------------------------------------------------------------------------------
 

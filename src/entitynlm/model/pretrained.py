@@ -3,7 +3,6 @@
     DIR/model.json              format, encoder (recipe, tokenizer, types), word classes, the configuration of each part
     DIR/generative.safetensors  P
     DIR/causal.safetensors      the proposal Q of the paper (if it was trained)
-    DIR/lookahead.safetensors   the proposal that sees the whole document (if it was trained)
     DIR/rnnlm.safetensors       the LSTM baseline without entities (if it was trained)
     DIR/shared.safetensors      what all parts have in common (in a compact model)
     DIR/NAME.safetensors        the tensors of a trained component (see components.py), whose settings are in model.json

@@ -2,7 +2,7 @@
 
 Nothing here is batched, cached, compiled or shared with the fast path but the parameters themselves: the LSTM cell, the features,
 the softmax and the updates are written out again, as the paper states them, so that an error in one of the two shows. It serves
-tests (everything fast equals this) and readers. Only dropout, windows and the look-ahead proposal are left out; a backbone other
+tests (everything fast equals this) and readers. Only dropout and windows are left out; a backbone other
 than the LSTM is asked to go on piece by piece, and for its whole distribution at each. What is not the paper's is written out in
 ``additions_reference``.
 """
@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.errors import ConfigError
 from entitynlm.model.additions_reference import SlowAdditions, find_predecessor
 from entitynlm.model.backbones.base import Carry
 from entitynlm.model.backbones.lstm import LstmBackbone
@@ -72,10 +71,6 @@ class SlowTwin:
     """EntityNLM, one word at a time."""
 
     def __init__(self, network: EntityNetwork, noise: Noise | None = None) -> None:
-        if network.config.mode == "lookahead":
-            raise ConfigError(
-                "the slow twin is for P and the causal Q; the look-ahead proposal does not go from left to right"
-            )
         self.network = network
         self.noise = noise
         self.additions = SlowAdditions(network)

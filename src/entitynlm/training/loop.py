@@ -22,7 +22,6 @@ from entitynlm.model.batch.scores import (
     Carried,
     Scores,
     Window,
-    check_windows,
     cut_windows,
     score_windows,
 )
@@ -70,7 +69,6 @@ class Training:
         seed: int,
         processes: Processes = ONE_PROCESS,
     ) -> None:
-        check_windows(network.config, config.window)
         self.network = network
         self.config = config
         self.seed = seed

@@ -5,7 +5,6 @@
 [model]          ModelConfig of P (its mode is always "generative")
 [training]       TrainingConfig of P
 [causal]         what differs for the proposal Q: any key of [model] or [training]
-[lookahead]      what differs for the look-ahead proposal
 [rnnlm]          what differs for the LSTM baseline
 [resolver]       ResolverSettings of the network that finds and links mentions
 """
@@ -25,7 +24,7 @@ from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.variables import Singletons
 
 PRETRAINED = Path(__file__).resolve().parents[1] / "resources" / "pretrained.toml"
-OTHER_PARTS = ("causal", "lookahead", "rnnlm")
+OTHER_PARTS = ("causal", "rnnlm")
 SECTIONS = ("preprocessing", "data", "model", "training", *OTHER_PARTS, "resolver")
 
 
@@ -73,15 +72,13 @@ class Settings:
         """The configuration of one part: that of P with the part's own section laid over it."""
         model, training = to_dict(self.model), to_dict(self.training)
         model["mode"] = mode
-        if mode in ("causal", "lookahead"):
+        if mode == "causal":
             model["tied"] = False  # a proposal has no output words to tie anything to
         if mode == "rnnlm":
             training["weights"] = (1.0, 1.0, 1.0, 1.0)  # there is but one part of the loss to weigh
         for key, value in self.overrides.get(mode, {}).items():
             target = model if key in model else training
             target[key] = value
-        if mode == "lookahead":
-            training["window"] = 0
         return from_dict(ModelConfig, model), from_dict(TrainingConfig, training)
 
     def to_dict(self) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def test_views_are_what_the_encoder_makes(
 @given(
     lists(),
     st.integers(0, 1000),
-    st.sampled_from(["generative", "causal", "lookahead"]),
+    st.sampled_from(["generative", "causal"]),
     st.sampled_from(["paper", "rich", "none"]),
     st.sampled_from([(0, False), (2, False), (2, True)]),
     st.sampled_from(["classes", "full"]),

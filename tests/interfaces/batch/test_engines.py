@@ -196,7 +196,7 @@ def test_a_ray_of_our_own_has_a_password(address: str | None, monkeypatch: pytes
 @pytest.mark.slow
 def test_errors_come_through_ray(place: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'entitynlm[scale]'")
-    weights = place / "model" / "lookahead.safetensors"
+    weights = place / "model" / "causal.safetensors"
     whole = weights.read_bytes()
     try:
         weights.write_bytes(whole[:-8])

@@ -1,7 +1,7 @@
 """Reranking (section 5.2): choose among a baseline's candidates by log P(R, E, L, X), or by a linear combination with its score.
 
 What a combination weighs is called by name: ``baseline`` is the baseline's own score, ``P`` is log P(R, E, L, X), ``P.r``,
-``P.e``, ``P.l`` and ``P.x`` are its parts, ``causal``, ``causal.e``, ``lookahead`` … the same of the proposals (which have no x).
+``P.e``, ``P.l`` and ``P.x`` are its parts, ``causal``, ``causal.e`` … the same of the proposal (which has no x).
 
 Weights are found by a grid search, on the CoNLL score of development documents. The weight of the baseline is one, and the others
 are multiples of the ratio of spreads (how much the baseline's score and the other one vary within a list), so that one grid
@@ -29,7 +29,7 @@ from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
 BASELINE = "baseline"
-MODES = {"P": "generative", "causal": "causal", "lookahead": "lookahead"}
+MODES = {"P": "generative", "causal": "causal"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,7 @@ class WordTables:
 
     :param log_types: (T, 1 + mention types) log p(R_t) where it is free (eq. 3).
     :param queries: (T, D) hᵀ W_entity (eq. 4): the score of an entity is query · vector + w_dist · f.
-    :param length_scores: (T, max_length) the words' part of the length scores (eq. 5, and the look-ahead proposal's span ends);
-        the entity's part is ``length_weights @ vector``.
+    :param length_scores: (T, max_length) the words' part of length scores (eq. 5); the entity's: ``length_weights @ vector``.
     :param gates: (T, D) h_tᵀ W_δ, and :param states: (T, D) h_t: what updates an entity (eq. 8).
     :param contexts: (T, D) the h that predictions are made from, in its own size.
     :param words: the words, and :param piece_states: (P, D) the state before each of their pieces; those of P only.
@@ -33,7 +32,7 @@ class WordTables:
     :param distance: (4, W) the weight of each distance of each quantity (eq. 4's w_dist · f); larger ones count as the largest.
     :param means: (1 + mention types, D) r of each type (eq. 7) and :param sigma: of the noise around it; zero where new entities
         are.
-    :param string_match_weights: (STRING_MATCHES,) of a proposal that compares ``words_ahead`` words to come, else (0,).
+    :param string_match_weights: (STRING_MATCHES,) of a proposal that compares words, else (0,).
     """
 
     log_types: np.ndarray
@@ -47,7 +46,6 @@ class WordTables:
     means: np.ndarray
     sigma: float
     string_match_weights: np.ndarray
-    words_ahead: int
     words: EncodedWords
     piece_states: np.ndarray
 
@@ -69,8 +67,6 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
     shared = contexts is after and network.projection.shared
     choosing = updating if shared else network.project_state(contexts)
     length_scores = choosing @ network.W_length[:, :d].t()
-    if config.mode == "lookahead":
-        length_scores = length_scores + score_ends(network, choosing)
     output = network.backbone.output_states
     features, noisy = network.feature_set, config.new_entity != "zero"
     distance = np.zeros(features.lookup.shape)
@@ -88,7 +84,6 @@ def make_tables(network: EntityNetwork, reading: HiddenStates, document: int = 0
         means=_array(network.type_embeddings * noisy),
         sigma=float(config.sigma) if noisy else 0.0,
         string_match_weights=np.zeros(0) if matching is None else _array(matching.weights.double()),
-        words_ahead=0 if matching is None else matching.ahead,
         words=reading.words[document],
         piece_states=whole
         if reading.pieces is None
@@ -100,15 +95,6 @@ def make_row(network: EntityNetwork, h: Tensor) -> WordTables:
     """One row, of the hidden state (D,) after a word: entities are updated with it, and the next word is predicted from it."""
     row = [np.zeros(1, dtype=np.int64)]
     return make_tables(network, HiddenStates([EncodedWords.of_ids([0])], h[None], row, row))
-
-
-def score_ends(network: EntityNetwork, states: Tensor) -> Tensor:
-    """(T, max_length) h_tᵀ W_ends h_{t+ℓ-1}: the look-ahead proposal's score of every span by its two ends."""
-    assert network.additions.ends is not None
-    longest = network.config.max_length
-    padded = torch.cat([states, states.new_zeros(longest, states.shape[1])])
-    windows = padded.unfold(0, longest, 1)[: len(states)]  # (T, D, max_length): the states from each word on
-    return torch.einsum("td,tdl->tl", states @ network.additions.ends.weight, windows)
 
 
 def _array(tensor: Tensor) -> np.ndarray:

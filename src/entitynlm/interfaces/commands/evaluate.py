@@ -16,11 +16,8 @@ from entitynlm.interfaces.result_tables import present
 
 if TYPE_CHECKING:
     from entitynlm.config import Mode
-    from entitynlm.experiments.table1_language_modelling import LanguageModelling, Perplexities
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.corpora.corpus import Corpus
-
-CURVE_SAMPLES = (1, 3, 10, 30, 100, 300, 1_000)  # numbers of samples of a curve, up to --samples
 
 
 def evaluate_lm(
@@ -31,10 +28,8 @@ def evaluate_lm(
     split: shared.Splits = None,
     training: shared.TrainingOptions,
     seeds: options.Seeds = "1,2,3",
-    lookahead: bool = True,
     ablation: bool = False,
     perplexity: shared.PerplexityOptions,
-    plot: shared.Plot = None,
     terminal: Terminal,
 ) -> None:
     """Table 1: perplexity of a 5-gram, an LSTM and EntityNLM.
@@ -43,7 +38,7 @@ def evaluate_lm(
     P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents, by KenLM
     where its lmplz is installed (scripts/build_kenlm.sh), else by VariKN. Tables by kind of word follow.
 
-    With --model (or without --out: for the default model) that model is measured. With --out P, its proposals and the LSTM are
+    With --model (or without --out: for the default model) that model is measured. With --out P, its proposal and the LSTM are
     trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. Each
     configuration is trained for both models, the LSTM with the changes in its section [rnnlm]; of several (-c A -c B …) each
     model takes the one that is best for it on development documents. (--seed is that of the sampling.) With --backbone the rows
@@ -52,18 +47,16 @@ def evaluate_lm(
 
     Examples:
 
-      entitynlm evaluate lm corpora/ontogum --model runs/ontogum --plot curve.svg
+      entitynlm evaluate lm corpora/ontogum --model runs/ontogum
       entitynlm evaluate lm stories --model runs/stories --samples 20 --likelihoods marginal --split test --json -
       entitynlm evaluate lm corpora/ontogum --config configs/lm.toml --out runs/lm-ontogum
       entitynlm evaluate lm corpora/ontogum -c configs/lm.toml --ablation --entities given,zero --out runs/lm-ontogum
-      entitynlm evaluate lm corpora/litbank --backbone smollm2 --seeds 1 --no-lookahead --out runs/lm-smollm2
+      entitynlm evaluate lm corpora/litbank --backbone smollm2 --seeds 1 --out runs/lm-smollm2
 
     :param rnnlm: The folder of the LSTM baseline. Default: the one stored in --model.
-    :param lookahead: With --out: train and use the proposal that looks ahead, or do without.
     :param ablation: With --out: also measure the paper's equations alone, and with each addition of ours by itself.
-    :param plot: Draw perplexity against the number of samples (up to --samples), by estimator and proposal of --model.
     """
-    training.check(model, plot)
+    training.check(model)
     numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
     configurations = training.load_configurations()
@@ -80,10 +73,9 @@ def evaluate_lm(
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = perplexity.make_experiment(corpus, splits, runner)
         if training.out:
-            proposals: list[Mode] = ["causal", "lookahead"] if lookahead else ["causal"]
             for remark in dict.fromkeys(r for s in configurations.values() for r in s.remarks):
                 runner.progress.message(f"remark: {remark}")
-            plan = table1.LanguageModelPlan(configurations, numbers, proposals, ablation)
+            plan = table1.LanguageModelPlan(configurations, numbers, ablation)
             found = experiment.reproduce(plan)
         else:
             pretrained = terminal.load_model(chosen, source.device)
@@ -92,28 +84,7 @@ def evaluate_lm(
             other = terminal.load_model(rnnlm, source.device) if rnnlm is not None else None
             found = experiment.evaluate(pretrained, other)
             facts = {"model": str(chosen), "vocabulary": len(pretrained.encoder.tokenizer)}
-            if plot is not None:
-                facts["curve"] = draw_curve(pretrained, experiment, found, plot, terminal)
     present(table1.describe(found, corpus=corpus.name, facts=facts), terminal, training.out)
-
-
-def draw_curve(
-    pretrained: Pretrained, experiment: LanguageModelling, found: Perplexities, plot: Path, terminal: Terminal
-) -> list[dict[str, Any]]:
-    """Draw the perplexity of the last split against the number of samples, with that of the models without entities."""
-    from entitynlm.interfaces.figures import draw_marginal_curve, save_figure
-    from entitynlm.lm.marginal_curve import trace_curve
-
-    split = experiment.splits[-1]
-    documents = [pretrained.encoder.encode(document) for document in experiment.documents[split]]
-    counts = [count for count in CURVE_SAMPLES if count < experiment.sampling.particles]
-    counts.append(experiment.sampling.particles)
-    sampling = experiment.sampling
-    points = trace_curve(pretrained, documents, particles=counts, sampling=sampling, progress=terminal)
-    exact = [row for row in found.by_split[split][0].rows if row.likelihood == "exact"]
-    save_figure(draw_marginal_curve(points, {row.name: row.perplexity for row in exact}), plot)
-    terminal.print(f"wrote {print_path(plot)}", markup=False)
-    return [point.to_dict() for point in points]
 
 
 def evaluate_coref(
@@ -123,7 +94,6 @@ def evaluate_coref(
     ranker: options.OptionalPath = None,
     split: shared.Splits = None,
     training: shared.TrainingOptions,
-    lookahead: bool = False,
     causal: bool = True,
     folds: Annotated[int, typer.Option(min=0)] = 0,
     reranking: shared.RerankingOptions,
@@ -134,8 +104,7 @@ def evaluate_coref(
     """Table 2: rerank a coreference system's candidates.
 
     Candidates are reranked by log P(R, E, L, X), alone and combined with the baseline's score. Weights are searched on dev.
-    Gains are over the baseline's one best, p-values by approximate randomisation over documents. A model with a proposal also
-    has end-to-end rows, without any baseline.
+    Gains are over the baseline's one best, p-values by approximate randomisation over documents.
 
     Without --out the baseline is the one that --scores or --ranker names (both: two blocks); without a --model there are its
     one best and the oracle. With --out our ranker and EntityNLM are trained on the corpus, kept in that folder and used
@@ -152,8 +121,7 @@ def evaluate_coref(
       entitynlm evaluate coref corpora/litbank -c configs/lm.toml --folds 10 --no-causal --out runs/folds
 
     :param ranker: A folder that entitynlm ranker train has written.
-    :param lookahead: With --out: also train the proposal that sees the whole document.
-    :param causal: With --out: train the causal proposal (for end-to-end rows, and for those with log Q), or do without.
+    :param causal: With --out: train the proposal (for rows with log Q), or do without.
     :param folds: With --out: this number of folds over all documents instead of the splits.
     :param weights_out: Write each combination's weights into this folder, for rerank.
     """
@@ -173,7 +141,7 @@ def evaluate_coref(
     from entitynlm.experiments import table2_coreference as table2
     from entitynlm.experiments.coref_blocks import make_splits
 
-    proposals: list[Mode] = [*(["causal"] if causal else []), *(["lookahead"] if lookahead else [])]  # type: ignore[list-item]
+    proposals: list[Mode] = ["causal"] if causal else []
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
         experiment = reranking.make_experiment(runner, seed)

@@ -120,7 +120,6 @@ class PerplexityOptions:
 
     :param ngram: With or without the 5-gram row.
     :param method: How P(X) is estimated.
-    :param proposal: Q; default: lookahead where the model has it, else causal.
     :param cache: Add rows for the LSTM and EntityNLM with a word cache of this share, e.g. 0.12: what mere repetition is worth.
     :param bigram_cache: Another row each, with a cache of bigrams of this share besides: what copying is worth without entities.
     :param entities: Rows of EntityNLM: some of given, zero, shuffled: words see entities' vectors as they are, none, or others'.
@@ -131,7 +130,6 @@ class PerplexityOptions:
     samples: options.Samples = 100
     repeats: options.Repeats = 4
     method: Literal["particle-filter", "importance"] = "particle-filter"
-    proposal: Literal["causal", "lookahead"] | None = None
     prior_share: options.PriorShare = None
     cache: Annotated[float, typer.Option(min=0.0)] = 0.0
     bigram_cache: Annotated[float, typer.Option(min=0.0)] = 0.0
@@ -161,7 +159,7 @@ class PerplexityOptions:
 
         share = PRIOR_SHARE if self.prior_share is None else self.prior_share
         sampling = Sampling(
-            self.samples, self.repeats, self.method, self.proposal, self.seed, self.workers, share, self.cache,
+            self.samples, self.repeats, self.method, self.seed, self.workers, share, self.cache,
             self.bigram_cache, self._choose_entities(),
         )  # fmt: skip
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
@@ -174,12 +172,10 @@ class RerankingOptions:
     """Candidates and tests of Table 2.
 
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
-    :param samples: N: EntityNLM without a baseline, end to end, takes the best of so many samples.
     """
 
     scores: options.OptionalPath = None
     k: options.Candidates = 100
-    samples: options.Samples = 100
     trials: options.Trials = 10_000
 
     def find_baselines(
@@ -200,7 +196,7 @@ class RerankingOptions:
         from entitynlm.experiments.coref_blocks import Reranking
         from entitynlm.experiments.table2_coreference import Coreference
 
-        return Coreference(runner, Reranking(self.k), self.samples, self.trials, seed)
+        return Coreference(runner, Reranking(self.k), self.trials, seed)
 
 
 def split_list(text: str | None) -> list[str]:

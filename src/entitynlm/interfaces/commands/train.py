@@ -80,7 +80,7 @@ def train(
 
       entitynlm data get stories --documents 2000 --seed 1 --out stories
       entitynlm train stories --config configs/tiny.toml --out runs/stories
-      entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --parts generative,causal,lookahead
+      entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --parts generative,causal
       entitynlm train corpora/ontogum -c configs/lm.toml -o runs/ontogum --parts generative,causal,rnnlm
       entitynlm train my-texts -c configs/lm.toml -o runs/words --parts rnnlm
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
@@ -90,9 +90,9 @@ def train(
     :param out: The model's folder.
     :param start_from: Start from this model's LSTM language model and its vocabulary (pretrain one on plain text with
         --parts rnnlm).
-    :param parts: What is trained, separated by commas: generative (P), causal (its proposal Q), lookahead (a proposal that
-        sees the whole document), rnnlm (the LSTM language model without entities), resolver. Without generative, the
-        parts are trained into the model that is in --out.
+    :param parts: What is trained, separated by commas: generative (P), causal (its proposal Q), rnnlm (the LSTM
+        language model without entities), resolver. Without generative, the parts are trained into the model that is
+        in --out.
     :param resume: Continue from the last checkpoint in --out.
     :param compact: Store weights in half precision, and those that all parts share once, as in the packaged models.
     """

@@ -115,19 +115,12 @@ class Backbone(nn.Module):
         """The tokenizer that comes with the language model; None where a vocabulary is made from the training documents."""
         return None
 
-    def read_raw(self, documents: Sequence[EncodedWords]) -> Tensor:
-        """(N, S) states as the language model gives them, from which their means and deviations are taken."""
-        return self.read(documents).table
-
     def prepare(self, documents: Sequence[EncodedWords], progress: Progress = SILENT) -> None:
         """Get ready for documents that will be read many times; a backbone whose states never change keeps them."""
 
     @abstractmethod
     def read(self, documents: Sequence[EncodedWords], carry: Carry | None = None) -> HiddenStates:
-        """Read documents, or the next chunk of each, given what the last chunk left.
-
-        In a ``lookahead`` proposal the state of a word has read the words after it as well.
-        """
+        """Read documents, or the next chunk of each, given what the last chunk left."""
 
     @abstractmethod
     def log_prob(self, u: Tensor, pieces: Tensor, places: Tensor | None = None) -> Tensor:
@@ -206,9 +199,7 @@ class Backbone(nn.Module):
     def copy_from(self, source: Backbone) -> list[str]:
         """Start from another backbone's parameters; the names of those that were set."""
         own = self.state_dict()
-        fitting = {
-            name: value for name, value in self.rename_source(source.state_dict()).items() if name in own
-        }
+        fitting = {name: value for name, value in source.state_dict().items() if name in own}
         for name, value in fitting.items():
             if own[name].shape != value.shape:
                 raise ConfigError(
@@ -217,10 +208,6 @@ class Backbone(nn.Module):
                 )
         self.load_state_dict({**own, **fitting})
         return sorted(fitting)
-
-    def rename_source(self, parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Another backbone's parameters under the names that they have here."""
-        return parameters
 
 
 BACKBONES: dict[str, type[Backbone]] = {}

@@ -34,8 +34,8 @@ LstmCarry = tuple[Tensor, Tensor]
 class LstmBackbone(Backbone):
     """One piece per word, with the dropout of strong LSTM language models as options.
 
-    Words are laid out (T, B, …), time first, because that is how the fused LSTM kernel works: no copy before it or after. The
-    look-ahead proposal has a second LSTM, which reads from the end. Proposals predict no words and have no softmax.
+    Words are laid out (T, B, …), time first, because that is how the fused LSTM kernel works: no copy before it or after.
+    Proposals predict no words and have no softmax.
     """
 
     def __init__(
@@ -47,9 +47,6 @@ class LstmBackbone(Backbone):
         self.start_word = start
         self.embedding = nn.Embedding(words, config.embedding_size)
         self.lstm = nn.LSTM(config.embedding_size, config.hidden_size)
-        if config.mode == "lookahead":
-            self.backward_lstm = nn.LSTM(config.embedding_size, config.hidden_size)
-            self.join = nn.Linear(2 * config.hidden_size, config.hidden_size)
         self.softmax: ClassSoftmax | FullSoftmax | None = None
         if config.mode in ("generative", "rnnlm"):
             self.softmax = make_softmax(config, words, start, classes)
@@ -57,8 +54,6 @@ class LstmBackbone(Backbone):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def read(self, documents: Sequence[EncodedWords], carry: LstmCarry | None = None) -> HiddenStates:
-        if self.config.mode == "lookahead":
-            return self._read_both_ways(documents)
         words = [document.all_pieces for document in documents]
         if carry is None:
             hidden, final = self._run(self._pad(words, first=1), None)  # (1 + T, B, D)
@@ -70,21 +65,6 @@ class LstmBackbone(Backbone):
         after = [rows + len(words) for rows in before]
         return HiddenStates(documents, hidden.reshape(-1, hidden.shape[-1]), before, after, final)
 
-    def _read_both_ways(self, documents: Sequence[EncodedWords]) -> HiddenStates:
-        """Forward, and backward from each document's own end; row t is after word t and has seen all of them."""
-        words = [document.all_pieces for document in documents]
-        ids, reversed_ids = self._pad(words), self._pad([x[::-1] for x in words])
-        flip = np.tile(np.arange(len(ids))[:, None], (1, len(documents)))
-        for column, x in enumerate(words):
-            flip[: len(x), column] = flip[: len(x), column][::-1]
-        forward, _ = self._run(ids, None)
-        backward, _ = self._run(reversed_ids, None, self.backward_lstm)
-        turned = torch.from_numpy(flip).to(ids.device)[..., None].expand_as(backward)
-        both = torch.cat([forward, backward.gather(0, turned)], dim=-1)  # (T, B, 2 D)
-        hidden = self._drop(torch.tanh(self.join(both)), self.config.dropout)
-        rows = [column + len(words) * np.arange(len(x)) for column, x in enumerate(words)]
-        return HiddenStates(documents, hidden.reshape(-1, hidden.shape[-1]), rows, rows)
-
     def _pad(self, documents: Sequence[np.ndarray], first: int = 0) -> Tensor:
         """(first + T, B) word ids; before a document's words, and after them, stands the start symbol."""
         length = first + max(len(x) for x in documents)
@@ -95,10 +75,8 @@ class LstmBackbone(Backbone):
             ids[first : first + len(x), column] = x
         return torch.from_numpy(ids).to(self.embedding.weight.device)
 
-    def _run(
-        self, ids: Tensor, carry: LstmCarry | None, lstm: nn.LSTM | None = None
-    ) -> tuple[Tensor, LstmCarry]:
-        lstm, rate = lstm or self.lstm, self.config.weight_dropout
+    def _run(self, ids: Tensor, carry: LstmCarry | None) -> tuple[Tensor, LstmCarry]:
+        lstm, rate = self.lstm, self.config.weight_dropout
         embedded = self._drop(self.embedding(ids), self.config.dropout)  # (T, B, embedding size)
         weights = {}
         if self.training and rate > 0:
@@ -172,14 +150,3 @@ class LstmBackbone(Backbone):
     @property
     def piece_vectors(self) -> Tensor:
         return self.embedding.weight
-
-    def rename_source(self, parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The backward LSTM of the look-ahead proposal starts as a copy of the forward one: it reads other sequences, but of the
-        same words through the same embeddings.
-        """
-        backward = {
-            name.replace("lstm.", "backward_lstm."): value
-            for name, value in parameters.items()
-            if name.startswith("lstm.")
-        }
-        return {**backward, **parameters}

@@ -13,8 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
 from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
@@ -202,9 +200,8 @@ def score_indexes(
         network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
     )
     log_e = zero.index_copy(0, rows.starts, chosen)
-    ends = gather_ends(indexes, reading, projected, config.max_length) if config.mode == "lookahead" else None
     (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
-    log_lengths = network.log_prob_lengths(h, e, ends)  # (M, max_length)
+    log_lengths = network.log_prob_lengths(h, e)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
@@ -262,18 +259,6 @@ def choose_lengths(log_lengths: Tensor, lengths: Tensor, reaches_end: Tensor) ->
     return torch.where(reaches_end, at_least, exact)
 
 
-def gather_ends(
-    indexes: Sequence[DocumentIndex], reading: HiddenStates, states: Tensor, max_length: int
-) -> Tensor:
-    """(M, max_length, d) the state at the last word of each possible span; zero where that is beyond the text."""
-    table = torch.cat([states, states.new_zeros(1, states.shape[1])])
-    rows = []
-    for index, after in zip(indexes, reading.after, strict=True):
-        beyond = np.append(after, np.full(max_length, len(table) - 1))
-        rows.append(beyond[index.starts[:, None] + np.arange(max_length)])
-    return table[as_rows(np.concatenate(rows), table.device)]
-
-
 def _join_copies(indexes: Sequence[DocumentIndex], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """(words,) of the batch: whether a word opens a run of its entity's words, its copy candidates, its copies."""
     names = ("opens", "copy_candidates", "copies")
@@ -307,22 +292,15 @@ def iterate_windows(document: EncodedDocument, network: EntityNetwork, size: int
 
 def compare_mention_words(document: EncodedDocument, network: EntityNetwork) -> np.ndarray | None:
     """The string match of each mention with each candidate, for networks that look at it."""
-    matching = network.additions.string_match
-    if matching is None:
+    if network.additions.string_match is None:
         return None
-    return compare_pairs(document.words, document.r, document.e, document.l, ahead=matching.ahead)
+    return compare_pairs(document.words, document.r, document.e, document.l)
 
 
 def cut_ranges(length: int, size: int) -> list[tuple[int, int]]:
     """Half-open ranges of ``size`` words that cover ``length`` words (0: one range); nothing is one empty range."""
     step = size or max(1, length)
     return [(start, min(start + step, length)) for start in range(0, max(1, length), step)]
-
-
-def check_windows(config: ModelConfig, size: int) -> None:
-    """Only a network that reads straight on can be trained in windows."""
-    if size and config.mode == "lookahead":
-        raise ConfigError("the look-ahead proposal reads whole documents: train it with window = 0")
 
 
 def score_windows(

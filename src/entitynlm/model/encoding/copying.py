@@ -22,9 +22,6 @@ KEPT = 24
 NO_PREDECESSOR = -1
 """Stands for the predecessor of a word that has none."""
 
-WORDS_AHEAD = 3
-"""Words to come that a proposal that looks ahead compares with an entity's words."""
-
 STRING_MATCHES = 18
 """The number of values of :func:`compare_words`."""
 
@@ -81,10 +78,10 @@ def _count(x, entity, entities):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True)
 def compare_words(words, before, seen, last, position, previous, x, rarity):  # type: ignore[no-untyped-def]
-    """Grade how the word ``x[0]`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
+    """Grade how the word ``x`` that starts a mention matches an entity's words (KEPT,), as a number below STRING_MATCHES.
 
     Told apart are: whether it copies none, fewer or more than half of its copy candidates; whether it is frequent, common or
-    rare; and whether a rare word of ``x``, itself or one of those after it, is among the entity's words, wherever they stood.
+    rare; and whether it is rare and among the entity's words, wherever they stood.
     """
     wanted = previous if seen > 0 and last == position - 1 else NO_PREDECESSOR
     kept = min(seen, KEPT)
@@ -92,13 +89,12 @@ def compare_words(words, before, seen, last, position, previous, x, rarity):  # 
     for k in range(kept):
         if before[k] == wanted:
             copy_candidates += 1
-            if words[k] == x[0]:
+            if words[k] == x:
                 copies += 1
-        for i in range(len(x)):
-            if rarity[i] == RARE and words[k] == x[i]:
-                known = 1
+        if rarity == RARE and words[k] == x:
+            known = 1
     match = 0 if copies == 0 else (1 if 2 * copies < copy_candidates else 2)
-    return match + 3 * rarity[0] + 9 * known
+    return match + 3 * rarity + 9 * known
 
 
 def get_rarity(words: EncodedWords) -> np.ndarray:
@@ -106,17 +102,15 @@ def get_rarity(words: EncodedWords) -> np.ndarray:
     return find_rarity(words.x) if words.rarity is None else words.rarity
 
 
-def compare_pairs(
-    words: EncodedWords, r: np.ndarray, e: np.ndarray, l: np.ndarray, *, ahead: int
-) -> np.ndarray:
+def compare_pairs(words: EncodedWords, r: np.ndarray, e: np.ndarray, l: np.ndarray) -> np.ndarray:
     """The string match of every pair of a mention and an entity before it (and :data:`NEW_ENTITY`), in the index's order."""
     columns = (words.x, get_rarity(words), r, e, l)
     arrays = (np.ascontiguousarray(values, dtype=np.int64) for values in columns)
-    return _compare(*arrays, int(e.max(initial=0)), ahead)
+    return _compare(*arrays, int(e.max(initial=0)))
 
 
 @njit()
-def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-def]
+def _compare(x, rarity, r, e, l, entities):  # type: ignore[no-untyped-def]
     words = np.zeros((entities + 1, KEPT), dtype=np.int64)
     before = np.zeros((entities + 1, KEPT), dtype=np.int64)
     seen = np.zeros(entities + 1, dtype=np.int64)
@@ -137,9 +131,8 @@ def _compare(x, rarity, r, e, l, entities, ahead):  # type: ignore[no-untyped-de
             for m in range(1, known + 1):
                 if mention_types[m] == r[t]:
                     found[k] = compare_words(
-                        words[m], before[m], seen[m], last[m], t, previous,
-                        x[t : t + 1 + ahead], rarity[t : t + 1 + ahead],
-                    )  # fmt: skip
+                        words[m], before[m], seen[m], last[m], t, previous, x[t], rarity[t]
+                    )
                     k += 1
             found[k] = NEW_ENTITY
             k += 1

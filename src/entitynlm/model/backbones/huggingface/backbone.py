@@ -11,7 +11,6 @@ the pseudo-piece END, whose probability is that of all pieces that open a new wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -33,7 +32,6 @@ from entitynlm.model.backbones.huggingface.weights import load_language_model
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords, Tokenizer
 from entitynlm.model.encoding.word_classes import WordClasses
-from entitynlm.model.standardisation import Standardisation
 from entitynlm.progress import SILENT, Progress
 from entitynlm.text.document import Span
 
@@ -55,12 +53,10 @@ SHORT_DOCUMENT = 300
 
 @register_backbone("huggingface")
 class HuggingFaceBackbone(Backbone):
-    """``backbone = "huggingface:NAME"``: a name that :mod:`.weights` finds a causal language model by.
-
-    The look-ahead proposal reads the frozen states of words by a small bidirectional LSTM.
-    """
+    """``backbone = "huggingface:NAME"``: a name that :mod:`.weights` finds a causal language model by."""
 
     chunk_words = 2_048
+    pretrained = True
 
     def __init__(
         self, config: ModelConfig, pieces: int, start: int, classes: WordClasses | None = None
@@ -71,7 +67,6 @@ class HuggingFaceBackbone(Backbone):
         self.runtime: LanguageModelRuntime = load_language_model(name)
         self.vocabulary_size = self.runtime.pieces + 1
         self.layers = choose_layers(self.runtime.layers)
-        self.pretrained = config.mode != "lookahead"
         self.hidden_size = self.runtime.width
         self.adapter: nn.Sequential | None = None
         if config.tuned_output and config.mode in ("generative", "rnnlm"):
@@ -80,12 +75,6 @@ class HuggingFaceBackbone(Backbone):
         self._prepared: set[bytes] = set()
         self._output: OutputLayer | None = None
         self._latest: tuple[Tensor, Tensor] | None = None
-        if config.mode == "lookahead":
-            self.hidden_size = config.hidden_size
-            self.scaling = Standardisation(len(self.layers) * self.runtime.width)
-            self.inward = nn.Linear(len(self.layers) * self.runtime.width, self.hidden_size)
-            self.lstm = nn.LSTM(self.hidden_size, self.hidden_size, bidirectional=True)
-            self.join = nn.Linear(2 * self.hidden_size, self.hidden_size)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> HuggingFaceBackbone:
         """Move the language model too, which is no submodule, when ``to`` moves this module to a device."""
@@ -96,8 +85,6 @@ class HuggingFaceBackbone(Backbone):
 
     @property
     def state_size(self) -> int:
-        if self.config.mode == "lookahead":
-            return self.hidden_size
         return len(self.layers) * self.runtime.width
 
     @staticmethod
@@ -124,13 +111,7 @@ class HuggingFaceBackbone(Backbone):
             after.append(base + count[words.piece_bounds[1:]])
             base += len(own)
         table = torch.cat([own.to(self.runtime.device) for own in states])
-        if self.config.mode == "lookahead":
-            return self._look_ahead(documents, table, after)
         return HiddenStates(documents, table, before, after, carry, rows)
-
-    def read_raw(self, documents: Sequence[EncodedWords]) -> Tensor:
-        real = [self._take_real(words) for words in documents]
-        return torch.cat(self._read(real, None)[0]).to(self.runtime.device)
 
     def _read(self, real: list[np.ndarray], carry: Carry | None) -> tuple[list[Tensor], Carry | None]:
         """States of documents; those of prepared ones are on disk, and nothing reads on from these."""
@@ -142,29 +123,6 @@ class HuggingFaceBackbone(Backbone):
     def _take_real(self, words: EncodedWords) -> np.ndarray:
         """The pieces that the language model reads: all but END."""
         return words.all_pieces[words.all_pieces < self.runtime.pieces]
-
-    def _look_ahead(
-        self, documents: Sequence[EncodedWords], table: Tensor, after: list[np.ndarray]
-    ) -> HiddenStates:
-        """States of words that have read the words to come as well, from the frozen ones at their last pieces."""
-        lengths = [len(rows) for rows in after]
-        inputs = self._drop(torch.tanh(self.inward(self._drop(self.scaling(table)))))
-        padded = nn.utils.rnn.pad_sequence([inputs[torch.from_numpy(rows)] for rows in after])  # (T, B, d)
-        packed = nn.utils.rnn.pack_padded_sequence(padded, torch.tensor(lengths), enforce_sorted=False)
-        both, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0])
-        hidden = self._drop(torch.tanh(self.join(both)))
-        flat = torch.cat([hidden[:length, column] for column, length in enumerate(lengths)])
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        rows = [np.arange(low, high) for low, high in pairwise(bounds)]
-        pieces = [
-            np.repeat(own, np.diff(words.piece_bounds))
-            for own, words in zip(rows, documents, strict=True)
-            if words.piece_bounds is not None
-        ]
-        return HiddenStates(documents, flat, rows, rows, None, pieces)
-
-    def _drop(self, values: Tensor) -> Tensor:
-        return nn.functional.dropout(values, self.config.dropout, self.training)
 
     def output_states(self, h: Tensor) -> Tensor:
         states = super().output_states(h)
