@@ -149,9 +149,9 @@ def test_a_batch_job_goes_on_when_the_disk_has_space_again(places: dict[str, str
 
 def test_a_model_that_can_not_be_written_again_is_still_there(tmp_path: Path, places: dict[str, str]) -> None:
     """A full disk in the middle of a save leaves a folder that is refused or the model as it was, and no mixture."""
-    with mounted(tmp_path, "size=64k"):
+    with mounted(tmp_path, "size=128k"):
         store_model(tmp_path / "model")
-        (tmp_path / "ballast").write_bytes(bytes(24_000))
+        (tmp_path / "ballast").write_bytes(bytes(32_000))
         with pytest.raises(EntityNLMError, match="No space left on device"):
             store_model(tmp_path / "model", hidden_size=24, embedding_size=24)
         try:

@@ -134,7 +134,7 @@ def test_models_lists_the_packaged_one_and_smollm2() -> None:
     assert result.exit_code == 0, result.output
     figures = json.loads(result.stdout)
     packaged = {row["name"]: row for row in figures["models"]}[SMALL]
-    assert packaged["default"] and packaged["state"] == "ready" and "linker" in packaged["components"]
+    assert packaged["default"] and packaged["state"] == "ready" and "resolver" in packaged["components"]
     assert figures["language_models"][0]["name"] == "smollm2"
     assert SMALL in run("models").stdout
 

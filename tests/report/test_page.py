@@ -66,7 +66,7 @@ class Page(HTMLParser):
 
 def make_page(document: Document, **options: object) -> str:
     pretrained, _ = make_bundle(**options)
-    tables = measure_surprisal(pretrained, document, samples=3, repeats=2, hindsight=True)
+    tables = measure_surprisal(pretrained, document, samples=3, repeats=2, annotated=document)
     return write_page(make_report(pretrained, tables), title=f"A {NASTY} title", model="small")
 
 

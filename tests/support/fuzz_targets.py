@@ -169,7 +169,7 @@ KBEST = (
 
 # -- model folders ------------------------------------------------------------------------------------------------------------
 
-MODEL_FILES = ("model.json", "generative.safetensors", "SHA256SUMS", "mention_types.safetensors")
+MODEL_FILES = ("model.json", "generative.safetensors", "SHA256SUMS", "resolver.safetensors")
 
 
 @cache

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import shutil
 import tarfile
-import tempfile
 import urllib.parse
 import zipfile
 from collections.abc import Callable, Iterator
@@ -55,14 +54,19 @@ def get_corpus(
     parts = target.with_name(f".{target.name}.part")
     with _readable_write_errors(target):
         parts.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(".archive", f".{target.name}.", target.parent) as temporary:
+        unpacked = target.with_name(f".{target.name}.archive")
+        shutil.rmtree(unpacked, ignore_errors=True)  # a command that was killed may have left it
+        unpacked.mkdir()
+        try:
             if source is None and address is not None and address.endswith(ARCHIVES):
-                source = Path(temporary) / PurePosixPath(urllib.parse.urlsplit(address).path).name
+                source = unpacked / PurePosixPath(urllib.parse.urlsplit(address).path).name
                 download_file(address, source)
             if source is None:
                 missing = _assemble(entry, _fetch_by_address(entry, parts, address or ""), on_file)
             else:
-                missing = _copy_files(entry, parts, source, Path(temporary), on_file)
+                missing = _copy_files(entry, parts, source, unpacked, on_file)
+        finally:
+            shutil.rmtree(unpacked, ignore_errors=True)
         if target.is_dir():
             target.rmdir()  # it is empty, see above
         parts.rename(target)

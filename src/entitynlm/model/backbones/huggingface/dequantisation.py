@@ -67,10 +67,12 @@ def dequantise(path: Path) -> Path:
     transformers = import_transformers(f"The language model {path.name}")
     require("gguf", extra=EXTRA, purpose="Reading a GGUF file")
     require("accelerate", extra=EXTRA, purpose="Reading a GGUF file")
-    given = {"gguf_file": path.name, "trust_remote_code": False}
+    given: dict[str, Any] = {"gguf_file": path.name}
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, dtype=torch.float32, **given)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, **given)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            path.parent, dtype=torch.float32, trust_remote_code=False, **given
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path.parent, trust_remote_code=False, **given)
     except Exception as error:
         raise ModelError(f"{path}: this GGUF file can't be read ({first_line(error)})") from error
     try:
