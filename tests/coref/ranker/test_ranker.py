@@ -168,8 +168,8 @@ def test_templates_name_columns_and_hash_their_values() -> None:
     pairs = {name: column[i] for name, column in columns.items()} | relations
     pairs |= {f"a.{name}": column[j] for name, column in columns.items()}
     assert len(set(NEW_TEMPLATES)) == len(NEW_TEMPLATES) and len(set(PAIR_TEMPLATES)) == len(PAIR_TEMPLATES)
-    assert index_features(PAIR_TEMPLATES, pairs, 1 << 10).shape == (len(i), len(PAIR_TEMPLATES))
-    indices = index_features(NEW_TEMPLATES, columns, 1 << 20)
+    assert index_features(PAIR_TEMPLATES, pairs, 1 << 10, 1).shape == (len(i), len(PAIR_TEMPLATES))
+    indices = index_features(NEW_TEMPLATES, columns, 1 << 20, 1000)
     assert indices.max() < 1 << 20
     form = columns["form"]
     equal = form[:, None] == form

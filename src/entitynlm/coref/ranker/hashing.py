@@ -28,13 +28,16 @@ def hash_texts(texts: Sequence[str]) -> IntColumn:
     return np.array([zlib.crc32(text.encode("utf-8")) for text in texts], dtype=np.int64)
 
 
-def index_features(templates: Sequence[str], columns: Columns, size: int) -> FeatureTable:
-    """Find the index in a table of ``size`` weights (a power of two) of each row's feature by each template."""
+def index_features(templates: Sequence[str], columns: Columns, size: int, seed: int) -> FeatureTable:
+    """Find the index in a table of ``size`` weights (a power of two) of each row's feature by each template.
+
+    Template n hashes from ``seed`` + n, so that templates that share a table have different features.
+    """
     rows = len(next(iter(columns.values())))
     values = {name: column.view(np.uint64) for name, column in columns.items()}
     indices = np.empty((rows, len(templates)), dtype=np.uint32)
     for number, template in enumerate(templates):
-        code = np.full(rows, zlib.crc32(template.encode()), dtype=np.uint64) * _PRIME
+        code = np.full(rows, seed + number, dtype=np.uint64) * _PRIME
         for name in template.split():
             code = (code ^ values[name]) * _PRIME
             code ^= code >> _SHIFT

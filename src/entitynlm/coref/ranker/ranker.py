@@ -31,6 +31,7 @@ from entitynlm.text.document import Document
 VERSION = 3
 CARD, WEIGHTS = "ranker.json", "ranker.safetensors"
 RANKER_WEIGHTS = 1 << 22
+NEW_SEED, PAIR_SEED = 1000, 1
 RATE = 0.1
 LEAST_GRADIENT = 1e-3
 COSTS = np.array([0.1, 3.0, 1.0])  # of a false link, a missed one, a wrong one
@@ -85,8 +86,8 @@ class RankerExample:
             **{f"a.{name}": column[self.j] for name, column in self.attributes.items()},
             **{name: column.astype(np.int64) for name, column in self.relations.items()},
         }
-        new = index_features(NEW_TEMPLATES, self.attributes, RANKER_WEIGHTS)
-        return new, index_features(PAIR_TEMPLATES, columns, RANKER_WEIGHTS)
+        new = index_features(NEW_TEMPLATES, self.attributes, RANKER_WEIGHTS, NEW_SEED)
+        return new, index_features(PAIR_TEMPLATES, columns, RANKER_WEIGHTS, PAIR_SEED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from entitynlm.text.document import Document
 from entitynlm.text.english import AFTER_HEAD
 
 LONGEST_SPAN = 25
-FINDER_WEIGHTS = 1 << 22
+FINDER_WEIGHTS, FINDER_SEED = 1 << 20, 5000
 FINDER_EPOCHS = 6
 FINDER_RATE = 0.15
 LEAST_DOUBT = 0.01  # of a span to learn from it
@@ -51,7 +51,9 @@ class SpanFinder:
     def find(self, document: Document, *, threshold: float) -> list[tuple[int, int, int, float]]:
         """List (start, end, head, log-odds) of the likely spans, the likeliest first; of crossing ones the likelier."""
         starts, lasts, heads, columns = list_spans(document)
-        scores = add_weights(self.weights, index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS))
+        scores = add_weights(
+            self.weights, index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS, FINDER_SEED)
+        )
         likely = np.flatnonzero(scores > threshold)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
         chosen = likely[drop_crossing(starts[likely], lasts[likely] + 1)]
@@ -71,7 +73,7 @@ def train_span_finder(documents: Sequence[Document], *, seed: int = 0) -> SpanFi
             right = np.array(
                 [span in gold for span in zip(starts.tolist(), lasts.tolist(), strict=True)], dtype=np.bool_
             )
-            features = index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS)
+            features = index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS, FINDER_SEED)
             offsets, nothing = np.arange(len(starts) + 1), np.zeros((len(starts), 0), dtype=np.uint32)
             learn_choices(
                 weights, squares, nothing, features, offsets, right, np.zeros(3), FINDER_RATE, LEAST_DOUBT
