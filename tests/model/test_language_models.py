@@ -89,6 +89,5 @@ def test_the_hub_s_cache_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name, architecture in (("org--causal", "GPT2LMHeadModel"), ("org--masked", "BertForMaskedLM")):
         folder = make_folder(tmp_path / f"models--{name}" / "snapshots" / "abc", "model.safetensors")
         (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}), encoding="utf-8")
-        (folder / "README.md").write_text("---\nlicense: mit\n---\n", encoding="utf-8")
     (found,) = list_language_models()[1:]
-    assert (found.name, found.licence, found.cached, found.size) == ("org/causal", "mit", True, 2)
+    assert (found.name, found.cached, found.size) == ("org/causal", True, 2)

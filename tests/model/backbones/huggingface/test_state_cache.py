@@ -80,12 +80,12 @@ def test_states_on_disk_begin_with_those_of_a_beginning(runtime: Any) -> None:
             assert fresh.numpy().tobytes() == kept[: cut + 1].tobytes()
 
 
-def test_languages_models_windows_and_layers_have_folders_of_their_own(cache: Path) -> None:
+def test_language_models_and_layers_have_folders_of_their_own(cache: Path) -> None:
     documents = draw_pieces([9])
-    for runtime in (make_runtime("llama"), make_runtime("llama", window=4), make_runtime("qwen3")):
+    for runtime in (make_runtime("llama"), make_runtime("qwen3")):
         for layers in ((1,), (1, 3), (3, 1)):
             read_cached(runtime, documents, layers)
-    assert len({path.parents[1] for path in files(cache)}) == 9
+    assert len({path.parents[1] for path in files(cache)}) == 6
 
 
 def test_interrupted_work_goes_on(runtime: Any, cache: Path, monkeypatch: Any) -> None:

@@ -242,15 +242,16 @@ class HuggingFaceBackbone(Backbone):
         return self.runtime.read([np.zeros(0, dtype=np.int64)], self.layers)[1]
 
     def state(self, carry: Carry) -> Tensor:
-        return self.runtime.state(carry)
+        states: Tensor = carry.states
+        return states
 
     def step(self, carry: Carry, pieces: Tensor) -> Carry:
         if bool((pieces >= self.runtime.pieces).all()):
             return carry  # END is a decision, and nothing that is read
-        return self.runtime.step(carry, pieces)
+        return self.runtime.step(carry, pieces, self.layers)
 
     def select(self, carry: Carry, documents: Sequence[int]) -> Carry:
-        return self.runtime.select(carry, documents)
+        return carry.select(documents)
 
     @property
     def piece_vectors(self) -> Tensor:

@@ -1,14 +1,13 @@
 """Carries of a pretrained language model, from which it reads on, and its last readings.
 
-Documents that have read equally many pieces keep their keys and values in one tensor without padding. Parts of a model that share
-a language model do not run it twice over the same chunk: the last few readings are kept.
+Parts of a model that share a language model do not run it twice over the same chunk: the last few readings are kept.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ READING_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class EqualReadings:
-    """Documents that have read equally many pieces.
+    """Documents that have read equally many pieces, so that their keys and values are one tensor without padding.
 
     :param position: how many pieces were read, the start piece among them.
     :param keys: per layer that is run, (B, heads, kept, size) keys of the pieces that can still be attended to.
@@ -35,17 +34,15 @@ class EqualReadings:
     states: Tensor
     pieces: Tensor
 
-    def select(self, rows: Sequence[int]) -> EqualReadings:
-        """Take some of the documents; nothing is copied where that is all of them in order."""
-        if list(rows) == list(range(len(self.states))):
-            return self
-        index = torch.as_tensor(rows, dtype=torch.long, device=self.states.device)
-        return replace(
-            self,
-            keys=tuple(keys[index] for keys in self.keys),
-            values=tuple(values[index] for values in self.values),
-            states=self.states[index],
-            pieces=self.pieces[index],
+    def cut(self, rows: slice, surplus: int, states: Tensor) -> EqualReadings:
+        """Take some of the documents as they were so many pieces ago, with their ``states`` then."""
+        kept = slice(0, -surplus if surplus else None)
+        return EqualReadings(
+            self.position - surplus,
+            tuple(keys[rows, :, kept] for keys in self.keys),
+            tuple(values[rows, :, kept] for values in self.values),
+            states,
+            self.pieces[rows, kept],
         )
 
 
@@ -53,50 +50,28 @@ class EqualReadings:
 class LanguageModelCarry:
     """Keys, values and states after a reading of some documents; it is never changed in place, so that it may be used twice.
 
-    :param layers: the layers whose states are asked for.
-    :param groups: the documents by the number of pieces that they have read.
-    :param places: per document, its group and its row there.
+    :param pasts: one per document.
     """
 
-    layers: tuple[int, ...]
-    groups: tuple[EqualReadings, ...]
-    places: tuple[tuple[int, int], ...]
-
-    def __len__(self) -> int:
-        return len(self.places)
+    pasts: tuple[EqualReadings, ...]
 
     @property
     def states(self) -> Tensor:
         """(documents, layers asked for · D) the states after all that was read."""
-        rows = [row for _, row in self.places]
-        if len(self.groups) == 1 and rows == list(range(len(self.groups[0].states))):
-            return self.groups[0].states
-        return torch.stack([self.groups[group].states[row] for group, row in self.places])
+        return torch.cat([past.states for past in self.pasts])
 
     @property
     def size(self) -> int:
         """The bytes that it holds."""
         return sum(
             tensor.nbytes
-            for group in self.groups
-            for tensor in (*group.keys, *group.values, group.states, group.pieces)
+            for past in self.pasts
+            for tensor in (*past.keys, *past.values, past.states, past.pieces)
         )
-
-    def members(self, group: int) -> list[int]:
-        """List the documents of a group, in the order of its rows."""
-        rows = [(row, document) for document, (own, row) in enumerate(self.places) if own == group]
-        return [document for _, document in sorted(rows)]
 
     def select(self, documents: Sequence[int]) -> LanguageModelCarry:
         """Take some of the documents; one may be asked for several times."""
-        groups: list[EqualReadings] = []
-        places: dict[int, tuple[int, int]] = {}
-        for number, group in enumerate(self.groups):
-            wanted = [(i, self.places[d][1]) for i, d in enumerate(documents) if self.places[d][0] == number]
-            if wanted:
-                places.update({i: (len(groups), row) for row, (i, _) in enumerate(wanted)})
-                groups.append(group.select([row for _, row in wanted]))
-        return LanguageModelCarry(self.layers, tuple(groups), tuple(places[i] for i in range(len(documents))))
+        return LanguageModelCarry(tuple(self.pasts[document] for document in documents))
 
 
 Reading = tuple[list[Tensor], LanguageModelCarry | None]

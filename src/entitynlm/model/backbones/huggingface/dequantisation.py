@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
-import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,9 @@ import torch
 from safetensors.torch import save_file
 
 from entitynlm.cache import VARIABLE, cache_folder
-from entitynlm.errors import DataError, ModelError
+from entitynlm.errors import ModelError
 from entitynlm.extras import require
-from entitynlm.files import hash_file, write_atomically
+from entitynlm.files import hash_file
 from entitynlm.model.language_models import EXTRA
 
 
@@ -28,25 +26,14 @@ def import_transformers(purpose: str) -> Any:
 
 
 def hash_once(path: Path) -> str:
-    """Return the SHA-256 of a file; it is kept in the cache folder until the file's size or time changes."""
-    path = path.resolve()
+    """Return the SHA-256 of a file; a process computes it once for each version of the file."""
     stat = path.stat()
-    stamp = [str(path), stat.st_size, stat.st_mtime_ns]
-    key = hashlib.blake2b(str(path).encode(), digest_size=16).hexdigest()
-    note = cache_folder() / "digests" / f"{key}.json"
-    try:
-        known = json.loads(note.read_text(encoding="utf-8"))
-        if known["stamp"] == stamp:
-            return str(known["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    sha = hash_file(path)
-    try:
-        with write_atomically(note) as stream:
-            json.dump({"stamp": stamp, "sha256": sha}, stream)
-    except DataError:  # it is computed again next time
-        pass
-    return sha
+    return _hash_version(path.resolve(), stat.st_size, stat.st_mtime_ns)
+
+
+@cache
+def _hash_version(path: Path, size: int, changed: int) -> str:
+    return hash_file(path)
 
 
 def find_unpacked(path: Path) -> Path:
@@ -84,12 +71,8 @@ def dequantise(path: Path) -> Path:
             if not folder.is_dir():  # else another process has made it meanwhile, and may be reading it
                 temporary.rename(folder)
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise ModelError(f"{folder}: can't be written ({error.strerror or error})") from error
-        size = sum(tensor.numel() * 4 for tensor in model.state_dict().values())
         raise ModelError(
-            f"{folder.parent}: there is not enough space for the weights of {path.name} ({size / 1e6:,.0f} MB; "
-            f"{shutil.disk_usage(folder.parent).free / 1e6:,.0f} MB are free). Make some, or set {VARIABLE} to a folder elsewhere"
+            f"{folder}: can't be written ({error.strerror or error}); {VARIABLE} names another folder"
         ) from error
     return folder
 

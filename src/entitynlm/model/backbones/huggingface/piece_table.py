@@ -18,6 +18,7 @@ import numpy.typing as npt
 from entitynlm.errors import ModelError
 from entitynlm.extras import require
 from entitynlm.model.encoding.tokenizer import BoolArray
+from entitynlm.model.language_models import TOKENIZER_FILE
 
 if TYPE_CHECKING:
     from entitynlm.model.backbones.huggingface.weights import LanguageModelFiles
@@ -146,12 +147,8 @@ def _find_ending(text: str) -> int:
 
 
 def load_fast_tokenizer(files: LanguageModelFiles) -> Any:
-    """The tokenizer of a language model's folder; where it is stored in another format, `transformers` makes a fast one of it."""
-    path = files.folder / "tokenizer.json"
-    if not path.is_file():
-        from entitynlm.model.backbones.huggingface.weights import load_transformers_tokenizer
-
-        return load_transformers_tokenizer(files).backend_tokenizer
+    """The tokenizer of a language model's folder, without importing `transformers`."""
+    path = files.folder / TOKENIZER_FILE
     tokenizers = require("tokenizers", extra="pretrained", purpose="a pretrained language model")
     try:
         return tokenizers.Tokenizer.from_file(str(path))

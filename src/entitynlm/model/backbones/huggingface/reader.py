@@ -58,7 +58,7 @@ class LanguageModelRuntime:
     :ivar layers: n, how many layers there are; layer 0 is the embedding, layer n the normalised state that predicts.
     :ivar pieces: V, how many different pieces the output layer has.
     :ivar context: how many pieces the model was made for.
-    :ivar half: H, the length of a chunk (``default_half``: where no window was chosen).
+    :ivar half: H, the length of a chunk.
     :ivar start: the piece before the first one of every text.
     """
 
@@ -74,7 +74,6 @@ class LanguageModelRuntime:
         config = model.config.get_text_config()
         self.width, self.layers = int(config.hidden_size), int(config.num_hidden_layers)
         self.context = find_context(config)
-        self.default_half = min(ATTENTION_WINDOW, self.context - 1) // 2
         self.half = min(window or ATTENTION_WINDOW, self.context - 1) // 2
         if self.half < 1:
             raise ModelError(f"{name}: a window of {window} pieces is too short; take at least 2")
@@ -142,9 +141,7 @@ class LanguageModelRuntime:
         :param keep: whether to give a carry (of a window of keys and values per document) at all.
         :return: per document (P + 1, layers · D), row 0 before its first piece and row i after piece i; and the carry.
         """
-        layers = self._check_layers(layers)
-        if carry is not None and (len(carry) != len(documents) or carry.layers != layers):
-            raise ModelError("a carry goes on with the documents and the layers that it was made for")
+        layers = tuple(layers)
         found = self._memo.find(documents, layers, carry, keep)
         if found is None:
             found = self._read_all(documents, layers, carry, keep)
@@ -153,7 +150,7 @@ class LanguageModelRuntime:
 
     def read_ahead(self, documents: Sequence[np.ndarray], layers: Sequence[int]) -> None:
         """Read documents together that will be asked for one by one, without a carry; those of the last time are dropped."""
-        layers = self._check_layers(layers)
+        layers = tuple(layers)
         different = list({digest_pieces([document]): document for document in documents}.values())
         self._memo.keep_ahead(different, layers, self._read_all(different, layers, None, False)[0])
 
@@ -161,37 +158,13 @@ class LanguageModelRuntime:
         """Drop the last readings, which are kept so that no chunk is read twice."""
         self._memo = ReadingMemo()
 
-    def begin(self, layers: Sequence[int], documents: int = 1) -> LanguageModelCarry:
-        """Before the first piece of so many documents."""
-        carry = self.read([np.empty(0, dtype=np.int64)], layers)[1]
-        assert carry is not None
-        return carry if documents == 1 else carry.select([0] * documents)
-
-    def step(self, carry: LanguageModelCarry, pieces: Tensor) -> LanguageModelCarry:
+    def step(self, carry: LanguageModelCarry, pieces: Tensor, layers: tuple[int, ...]) -> LanguageModelCarry:
         """After one more piece (B,) of each document."""
-        groups = []
-        for number, group in enumerate(carry.groups):
-            ids = pieces.to(self.device)[carry.members(number)][:, None]
-            groups.append(self._run(self._slide(group, carry.layers), ids, carry.layers, surplus=0)[0])
-        return LanguageModelCarry(carry.layers, tuple(groups), carry.places)
-
-    @staticmethod
-    def state(carry: LanguageModelCarry) -> Tensor:
-        """(B, layers · D) the states after all that was read."""
-        return carry.states
-
-    @staticmethod
-    def select(carry: LanguageModelCarry, documents: Sequence[int]) -> LanguageModelCarry:
-        """The carry of some of the documents."""
-        return carry.select(documents)
-
-    def _check_layers(self, layers: Sequence[int]) -> tuple[int, ...]:
-        if not layers or any(not 0 <= layer <= self.layers for layer in layers):
-            raise ModelError(
-                f"{self.name} has the layers 0 (embeddings) to {self.layers}, but "
-                f"{', '.join(map(str, layers)) or 'none'} was asked for"
-            )
-        return tuple(layers)
+        rows = pieces.to(self.device)[:, None].split(1)
+        pairs = zip(carry.pasts, rows, strict=True)
+        return LanguageModelCarry(
+            tuple(self._run(self._slide(past, layers), ids, layers, surplus=0)[0] for past, ids in pairs)
+        )
 
     def _read_all(
         self,
@@ -200,49 +173,43 @@ class LanguageModelRuntime:
         carry: LanguageModelCarry | None,
         keep: bool,
     ) -> tuple[list[Tensor], LanguageModelCarry | None]:
-        """Read batches of documents of about the same length that have read equally many pieces so far."""
-        states: list[Tensor | None] = [None] * len(documents)
-        groups: list[EqualReadings] = []
-        places: list[tuple[int, int]] = [(0, 0)] * len(documents)
-        for group, members in self._make_batches(documents, carry):
-            rows, ended = self._read_group(group, [documents[i] for i in members], layers, keep)
-            for i, own in zip(members, rows, strict=True):
-                states[i] = own
-            for left, ended_rows in ended:
-                for row, member in enumerate(ended_rows):
-                    places[members[member]] = (len(groups), row)
-                groups.append(left)
-        left_over = LanguageModelCarry(layers, tuple(groups), tuple(places)) if keep else None
-        return [own for own in states if own is not None], left_over
+        """Read batches of documents of about the same length; documents that are read on from a carry are read one by one."""
+        if carry is None:
+            batches = [
+                (self._empty(len(members), layers), members) for members in self._make_batches(documents)
+            ]
+        else:
+            batches = [(past, [number]) for number, past in enumerate(carry.pasts)]
+        states: dict[int, Tensor] = {}
+        left: dict[int, EqualReadings] = {}
+        for past, members in batches:
+            rows, ended = self._read_group(past, [documents[i] for i in members], layers, keep)
+            states.update(zip(members, rows, strict=True))
+            left.update({members[row]: own for row, own in ended.items()})
+        numbers = range(len(documents))
+        after = LanguageModelCarry(tuple(left[i] for i in numbers)) if keep else None
+        return [states[i] for i in numbers], after
 
-    def _make_batches(
-        self, documents: Sequence[np.ndarray], carry: LanguageModelCarry | None
-    ) -> list[tuple[EqualReadings | None, list[int]]]:
-        """Documents with the same past and about the same length, the longest first."""
-        pasts: list[tuple[EqualReadings | None, list[int]]] = [(None, list(range(len(documents))))]
-        if carry is not None:
-            pasts = [(group, carry.members(number)) for number, group in enumerate(carry.groups)]
-        batches: list[tuple[EqualReadings | None, list[int]]] = []
-        for group, members in pasts:
-            order = sorted(range(len(members)), key=lambda row: -len(documents[members[row]]))
-            lengths = {row: len(documents[members[row]]) + 1 for row in order}
-            while order:
-                longest = lengths[order[0]]
-                most = max(BATCH_PIECES // min(longest, self.half), 1)
-                shortest = longest - max(min(longest, self.half) // PADDING, 8)
-                taken = [row for row in order[:most] if lengths[row] >= shortest]
-                order = order[len(taken) :]
-                batches.append((None if group is None else group.select(taken), [members[r] for r in taken]))
+    def _make_batches(self, documents: Sequence[np.ndarray]) -> list[list[int]]:
+        """Group documents of about the same length, the longest first."""
+        order = sorted(range(len(documents)), key=lambda i: -len(documents[i]))
+        batches: list[list[int]] = []
+        while order:
+            longest = len(documents[order[0]]) + 1
+            most = max(BATCH_PIECES // min(longest, self.half), 1)
+            shortest = longest - max(min(longest, self.half) // PADDING, 8)
+            batches.append([i for i in order[:most] if len(documents[i]) + 1 >= shortest])
+            order = order[len(batches[-1]) :]
         return batches
 
     def _read_group(
-        self, group: EqualReadings | None, documents: list[np.ndarray], layers: tuple[int, ...], keep: bool
-    ) -> tuple[list[Tensor], list[tuple[EqualReadings, list[int]]]]:
+        self, group: EqualReadings, documents: list[np.ndarray], layers: tuple[int, ...], keep: bool
+    ) -> tuple[list[Tensor], dict[int, EqualReadings]]:
         """Read documents, the longest first, from one border of chunks to the next, leaving out those that have ended.
 
-        :return: the states of each document, and what is left of them: carries with the documents that are their rows.
+        :return: the states of each document, and what is left of each to read on from.
         """
-        first = [] if group is not None else [self.start]
+        first = [] if group.position else [self.start]
         lengths = [len(first) + len(document) for document in documents]
         ids = np.full((len(documents), max(lengths)), self.start, dtype=np.int64)
         for row, document in enumerate(documents):
@@ -252,24 +219,22 @@ class LanguageModelRuntime:
             torch.empty(len(document) + 1, self.width * len(layers), device=self.device)
             for document in documents
         ]
-        if group is None:
-            group = self._empty(len(documents), layers)
-        else:
+        if group.position:
             for row, own in enumerate(states):
                 own[0] = group.states[row]
-        left: list[tuple[EqualReadings, list[int]]] = []
+        left: dict[int, EqualReadings] = {}
         done, active = 0, len(documents)
         while True:
-            ending: dict[int, list[int]] = {}
-            for row in range(active):
-                if lengths[row] <= done:
-                    ending.setdefault(lengths[row], []).append(row)
-            active -= sum(map(len, ending.values()))
-            if keep:
-                left += [(_cut(group, rows, done - length, states), rows) for length, rows in ending.items()]
+            while active and lengths[active - 1] <= done:
+                active -= 1
+                if keep:
+                    row_only = slice(active, active + 1)
+                    left[active] = group.cut(row_only, done - lengths[active], states[active][-1:])
             if not active:
                 return states, left
-            group = self._slide(group.select(range(active)), layers)
+            if active < len(group.states):
+                group = group.cut(slice(active), 0, group.states[:active])
+            group = self._slide(group, layers)
             count = min(self.half - group.position % self.half, lengths[0] - done)
             group, found = self._run(group, pending[:active, done : done + count], layers)
             for row, own in enumerate(states[:active]):
@@ -335,18 +300,3 @@ class LanguageModelRuntime:
         if top not in self._stacks:
             self._stacks[top] = LayerStack(self.model.base_model, self.layers, max(top, 1))
         return self._stacks[top]
-
-
-def _cut(group: EqualReadings, rows: list[int], surplus: int, states: list[Tensor]) -> EqualReadings:
-    """Make the carry of documents (rows of a group) that ended so many pieces before the group did."""
-    if not surplus:
-        return group.select(rows)
-    kept = slice(0, -surplus)
-    index = torch.as_tensor(rows, device=group.states.device)
-    return EqualReadings(
-        group.position - surplus,
-        tuple(keys[index, :, kept] for keys in group.keys),
-        tuple(values[index, :, kept] for values in group.values),
-        torch.stack([states[row][-1] for row in rows]),
-        group.pieces[index, kept],
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from entitynlm.cache import VARIABLE, cache_folder
+from entitynlm.cache import cache_folder
 from entitynlm.errors import DataError, ModelError
 from entitynlm.files import write_atomically
 from entitynlm.model.backbones.huggingface.reader import BATCH_PIECES, LanguageModelRuntime
@@ -77,11 +76,8 @@ def _fill(
 
 
 def _find_folder(runtime: LanguageModelRuntime, layers: Sequence[int]) -> Path:
-    """Find the folder of a language model, window and choice of layers: states of different ones have nothing in common."""
-    names = [runtime.digest, *map(str, layers), READER]
-    if runtime.half != runtime.default_half:
-        names.append(f"w{2 * runtime.half}")
-    return cache_folder() / "states" / "-".join(names)
+    """Find the folder of a language model and a choice of layers: states of different ones have nothing in common."""
+    return cache_folder() / "states" / "-".join([runtime.digest, *map(str, layers), READER])
 
 
 def _name_of(document: np.ndarray) -> Path:
@@ -104,15 +100,5 @@ def _write(path: Path, states: np.ndarray) -> None:
     """Write states, and remove what a killed process has left of them."""
     for old in path.parent.glob(f".{path.name}.*.part"):
         old.unlink(missing_ok=True)
-    try:
-        with write_atomically(path, "wb") as stream:
-            np.save(stream, states, allow_pickle=False)
-    except DataError as error:
-        reason = error.__cause__
-        if isinstance(reason, OSError) and reason.errno == errno.ENOSPC:
-            raise ModelError(
-                f"{path.parent.parent}: no space is left for the states of the language model (about "
-                f"{states.nbytes / max(len(states), 1) / 1024:,.1f} KB a piece). Make some, or set {VARIABLE} to a folder "
-                "elsewhere; what was computed is kept"
-            ) from error
-        raise
+    with write_atomically(path, "wb") as stream:
+        np.save(stream, states, allow_pickle=False)

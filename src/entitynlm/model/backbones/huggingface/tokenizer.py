@@ -98,12 +98,9 @@ class SubwordTokenizer:
     @classmethod
     def of_runtime(cls, runtime: Any, *, boundaries: bool = True) -> SubwordTokenizer:
         """Make the tokenizer of a language model that is loaded."""
-        tokenizer = getattr(runtime.tokenizer, "backend_tokenizer", None)
-        if tokenizer is None:
-            raise ModelError(f"the language model {runtime.name!r} has no fast tokenizer (tokenizer.json)")
         sizes = {"size": runtime.pieces, "start": runtime.start}
         known = {"model": runtime.name, "digest": runtime.digest, **sizes}
-        return cls(deepcopy(tokenizer), boundaries=boundaries, **known)
+        return cls(deepcopy(runtime.tokenizer.backend_tokenizer), boundaries=boundaries, **known)
 
     def with_boundaries(self, boundaries: bool) -> SubwordTokenizer:
         """Make this tokenizer with ENDs of words or without."""

@@ -27,7 +27,7 @@ from entitynlm.model.language_models import (
     DIGEST_DIGITS,
     EXTRA,
     SMOLLM2,
-    TOKENIZER_FILES,
+    TOKENIZER_FILE,
     WEIGHT_FILES,
     check_hub_name,
     check_model_folder,
@@ -72,41 +72,20 @@ def find_language_model(name: str) -> LanguageModelFiles:
     return LanguageModelFiles(name, folder, _digest_folder(folder))
 
 
-def load_language_model(
-    name: str, expected_digest: str | None = None, *, window: int | None = None
-) -> LanguageModelRuntime:
-    """The language model of a name, once per process.
-
-    :param expected_digest: of the language model that something was trained with; another one is refused.
-    """
+def load_language_model(name: str) -> LanguageModelRuntime:
+    """The language model of a name, once per process."""
     files = find_language_model(name)
-    if expected_digest is not None and files.digest != expected_digest:
-        raise ModelError(
-            f"{name}: this is another language model than the one trained with "
-            f"(digest {files.digest}, expected {expected_digest}). Name the same one, or train again with this one"
-        )
     with torch.device("cpu"):  # also where a network is built without memory, to see its sizes
-        return _load(files, window)
+        return _load(files)
 
 
-def load_transformers_tokenizer(files: LanguageModelFiles) -> Any:
-    """The fast tokenizer of a language model, without its weights."""
+@cache
+def _load(files: LanguageModelFiles) -> LanguageModelRuntime:
     transformers = import_transformers(f"The language model {files.name}")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, trust_remote_code=False)
     except Exception as error:  # of many libraries below
         raise ModelError(f"{files.folder}: the tokenizer can't be read ({first_line(error)})") from error
-    if not tokenizer.is_fast:
-        raise ModelError(
-            f"{files.folder}: the tokenizer is not one of the fast ones (tokenizer.json), which are needed"
-        )
-    return tokenizer
-
-
-@cache
-def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime:
-    tokenizer = load_transformers_tokenizer(files)
-    transformers = import_transformers(f"The language model {files.name}")
     config = _read_config(files.folder)
     _check_causal(files, config, transformers)
     try:
@@ -117,7 +96,7 @@ def _load(files: LanguageModelFiles, window: int | None) -> LanguageModelRuntime
         raise ModelError(
             f"{files.folder}: the weights can't be read ({first_line(error)}). The file may be damaged: get it again"
         ) from error
-    runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest, window=window)
+    runtime = LanguageModelRuntime(model, tokenizer, name=files.name, digest=files.digest)
     runtime.check()
     return runtime
 
@@ -146,30 +125,17 @@ def _fetch(name: str) -> Path:
     """A model of the hub, from the hub's own cache if it is there."""
     check_hub_name(name)
     hub = require("huggingface_hub", extra=EXTRA, purpose=f"The language model {name}")
-    folder: Path | None = None
     try:
-        for weights in WEIGHT_FILES:
-            patterns = ["config.json", "tokenizer*", "vocab*", "merges.txt", "spiece.model", weights]
-            folder = Path(hub.snapshot_download(name, allow_patterns=patterns))
-            if any(folder.glob(weights)):
-                break
+        return Path(hub.snapshot_download(name, allow_patterns=["config.json", "tokenizer*", WEIGHT_FILES]))
     except Exception as error:
-        if folder is None:
-            raise ModelError(
-                f"there is no language model {name!r}: it is neither a folder nor a .gguf file, and the Hugging Face hub "
-                f"does not give it ({first_line(error)}). Without a network, name a folder, or '{SMOLLM2}'"
-            ) from error
-    assert folder is not None
-    return folder
+        raise ModelError(
+            f"there is no language model {name!r}: it is neither a folder nor a .gguf file, and the Hugging Face hub "
+            f"does not give it ({first_line(error)}). Without a network, name a folder, or '{SMOLLM2}'"
+        ) from error
 
 
 def _digest_folder(folder: Path) -> str:
     check_model_folder(folder)
-    weights = next(found for pattern in WEIGHT_FILES if (found := sorted(folder.glob(pattern))))
-    names = ["config.json", *TOKENIZER_FILES, *(path.name for path in weights)]
-    return _combine({name: hash_once(folder / name) for name in names if (folder / name).is_file()})
-
-
-def _combine(hashes: dict[str, str]) -> str:
-    lines = "".join(f"{name} {sha}\n" for name, sha in sorted(hashes.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()[:DIGEST_DIGITS]
+    weights = [path.name for path in folder.glob(WEIGHT_FILES)]
+    lines = [f"{name} {hash_once(folder / name)}\n" for name in ("config.json", TOKENIZER_FILE, *weights)]
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()[:DIGEST_DIGITS]
