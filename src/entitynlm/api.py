@@ -235,6 +235,8 @@ class EntityNLM:
     ) -> list[Continuation]:
         """Continue a text, or start a story (None), with constraints on its entities.
 
+        A model with a closed vocabulary (``entitynlm-en``) writes no prose and is refused; :meth:`next_entity` tells who is next.
+
         :param cast: names of entities to start with, besides those of the text.
         :param next_entity: the name of the entity that the next mention refers to.
         :param new_entities: whether other entities may be mentioned.
@@ -252,7 +254,7 @@ class EntityNLM:
 
     def join(self, prompt: Document, continuation: Continuation) -> Document:
         """Join a prompt and a continuation of it as one document, in which the prompt's entities keep their ids."""
-        from entitynlm.generation.joining import join_continuation
+        from entitynlm.generation.rendering import join_continuation
 
         return join_continuation(self.pretrained.encoder, prompt, continuation)
 

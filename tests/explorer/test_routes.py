@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from entitynlm.api import as_document
+from entitynlm.generation.request import Continuation
+from entitynlm.text.document import Mention
 from entitynlm.text.formats.registry import FORMATS
 from support.explorer import SMALL, wait_until
 
@@ -195,16 +198,24 @@ def test_two_analyses_are_compared(client: Any) -> None:
 # -- writing -------------------------------------------------------------------------------------------------------------
 
 
-def test_continuations_are_accepted_as_texts_of_their_own(client: Any, story: str) -> None:
+def test_a_closed_vocabulary_writes_no_prose(client: Any, story: str) -> None:
+    assert "closed vocabulary" in client.post(f"{story}/continuations", 422, words=8)["error"]
+
+
+def test_continuations_are_accepted_as_texts_of_their_own(
+    client: Any, story: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     id = story.split("/")[2]
     bob = next(one["id"] for one in client.get(f"{story}/entities") if one["name"] == "Bob")
+    document = as_document("Bob ran.").with_mentions([Mention(0, 1, "9")])
+    written = Continuation("Bob ran.", document, {"9": "Bob"})
+    monkeypatch.setattr("entitynlm.api.EntityNLM.generate", lambda *_, count, **wishes: [written] * count)
     answer = client.post(f"{story}/continuations", words=8, count=2, next_entity=bob, seed=3)
-    assert len(answer["continuations"]) == 2 and answer["continuations"][0] != answer["continuations"][1]
     first = answer["continuations"][1]
-    assert any(one["entity"] == bob for one in first["mentions"])
+    assert len(answer["continuations"]) == 2 and first["tokens"] == ["Bob", "ran", "."]
     longer = client.post(f"{story}/accept", number=1)
     tokens = client.get(f"{RUNNING.format(id=longer['id'])}/words", start=0, stop=200)["tokens"]
-    assert longer["parent"] == id and tokens[-len(first["tokens"]) :] == first["tokens"]
+    assert longer["parent"] == id and tokens[-3:] == first["tokens"]
     client.wait(longer["id"])
     assert client.post(f"{story}/accept", 404, number=4)["error"]
 

@@ -1,4 +1,4 @@
-"""Generation: the grammar of R, E and L, the constraints, and a state that equals reading the same text."""
+"""Sampling: the grammar of R, E and L, the constraints, words with their probability, and states that equal reading the text."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.errors import ConfigError
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator
+from entitynlm.generation.open_vocabulary import OpenVocabulary
+from entitynlm.generation.opening import begin_story
 from entitynlm.inference.story_state import StoryState
-from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import SENTENCE_END
 from entitynlm.model.encoding.variables import Analysis
+from entitynlm.model.pretrained import Pretrained
 from support.letter_backbone import Letters, make_letter_network
-from support.small_models import make_network
-
-END = 2
+from support.prose_model import make_prose_model
 
 
-def make_generator(seed: int = 0, **options: object) -> Generator:
-    network = make_network(mode="generative", **options)
-    return Generator(network, sentence_end=END, generator=torch.Generator().manual_seed(seed))
+@pytest.fixture(scope="module")
+def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
+    return make_prose_model(tmp_path_factory.mktemp("lm"))
+
+
+@pytest.fixture
+def generator(pretrained: Pretrained) -> Generator:
+    words = OpenVocabulary(pretrained.encoder.tokenizer)
+    return Generator(pretrained.get("generative"), words, torch.Generator().manual_seed(1))
 
 
 class Generated(NamedTuple):
@@ -36,82 +41,57 @@ class Generated(NamedTuple):
 
 def generate(generator: Generator, state: StoryState, words: int, constraints: Constraints) -> Generated:
     generated: list[GeneratedWord] = []
-    while len(generated) < words:
+    while len(generated) < words or state.history.remaining:
         state, word = generator.step(state, constraints)
         generated.append(word)
         constraints = constraints.settle(word.e, word.l)
     return Generated(*(list(values) for values in zip(*(word[:4] for word in generated), strict=True)))
 
 
-def as_document(generated: list[GeneratedWord]) -> EncodedDocument:
-    arrays = [np.array([getattr(word, name) for word in generated], dtype=np.int64) for name in "xrel"]
-    sentence = np.concatenate([[0], np.cumsum(arrays[0] == END)[:-1]])
-    return EncodedDocument("generated", *arrays, sentence, np.arange(len(sentence)))
+def add_entity(generator: Generator, state: StoryState, *name: str) -> StoryState:
+    """Add an entity with a random vector and a name."""
+    vector = np.random.default_rng(1).normal(size=generator.network.config.hidden_size).astype(np.float32)
+    return state.add_entity(1, vector, [generator.words.learn(word) for word in name])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"mention_types": 2, "features": "rich"},
-        {"mention_positions": 2},
-        {"mention_positions": 1, "copying": True},
-    ],
-)
-def test_generated_words_obey_the_grammar(options: dict[str, object]) -> None:
-    generator = make_generator(**options)
-    generated = generate(generator, generator.start(), 60, Constraints(banned=(1,)))
+def test_generated_words_obey_the_grammar(generator: Generator) -> None:
+    generated = generate(generator, begin_story(generator.network), 60, Constraints())
     analysis = Analysis(*(np.array(values) for values in (generated.r, generated.e, generated.l)))
     assert len(analysis) == len(generated.x) >= 60
-    assert 1 not in generated.x and generator.network.backbone.start_word not in generated.x
     assert max(generated.e) >= 2
 
 
-def test_a_prompt_leaves_the_state_of_having_generated_it() -> None:
-    generator = make_generator(sigma=0.0, features="rich", mention_types=2)
-    state = generator.start()
-    generated: list[GeneratedWord] = []
-    while len(generated) < 40 or state.history.remaining:
+def test_words_are_drawn_with_the_pieces_that_are_read_on(generator: Generator) -> None:
+    """Each word ends once, begins with no END, and the state afterwards is that of having read all pieces."""
+    state, tokenizer, pieces = begin_story(generator.network), generator.words.tokenizer, []
+    for _ in range(30):
         state, word = generator.step(state, Constraints())
-        generated.append(word)
-    read = generator.read_prompt(as_document(generated))
-    assert np.allclose(state.vectors, read.vectors)
-    assert np.allclose(state.e_current, read.e_current)
-    assert torch.allclose(state.carry[0], read.carry[0])
-    assert state.sentence == read.sentence
-    assert np.array_equal(state.history.table, read.history.table)
-    assert (state.history.position, state.history.mentions, state.history.current) == (
-        read.history.position,
-        read.history.mentions,
-        read.history.current,
-    )
+        assert tokenizer.ends_word(word.pieces[-1]) and not any(map(tokenizer.ends_word, word.pieces[:-1]))
+        assert not {*word.pieces} & {*tokenizer.never_generated}
+        assert generator.words[word.x] == tokenizer.join(word.pieces)
+        pieces += word.pieces
+    backbone, carry = generator.network.backbone, generator.network.backbone.start()
+    for piece in pieces:
+        carry = backbone.step(carry, torch.tensor([piece]))
+    assert torch.allclose(backbone.state(carry), backbone.state(state.carry), atol=1e-4)
 
 
-def test_constraints_on_entities_are_kept() -> None:
-    generator = make_generator()
-    state = generator.add_entity(generator.add_entity(generator.start(), [3, 4]), [5])
-    generated = generate(generator, state, 80, Constraints(next_entity=2, new_entities=False))
+def test_constraints_on_entities_are_kept(generator: Generator) -> None:
+    state = add_entity(generator, begin_story(generator.network), "Anna", "Miller")
+    state = add_entity(generator, state, "Bob")
+    generated = generate(generator, state, 60, Constraints(next_entity=2, new_entities=False))
     mentioned = [e for e in generated.e if e]
-    assert mentioned[0] == 2
-    assert set(mentioned) <= {1, 2}
+    assert mentioned[0] == 2 and set(mentioned) <= {1, 2}
 
 
-def test_a_name_is_spelled_at_the_first_mention() -> None:
-    generator = make_generator(mention_positions=2)
-    state = generator.add_entity(generator.start(), [3, 4, 5])
-    constraints = Constraints(next_entity=1, names={1: (3, 4, 5)}, mention=True)
-    generated = generate(generator, state, 80, constraints)
-    assert generated.x[:3] == [3, 4, 5] and generated.e[:3] == [1, 1, 1] and generated.l[:3] == [3, 2, 1]
-    later = [at for at in range(3, 80) if generated.e[at] == 1]
-    assert later and [generated.x[at] for at in later[:3]] != [3, 4, 5]  # only the first one is scripted
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("temperature", 0.0), ("temperature", float("nan")), ("top_p", 0.0), ("top_p", 1.5)]
-)
-def test_constraints_that_make_no_sense_are_refused(name: str, value: float) -> None:
-    with pytest.raises(ConfigError):
-        Constraints(**{name: value})
+def test_a_name_is_spelled_at_the_first_mention(generator: Generator) -> None:
+    state = add_entity(generator, begin_story(generator.network), "old", "Anna")
+    name = tuple(generator.words.learn(word) for word in ("old", "Anna"))
+    other = tuple(generator.words.learn(word) for word in ("key", "garden"))
+    score, chosen = generator.choose_words(state, 1, [name, other], Constraints())
+    assert chosen in (name, other) and score < 0
+    generated = generate(generator, state, 2, Constraints(next_entity=1, names={1: name}, mention=True))
+    assert generated.x[:2] == list(name) and generated.e[:2] == [1, 1] and generated.l[:2] == [2, 1]
 
 
 @pytest.mark.parametrize("copying", [False, True])
@@ -119,12 +99,11 @@ def test_words_of_several_pieces_are_drawn_with_their_probability(copying: bool)
     """A word of one or two letters, spelled letter by letter or copied from the entity's name, against equation 6."""
     tokenizer, draws = Letters("ab", 2), 3_000
     network = make_letter_network(tokenizer, mention_positions=2, copying=copying)
-    seeded = torch.Generator().manual_seed(0)
-    end = tokenizer.sentence_end
-    generator = Generator(network, sentence_end=end, generator=seeded, tokenizer=tokenizer)
+    generator = Generator(network, OpenVocabulary(tokenizer), torch.Generator().manual_seed(0))
+    end = generator.words.learn(SENTENCE_END)
     name = [generator.words.learn(word) for word in ("ab", "a")]
-    state = generator.add_entity(generator.start(), name).choose(1, 1, 2)
-    drawn = [generator.step(state, Constraints())[1].x for _ in range(draws)]
+    state = add_entity(generator, begin_story(network), "ab", "a").choose(1, 1, 2)
+    drawn = [generator.step(state, Constraints(banned=(end,)))[1].x for _ in range(draws)]
     words = [word for word in tokenizer.list_words() if word != SENTENCE_END]
     probs = np.zeros(len(words))
     with torch.no_grad():

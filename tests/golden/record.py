@@ -305,43 +305,6 @@ def make_report(model: str, document: Any, *, mentions: str) -> Json:
     }
 
 
-def generate(
-    model: str,
-    prompt: Any = None,
-    *,
-    words: int = 25,
-    sentences: int | None = None,
-    count: int = 1,
-    temperature: float = 0.8,
-    top_p: float = 0.95,
-    people: Sequence[str] = (),
-    next_entity: str | None = None,
-    new_entities: bool = True,
-    seed: int = 0,
-) -> Json:
-    found = load_model(model).generate(
-        prompt,
-        words=words,
-        sentences=sentences,
-        count=count,
-        temperature=temperature,
-        top_p=top_p,
-        cast=people,
-        next_entity=next_entity,
-        new_entities=new_entities,
-        seed=seed,
-    )
-    return [
-        {
-            "text": story.text,
-            "tokens": list(story.document.tokens),
-            "mentions": [row[:4] for row in dump_mentions(story.document)],
-            "names": dict(sorted(story.names.items())),
-        }
-        for story in found
-    ]
-
-
 @cache
 def read_candidates(name: str) -> tuple[tuple[Any, Any], ...]:
     """(text, antecedent scores or k-best list) of a file that brings its texts along."""
@@ -934,42 +897,6 @@ def reports() -> Json:
         f"{SHIPPED}, given": make_report(SHIPPED, document("hand-nested"), mentions="given"),
     }
     return {**found, **by_model(STORED, lambda model: make_report(model, document(STORY), mentions="given"))}
-
-
-def tell(model: str) -> Json:
-    """Continuations and stories from nothing, with wishes, by seeds."""
-    prompt, annotated = read_text("prompt.txt"), document("hand-nested")
-    return {
-        "from nothing": generate(model, seed=1),
-        "by sentences": generate(model, sentences=2, count=2, seed=2),
-        "people": generate(model, sentences=3, people=("Anna", "the old man"), seed=3),
-        "people only": generate(model, words=20, people=("Zorblax", "Bob"), new_entities=False, seed=4),
-        "prompt": generate(model, prompt, words=20, count=2, seed=5),
-        "given mentions": generate(model, annotated, words=20, seed=6),
-        "next": generate(model, annotated, words=20, next_entity="the bakery", seed=7),
-        "next, nobody new": generate(
-            model, annotated, words=20, next_entity="Anna", new_entities=False, seed=8
-        ),
-        "hot": generate(model, annotated, words=15, temperature=1.3, top_p=1.0, seed=9),
-        "cold": generate(model, annotated, words=15, temperature=0.2, top_p=0.5, seed=9),
-    }
-
-
-@golden()
-def generation() -> Json:
-    """Continuations and stories: all wishes with the small models, some with the shipped one."""
-    shipped = {
-        "people": generate(SHIPPED, sentences=1, people=("Anna", "the old man"), seed=3),
-        "prompt": generate(SHIPPED, read_text("prompt.txt"), words=10, seed=5),
-        "next": generate(SHIPPED, document("hand-nested"), words=10, next_entity="the bakery", seed=7),
-    }
-    return {SHIPPED: shipped, **by_model(STORED, tell)}
-
-
-@golden(slow=True)
-def generation_shipped() -> Json:
-    """All wishes with the shipped model."""
-    return tell(SHIPPED)
 
 
 @golden()

@@ -11,8 +11,7 @@ import pytest
 from entitynlm.coref.annotation import annotate_document
 from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
 from entitynlm.coref.reranking.combination import score_list
-from entitynlm.generation.continuations import generate_continuations
-from entitynlm.generation.request import ContinuationRequest
+from entitynlm.generation.plan import plan_next
 from entitynlm.inference import particles, readings
 from entitynlm.inference.marginal import estimate_log_prob
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
@@ -135,8 +134,8 @@ def test_surprisal_of_given_mentions(counts: Counter[str]) -> None:
     assert counts == {"encoded": 1, "generative": 1}
 
 
-def test_generate(counts: Counter[str]) -> None:
-    generate_continuations(make_counted(counts), BARE, ContinuationRequest(words=3), count=2)
+def test_plan(counts: Counter[str]) -> None:
+    plan_next(make_counted(counts), BARE)
     assert counts == {"encoded": 1, "generative": 2}
 
 

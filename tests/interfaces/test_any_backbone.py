@@ -67,14 +67,6 @@ def test_annotate_next_entity_and_log_prob(model: entitynlm.EntityNLM, document:
     assert np.isfinite(score.log_prob) and "zygmunt" in score.words
 
 
-def test_generated_words_are_spelled_from_pieces(model: entitynlm.EntityNLM, document: Document) -> None:
-    for story in model.generate(document, words=12, count=2, seed=3):
-        assert len(story.document.tokens) > len(document.tokens)
-        assert all(story.document.tokens)
-    (cast,) = model.generate(None, words=8, cast=["Zygmunt"], seed=1)
-    assert cast.document.tokens
-
-
 def test_the_folder_of_such_a_model_is_loaded(
     model: entitynlm.EntityNLM, document: Document, tmp_path: Path
 ) -> None:

@@ -88,8 +88,6 @@ def test_it_answers_every_question(model: entitynlm.EntityNLM) -> None:
     surprisal = model.surprisal(TEXT, samples=10, repeats=1)
     assert 2 < surprisal.total / surprisal.words < 12  # bits per word
     assert sum(model.next_entity(TEXT).probabilities) == pytest.approx(1)
-    (story,) = model.generate(TEXT, words=12, new_entities=False, seed=1)
-    assert story.text and "<unk>" not in story.text
     document = model.annotate(TEXT)
     good = document.clusters
     bad = tuple((span,) for cluster in good for span in cluster)

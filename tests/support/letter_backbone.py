@@ -76,8 +76,8 @@ class Letters:
             return SENTENCE_END
         return "".join(self.alphabet[piece // 2 - 1] for piece in pieces)
 
-    def write(self, pieces: Sequence[int]) -> None:
-        return None
+    def write(self, pieces: Sequence[int]) -> str:
+        return " " + self.join(pieces)
 
     def is_unknown(self, word: str) -> bool:
         return False

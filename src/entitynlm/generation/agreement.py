@@ -1,4 +1,4 @@
-"""MentionAgreement of the words of a mention with its entity, so that a reader sees what the labels say.
+"""Agreement of the words of a mention with its entity, so that a reader sees what the labels say.
 
 The network draws words by equation 6, which knows the entity by its vector alone: it may say "she" of a man, call Anna "Bob", or
 take a verb into a mention. So a known entity is called as before, or by a pronoun that fits, whichever equation 6 prefers. In the
@@ -7,7 +7,7 @@ first mention of a new one, words that can't stand there have no probability.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from entitynlm.text.english import (
@@ -99,11 +99,3 @@ class MentionAgreement:
         """List the words of the names of known entities, but for words that many things share."""
         words = {word.lower() for forms in self.called.values() for form in forms for word in form}
         return {word for word in words if word.isalpha()} - {*DETERMINERS, *PREPOSITIONS, *PRONOUNS}
-
-
-def list_spellings(words: Sequence[str]) -> dict[str, list[int]]:
-    """List the numbers of words by their lower case."""
-    found: dict[str, list[int]] = {}
-    for number, word in enumerate(words):
-        found.setdefault(word.lower(), []).append(number)
-    return found

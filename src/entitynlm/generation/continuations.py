@@ -1,35 +1,42 @@
 """Continuations of a text with a cast, and with constraints on who is mentioned next.
 
-Words are sampled by ``generator`` and become text by ``rendering``; here names become entities, and requests constraints.
+Words are sampled by ``generator`` and become text by ``rendering``; here requests become constraints. A constraint on entities is
+about the text that people read: a language model is free to say "the house" where R says that no mention starts, or "he" of Anna.
+So the model annotates what it has generated, as a reader would, and a continuation that breaks the constraint is drawn again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 
 from entitynlm.coref.annotation import annotate_document, can_annotate
-from entitynlm.discourse.naming import choose_names
 from entitynlm.errors import ConfigError
-from entitynlm.generation.agreement import MentionAgreement, list_spellings
+from entitynlm.generation.agreement import MentionAgreement
 from entitynlm.generation.generator import Constraints, GeneratedWord, Generator, Words
-from entitynlm.generation.rendering import Renderer, list_mention_spans
+from entitynlm.generation.open_vocabulary import OpenVocabulary
+from entitynlm.generation.opening import StoryOpening
+from entitynlm.generation.rendering import append_text, list_mention_spans, render
 from entitynlm.generation.request import Continuation, ContinuationRequest
-from entitynlm.generation.verification import append_text, is_next_mention
-from entitynlm.inference.readings import ReadText
 from entitynlm.inference.story_state import StoryState
+from entitynlm.model.encoding.preprocessing import SENTENCE_END, escape_word
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.text.detokenization import PAIRS, capitalise_start, ends_sentence, list_unopened
+from entitynlm.text.detokenization import PAIRS, capitalise_start, list_unopened
 from entitynlm.text.document import Document, Span
 from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
 
-MENTION_PATIENCE = 8  # words after which a mention of the entity that was asked for is forced
+MENTION_PATIENCE = 8  # words before which the entity that was asked for is mentioned
 MOST_PATHS, MOST_PLACES = 5, 3
 """How often words up to the entity that was asked for are drawn, and at how many places it is tried in each."""
 COMMON_OPENERS = {*PRONOUNS, *DETERMINERS} - {"i"}  # they have a capital only where a sentence starts
 LONGEST_SENTENCE = 80  # words after which a sentence is ended at the next chance outside of a mention
+
+
+def writes_prose(pretrained: Pretrained) -> bool:
+    """Tell whether a model generates text: its words are spelled by pieces that say where white space is."""
+    return not pretrained.encoder.tokenizer.pieces(SENTENCE_END)
 
 
 def generate_continuations(
@@ -43,24 +50,15 @@ def generate_continuations(
     """Generate continuations of a text (None: from nothing); its mentions are found where it has none."""
     if count < 1:
         raise ConfigError(f"there must be one continuation at least, not {count}")
-    writer = prepare_writer(pretrained, prompt, request or ContinuationRequest(), seed)
+    if not writes_prose(pretrained):
+        raise ConfigError(
+            "this model has a closed vocabulary and writes no prose; `entitynlm generate --plan` tells who acts next, and a "
+            "model on a pretrained language model (entitynlm-en-smollm2) writes"
+        )
+    request, draws = request or ContinuationRequest(), torch.Generator(device="cpu").manual_seed(seed)
+    opening = StoryOpening(pretrained, prompt, request.cast, draws)
+    writer = ContinuationWriter(pretrained, opening, request, draws)
     return [writer.write(f"continuation-{number}") for number in range(1, count + 1)]
-
-
-def prepare_writer(
-    pretrained: Pretrained, prompt: Document | None, request: ContinuationRequest, seed: int
-) -> ContinuationWriter:
-    """Read the prompt, and make a writer that goes on from it."""
-    text = None
-    if prompt is not None and prompt.tokens:
-        text = ReadText(pretrained.encoder, prompt)
-        if not prompt.mentions and can_annotate(pretrained):
-            text = text.with_mentions(annotate_document(pretrained, prompt, encoded=text.encoded))
-    network = pretrained.get("generative")
-    draws = torch.Generator(device="cpu").manual_seed(seed)
-    tokenizer = pretrained.encoder.tokenizer
-    generator = Generator(network, sentence_end=tokenizer.sentence_end, generator=draws, tokenizer=tokenizer)
-    return ContinuationWriter(pretrained, generator, text, request)
 
 
 @dataclass
@@ -103,77 +101,38 @@ class ContinuationWriter:
     def __init__(
         self,
         pretrained: Pretrained,
-        generator: Generator,
-        text: ReadText | None,
+        opening: StoryOpening,
         request: ContinuationRequest,
+        draws: torch.Generator,
     ) -> None:
         self.pretrained, self.encoder = pretrained, pretrained.encoder
-        self.generator, self.request = generator, request
-        self.text, self.prompt = text, None if text is None else text.document
-        self.names: dict[int, tuple[str, ...]] = {}  # of entities, by their numbers
-        self.spans: dict[int, list[Span]] = {}  # their mentions in the prompt
-        self.renderer = Renderer(self.encoder, generator.words, self.names)
-        spaced = self.renderer.spaced
-        (self.sentence_end,) = (
-            self.renderer.encode((".",)) if spaced else (self.encoder.tokenizer.sentence_end,)
-        )
-        self.verified = spaced and can_annotate(pretrained)
-        self.marks = self._list_marks()
-        self.state = self._read_prompt()
-        self.mention_pieces = self._list_mention_pieces() if self.verified and request.next_entity else ()
-        added = [
-            self._add_entity(tuple(member.split()))
-            for member in request.cast
-            if self.find_entity(member) is None
-        ]
-        self.constraints = self._constrain(added)
-
-    def _read_prompt(self) -> StoryState:
-        if self.text is None or self.prompt is None:
-            return self.generator.start()
-        encoded, originals = self.text.encoded, self.text.originals
-        spans = zip(originals, encoded.analysis.spans(), strict=True)
-        numbers = {mention.entity: number for mention, (_, _, number, _) in spans}
-        for mention in originals:
-            self.spans.setdefault(numbers[mention.entity], []).append(mention.span)
-        for entity, mention in choose_names(self.prompt, originals).items():
-            self.names[numbers[entity]] = self.prompt.tokens[mention.start : mention.end]
-        if len(encoded) and encoded.origin[-1] < 0 and not ends_sentence(self.prompt.tokens):
-            encoded = encoded.cut(len(encoded) - 1)  # the text breaks off: its sentence goes on
-        return self.generator.read_prompt(encoded)
-
-    def _add_entity(self, words: tuple[str, ...]) -> int:
-        ids, longest = self.renderer.encode(words), self.encoder.max_length
-        if len(ids) > longest:
-            raise ConfigError(f"the name {' '.join(words)!r} has more than the {longest} words of a mention")
-        self.state = self.generator.add_entity(self.state, ids, self.generator.guess_type(self.state, ids[0]))
-        number = self.state.history.entities
-        self.names[number] = words
-        return number
-
-    def _constrain(self, added: Iterable[int]) -> Constraints:
-        vocabulary, request, encode = self.renderer.vocabulary, self.request, self.renderer.encode
-        specials = (vocabulary.start, vocabulary.unknown, vocabulary.number) if vocabulary else ()
-        unknown = vocabulary.unknown if vocabulary else None
-        return Constraints(
+        self.opening, self.request = opening, request
+        self.words = OpenVocabulary(self.encoder.tokenizer)
+        if opening.encoded is not None:
+            self.words.learn_text(opening.encoded)
+        self.generator = Generator(opening.network, self.words, draws)
+        closing = {mark: self._learn((mark, other)) for mark, other in PAIRS.items()}
+        self.marks = {mark: own for mark, (own, other) in closing.items() if own != other}
+        self.mention_pieces = self._list_mention_pieces() if request.next_entity else ()
+        self.constraints = Constraints(
             temperature=request.temperature,
             top_p=request.top_p,
-            next_entity=None if request.next_entity is None else self.require_entity(request.next_entity),
+            next_entity=None if request.next_entity is None else opening.require_entity(request.next_entity),
             new_entities=request.new_entities,
-            banned=tuple(word for word in specials if word is not None),
-            unknown=unknown,
-            unknown_for=frozenset(n for n, words in self.names.items() if unknown in encode(words)),
-            names={number: encode(self.names[number]) for number in added},
+            names={number: self._learn(opening.names[number]) for number in opening.added},
             agreement=self._describe_entities(),
-            spellings=list_spellings(vocabulary.words) if vocabulary else {},
         )
+
+    def _learn(self, words: Sequence[str]) -> Words:
+        """Learn words that may be generated; returns their keys."""
+        return tuple(self.words.learn(escape_word(word)) for word in words)
 
     def _describe_entities(self) -> MentionAgreement:
         """Collect the expressions and types of the entities of the prompt and the cast."""
-        found = MentionAgreement()
-        for number, words in self.names.items():
-            type = self._name_type(self.state.history.mention_types[number - 1])
-            for form in (words, *map(self._get_tokens, self.spans.get(number, ()))):
+        found, opening = MentionAgreement(), self.opening
+        for number, words in opening.names.items():
+            type = self._name_type(opening.state.history.mention_types[number - 1])
+            for form in (words, *map(self._get_tokens, opening.spans.get(number, ()))):
                 found = found.hear(number, tuple(form), type)
         return found
 
@@ -181,42 +140,15 @@ class ContinuationWriter:
         return self.encoder.types[int(mention_type) - 1] if self.encoder.types and mention_type else None
 
     def _get_tokens(self, span: Span) -> tuple[str, ...]:
-        assert self.prompt is not None
-        return self.prompt.tokens[span[0] : span[1]][: self.encoder.max_length]
-
-    def _list_marks(self) -> dict[str, int]:
-        """List the closing quotes and brackets that the model can tell from the opening ones, with their ids."""
-        marks = [mark for mark in PAIRS if not self.encoder.tokenizer.is_unknown(mark)]
-        closing, opening = (self.renderer.encode(own) for own in (marks, [PAIRS[mark] for mark in marks]))
-        return {mark: own for mark, own, other in zip(marks, closing, opening, strict=True) if own != other}
+        assert self.opening.prompt is not None
+        return self.opening.prompt.tokens[span[0] : span[1]][: self.encoder.max_length]
 
     def _list_mention_pieces(self) -> tuple[int, ...]:
         """List the pieces that are words of mentions: pronouns, and words by which the text's entities are called."""
-        assert self.generator.words is not None
-        spans = (span for of_entity in self.spans.values() for span in of_entity)
+        spans = (span for of_entity in self.opening.spans.values() for span in of_entity)
         said = {word for span in spans for word in self._get_tokens(span)}
         said = {word for word in said if word.isalpha() and word.lower() not in {*DETERMINERS, *PREPOSITIONS}}
-        return self.generator.words.list_first_pieces({*said, *PRONOUNS} - {*DETERMINERS})
-
-    # -- names ---------------------------------------------------------------------------------------------------------
-
-    def require_entity(self, name: str) -> int:
-        """Find the entity of a name, or refuse the request."""
-        if (found := self.find_entity(name)) is not None:
-            return found
-        called = ", ".join(" ".join(words) for words in self.names.values()) or "none"
-        raise ConfigError(f"no entity is called {name!r}; the text has: {called}")
-
-    def find_entity(self, name: str) -> int | None:
-        """Find the entity of a name: in full, else by one of its words."""
-        wanted = name.lower().split()
-        for number, words in self.names.items():
-            if [word.lower() for word in words] == wanted:
-                return number
-        for number, words in self.names.items() if self.prompt is not None else ():
-            if set(wanted) <= {word.lower() for word in words}:
-                return number
-        return None
+        return self.words.list_first_pieces({*said, *PRONOUNS} - {*DETERMINERS})
 
     def _list_forms(self, partial: PartialText, entity: int, *, pronouns: bool = True) -> list[Words]:
         """List the expressions for a known entity that fit the place, in ids: as before or, if wanted, by a pronoun."""
@@ -230,34 +162,22 @@ class ContinuationWriter:
             proper = [form for form in known if form[0].lower() not in COMMON_OPENERS]
             common = [(form[0].lower(), *form[1:]) for form in known if form[0].lower() in COMMON_OPENERS]
             forms = [*proper, *common]
-        spelled = dict.fromkeys(map(self.renderer.encode, forms))
-        named = entity in constraints.unknown_for  # then the unknown word can be shown as its name
-        return [form for form in spelled if named or constraints.unknown not in form]
+        return list(dict.fromkeys(map(self._learn, forms)))
 
     # -- words ---------------------------------------------------------------------------------------------------------
 
-    def begin(self) -> PartialText:
-        """Make a continuation without a word."""
-        tokens = list(self.prompt.tokens) if self.prompt is not None else []
-        at_start = self.state.history.position == 0 or ends_sentence(tokens)
-        return PartialText(self.state, self.constraints, tokens, fresh=at_start)
-
     def write(self, id: str) -> Continuation:
-        """Write a continuation as long as was asked for."""
-        partial = self.begin()
-        if self.verified and self.constraints.next_entity is not None:
+        """Write a continuation as long as was asked for, and close its last sentence."""
+        opening = self.opening
+        tokens = list(opening.prompt.tokens) if opening.prompt is not None else []
+        partial = PartialText(opening.state, self.constraints, tokens, fresh=opening.begins_sentence)
+        if self.constraints.next_entity is not None:
             partial = self._reach_entity(partial)
         while not partial.is_enough(self.request):
             self.extend(partial)
-        return self.finish(partial, id)
-
-    def finish(self, partial: PartialText, id: str) -> Continuation:
-        """Close the last sentence, and make text of the words."""
-        if not self.renderer.spaced:
-            return self.renderer.render(partial.words, id, self.prompt, at_start=self.begin().fresh)
         while self.extend(partial, closing=True):
             pass
-        return self.renderer.render_spaced(partial.words, id)[0]
+        return render(self.encoder, partial.words, id, opening.names)[0]
 
     def extend(self, partial: PartialText, *, closing: bool = False, mention: bool | None = None) -> bool:
         """Add one word; with ``closing`` only if it closes the sentence that has just ended.
@@ -266,13 +186,10 @@ class ContinuationWriter:
         """
         constraints = partial.constraints
         banned = [self.marks[mark] for mark in list_unopened(partial.tokens[-200:]) if mark in self.marks]
-        banned += [self.encoder.tokenizer.sentence_end] if partial.fresh else []
-        too_long = {0: (self.sentence_end,)} if partial.length >= LONGEST_SENTENCE else {}
-        if constraints.next_entity is not None and len(partial.words) >= MENTION_PATIENCE:
-            mention = True if mention is None else mention
+        too_long = {0: self._learn((".",))} if partial.length >= LONGEST_SENTENCE else {}
         step = replace(
             constraints,
-            banned=(*constraints.banned, *banned),
+            banned=tuple(banned),
             banned_pieces=self.mention_pieces if mention is False else (),
             mention=mention,
             names={**constraints.names, **too_long},
@@ -282,7 +199,7 @@ class ContinuationWriter:
         closes = partial.fresh and bool(partial.words) and word.closes_sentence
         if closing and not closes:
             return False
-        partial.add(state, word, self.renderer.get_word(word.x), fresh=word.ends_sentence or closes)
+        partial.add(state, word, self.words[word.x], fresh=word.ends_sentence or closes)
         self._hear_mention(partial, word)
         return True
 
@@ -293,7 +210,7 @@ class ContinuationWriter:
             partial.constraints = replace(constraints, names={**constraints.names, word.e: word.form})
         elif word.e and word.l == 1 and constraints.agreement is not None:
             first, end, _ = list(list_mention_spans(partial.words))[-1]
-            form = tuple(self.renderer.get_word(own.x) for own in partial.words[first:end])
+            form = tuple(self.words[own.x] for own in partial.words[first:end])
             heard = constraints.agreement.hear(word.e, form, self._name_type(word.r))
             partial.constraints = replace(constraints, agreement=heard)
 
@@ -334,13 +251,36 @@ class ContinuationWriter:
         return score, partial
 
     def _is_found(self, words: Sequence[GeneratedWord]) -> bool:
-        """Tell whether the mention asked for is the first one that the model finds in the text."""
-        continuation, text = self.renderer.render_spaced(words, "draft")
-        entity = self.constraints.next_entity or 0
+        """Tell whether the mention asked for is the first one that the model finds in the text, if it can look for mentions."""
+        if not can_annotate(self.pretrained):
+            return True
+        opening, entity = self.opening, self.constraints.next_entity or 0
+        continuation, text = render(self.encoder, words, "draft", opening.names)
         asked = [m.span for m in continuation.document.mentions if m.entity == str(entity)]
         if not asked:
             return False
-        count = 0 if self.prompt is None else len(self.prompt.tokens)
-        whole = append_text(self.prompt, text, continuation.document)
+        count = 0 if opening.prompt is None else len(opening.prompt.tokens)
+        whole = append_text(opening.prompt, text, continuation.document)
         span = (asked[0][0] + count, asked[0][1] + count)
-        return is_next_mention(self.pretrained, whole, count, span, self.spans.get(entity, ()))
+        annotated = annotate_document(self.pretrained, whole)
+        return is_next_mention(annotated, count, span, opening.spans.get(entity, ()))
+
+
+def is_next_mention(annotated: Document, start: int, asked: Span, earlier: Collection[Span]) -> bool:
+    """Tell whether the first mention of a document from a token on, the outermost one, is ``asked``.
+
+    :param earlier: the entity's mentions before; the first mention must be linked to one of them, where there are any.
+    """
+    later = [mention for mention in annotated.mentions if mention.start >= start]
+    if not later:
+        return False
+    first = min(later, key=lambda mention: (mention.start, -mention.end))
+    linked = (m.span for m in annotated.mentions if m.entity == first.entity and m.end <= start)
+    if not share_border(first.span, asked):
+        return False
+    return not earlier or any(share_border(one, other) for one in linked for other in earlier)
+
+
+def share_border(first: Span, second: Span) -> bool:
+    """Tell whether two spans begin or end together: "Anna" and "Anna Smith"."""
+    return first[1] == second[1] or first[0] == second[0]

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.encoding.preprocessing import SENTENCE_END, unescape_word
+from entitynlm.model.encoding.encoder import EncodedDocument
+from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.tokenizer import Tokenizer
 from entitynlm.text.detokenization import STRAIGHT_MARKS, TIGHT_AFTER, is_attached
 from entitynlm.text.english import TITLES
@@ -31,10 +32,8 @@ class OpenVocabulary:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.reads_sentence_ends = bool(tokenizer.pieces(SENTENCE_END))
         self._words: dict[int, str] = {}
         self._never, self._no_mention = self._list_excluded()
-        self.learn(SENTENCE_END)
 
     def _list_excluded(self) -> tuple[Tensor, Tensor]:
         """List the pieces that are never drawn, and those that begin no word of a mention because they would end the sentence."""
@@ -51,11 +50,13 @@ class OpenVocabulary:
         self._words[key] = word
         return key
 
-    def learn_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> None:
+    def learn_text(self, text: EncodedDocument) -> None:
         """Learn the words of a prompt, which mentions of its entities may repeat."""
-        for key, own in zip(keys, pieces, strict=True):
+        assert text.pieces is not None and text.piece_bounds is not None
+        pieces = np.split(text.pieces, text.piece_bounds[1:-1])
+        for key, own in zip(text.x.tolist(), pieces, strict=True):
             if key not in self._words and len(own):
-                self._words[key] = self.tokenizer.join(own)
+                self._words[key] = self.tokenizer.join(own.tolist())
 
     def __getitem__(self, key: int) -> str:
         return self._words[key]
@@ -70,7 +71,7 @@ class OpenVocabulary:
     def spell(self, key: int, before: Sequence[int] | None) -> tuple[int, ...]:
         """Spell a word after the pieces ``before`` it (None: at the start of a text)."""
         word, pieces = self._words[key], self.tokenizer.pieces(self._words[key])
-        if self.tokenizer.write(pieces) is None or is_attached(word):
+        if is_attached(word):
             return pieces
         if before is not None and not self._opens(self.tokenizer.write(before) or ""):
             return pieces
@@ -103,28 +104,17 @@ class OpenVocabulary:
         """Tell whether a word was drawn to its end and can be shown; no line ends inside of a mention."""
         if not self.tokenizer.ends_word(pieces[-1]):
             return False
-        text = self.tokenizer.write(pieces)
-        if text is None:
-            return True
+        text = self.tokenizer.write(pieces) or ""
         shown = text.strip()
         good = bool(shown) and shown.isprintable() and BROKEN not in shown
         return good and not (in_mention and "\n" in text)
 
     def ends_sentence(self, x: int, pieces: Sequence[int], previous: int) -> bool:
         """Tell whether a sentence ends with a word; ``previous`` is the word before it: "Mr." and "J." end none."""
-        if self.reads_sentence_ends:
-            return x == self.tokenizer.sentence_end
         if not _strip(self.tokenizer.write(pieces) or "").endswith(FINAL_MARKS):
             return False
         last = unescape_word(self._words.get(previous, "")) if self._words.get(x) == "." else ""
         return not (f"{last.lower()}." in TITLES or (len(last) == 1 and last.isupper() and last != "I"))
-
-    def ends_text(self, keys: Sequence[int], pieces: Sequence[Sequence[int]]) -> bool:
-        """Tell whether a text ends with the end of a sentence."""
-        last = len(keys) - 1
-        while last > 0 and not self.reads_sentence_ends and self.closes_sentence(pieces[last]):
-            last -= 1
-        return self.ends_sentence(keys[last], pieces[last], keys[last - 1] if last else 0)
 
     def closes_sentence(self, pieces: Sequence[int]) -> bool:
         """Tell whether a word consists of marks that belong to the sentence before it."""

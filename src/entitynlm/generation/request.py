@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from entitynlm.errors import ConfigError
-from entitynlm.generation.generator import Constraints
 from entitynlm.text.document import Document
 
 
@@ -15,6 +15,8 @@ class ContinuationRequest:
     """A request for a continuation.
 
     :param words: the least number of words, which go on to a sentence's end; or :param sentences: the number of sentences.
+    :param temperature: of the words: below one the likely ones are preferred (entities are drawn as the model has them).
+    :param top_p: words are drawn from the smallest set that has this probability.
     :param cast: names of entities that the story starts with, besides those of the text.
     :param next_entity: the name of the entity that the next mention must be of.
     :param new_entities: whether other entities may come up.
@@ -31,7 +33,10 @@ class ContinuationRequest:
     def __post_init__(self) -> None:
         if self.words < 1 or (self.sentences is not None and self.sentences < 1):
             raise ConfigError("a continuation has one word and one sentence at least")
-        Constraints(temperature=self.temperature, top_p=self.top_p)
+        if not 0 < self.temperature < math.inf:  # which nan is not either
+            raise ConfigError(f"the temperature must be a number above zero, not {self.temperature}")
+        if not 0 < self.top_p <= 1:
+            raise ConfigError(f"top-p must be above zero and at most one, not {self.top_p}")
         for name in self.cast:
             if not name.split():
                 raise ConfigError("a member of the cast has an empty name")

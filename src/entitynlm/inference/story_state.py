@@ -113,11 +113,6 @@ class StoryState:
         """(V,) equation 6 for every piece at a place of the next word, given the open mention or none; h (1, S) is before it."""
         return log_prob_pieces([self], h, place)[0]
 
-    def log_prob_words(self, tables: WordTables, at: int) -> Tensor:
-        """(V,) equation 6 for every word of a vocabulary; a mention may copy its entity's words."""
-        h = torch.from_numpy(tables.contexts[at : at + 1]).to(self.network.W_r.device)
-        return self.mix_copies(self.log_prob_pieces(h), h)
-
     @torch.no_grad()
     def mix_copies(self, log_probs: Tensor, h: Tensor) -> Tensor:
         """(V,) the same distribution after the words were mixed in that the open mention may copy; h (1, D) is before them."""

@@ -1,11 +1,10 @@
 """Detokenisation: words back into running text with its spaces, capitals and quotation marks, the inverse of ``segmentation``."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from entitynlm.text.document import Span
-from entitynlm.text.english import DETERMINERS, PRONOUNS
 from entitynlm.text.segmentation import join_words
 
 TIGHT_BEFORE = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
@@ -63,23 +62,6 @@ def list_unopened(tokens: Iterable[str]) -> frozenset[str]:
         elif token in PAIRS:
             depth[PAIRS[token]] = max(0, depth[PAIRS[token]] - 1)
     return frozenset(closing for closing, opening in PAIRS.items() if not depth[opening])
-
-
-def learn_capitals(sentences: Iterable[Sequence[str]], names: Iterable[Sequence[str]] = ()) -> dict[str, str]:
-    """How words are written that have capitals inside of sentences or in names, by their lower case (``anna`` → ``Anna``)."""
-    capitals: dict[str, str] = {}
-    inside = (token for sentence in sentences for token in sentence[1:])
-    for token in (*inside, *(token for name in names for token in name)):
-        lower = token.lower()
-        if token != lower and lower not in PRONOUNS and lower not in DETERMINERS:
-            capitals.setdefault(lower, token)
-    return capitals
-
-
-def restore_capitals(sentence: Sequence[str], capitals: Mapping[str, str]) -> list[str]:
-    """A sentence of lower-case words as people write it."""
-    words = [capitals.get(word, word) for word in sentence]
-    return ["I" if word == "i" else word for word in words]
 
 
 def capitalise_start(sentence: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from entitynlm.model.pretrained import Pretrained
     from entitynlm.text.document import Document
 
-PLAN_STEPS, SHOWN_CANDIDATES = 5, 4
 HOTTEST = 100.0  # all words are as likely as each other there, and logits divided by less stay finite
 
 
@@ -44,16 +42,16 @@ def generate(
     """Continue a text, or start one, with entities that you choose.
 
     The model uses the text's own mentions where it has any, and finds them otherwise. Mentions of the continuation
-    are shown in brackets with the number of their entity, and fit it in pronoun, number and name. The model predicts
-    the next entity better than it writes prose: --plan shows the entity that each sentence starts from, with the
-    probabilities of all candidates.
+    are shown in brackets with the number of their entity, and fit it in pronoun, number and name. --plan tells who
+    acts next instead, with the probability of every candidate. A model with a closed vocabulary (entitynlm-en) always
+    answers with the plan: it predicts entities well, and its prose would be too weak.
 
     Examples:
 
       entitynlm generate story.txt --words 80 -n 3
       entitynlm generate --cast "Anna,the old man" --sentences 5 --seed 7
       entitynlm generate story.txt --next-entity Anna --no-new-entities
-      entitynlm generate story.txt --plan --sentences 5
+      entitynlm generate story.txt --plan
       echo "The captain looked at the sea." | entitynlm generate - --plain
 
     :param file: The text to continue; '-': standard input; default: a story is started.
@@ -65,10 +63,9 @@ def generate(
     :param cast: Names of the entities to start with, separated by commas: 'Anna,the old man'.
     :param next_entity: The next mention refers to this entity.
     :param no_new_entities: Mention only the entities of the text and the cast.
-    :param plan: Tell who acts next, sentence by sentence (--sentences, default 5), with the probabilities of all
-        candidates.
+    :param plan: Tell who acts next, with the probability of every candidate, and write no text.
     :param plain: Show the text without its mentions.
-    :param out: Also write the continuations as plain text.
+    :param out: Also write the continuations as plain text, or the plan as a table.
     """
     names = tuple(" ".join(name.split()) for name in cast.split(",")) if cast else ()
     if not 0 < temperature <= HOTTEST:
@@ -79,7 +76,7 @@ def generate(
         raise ConfigError("--cast has an empty name between its commas")
     prompt = None if file is None else read_prompt(file, format, terminal)
     pretrained = model.load(terminal)
-    from entitynlm.generation.continuations import generate_continuations
+    from entitynlm.generation.continuations import generate_continuations, writes_prose
     from entitynlm.generation.request import ContinuationRequest
 
     if prompt is not None:
@@ -87,8 +84,16 @@ def generate(
     request = ContinuationRequest(
         words, sentences, temperature, top_p, names, next_entity, not no_new_entities
     )
+    if plan and next_entity is not None:
+        raise ConfigError("a plan tells who comes next, so --next-entity has nothing to decide in it")
+    if not plan and not writes_prose(pretrained):
+        terminal.remark(
+            f"{model.model} has a closed vocabulary and writes no prose: this is the plan, who acts next. A model on a "
+            "pretrained language model writes, such as --model entitynlm-en-smollm2"
+        )
+        plan = True
     if plan:
-        write_plans(pretrained, prompt, request, count, seed, out, model.model, terminal)
+        write_plan(pretrained, prompt, request, seed, out, model.model, terminal)
         return
     stories = generate_continuations(pretrained, prompt, request, count=count, seed=seed)
     for number, story in enumerate(stories, start=1):
@@ -100,50 +105,34 @@ def generate(
     terminal.write_json({**heading, **found})
 
 
-def write_plans(
+def write_plan(
     pretrained: Pretrained,
     prompt: Document | None,
     request: ContinuationRequest,
-    count: int,
     seed: int,
     out: str | None,
     model: str,
     terminal: Terminal,
 ) -> None:
-    """Print who acts next with probabilities, step by step; further plans have the seeds that follow."""
-    from entitynlm.generation.plan import NEW_ACTOR, PlanStep, plan_story
+    """Print who acts next, the likeliest first."""
+    from entitynlm.generation.plan import NEW_ACTOR, plan_next
     from entitynlm.interfaces.views import draw_table
 
-    def show_candidates(step: PlanStep) -> str:
-        shown = step.candidates[:SHOWN_CANDIDATES]
-        return ", ".join(
-            f"{name if name != NEW_ACTOR else 'somebody new'} {100 * p:.0f} %" for name, p in shown
-        )
-
-    steps = request.sentences or PLAN_STEPS
-    plans = [
-        plan_story(pretrained, prompt, request, steps=steps, seed=seed + number) for number in range(count)
+    plan = plan_next(pretrained, prompt, request.cast, new_entities=request.new_entities, seed=seed)
+    headings = ("who acts next", "probability")
+    rows = [
+        (make_printable(name) if name != NEW_ACTOR else "(a new entity)", f"{100 * p:.1f} %")
+        for name, p in plan
     ]
-    texts = []
-    for number, plan in enumerate(plans, start=1):
-        rows = [
-            (str(at), make_printable(step.actor) + " (new)" * step.is_new, f"{100 * step.probability:.0f} %",
-             make_printable(show_candidates(step)), make_printable(step.sentence))
-            for at, step in enumerate(plan, start=1)
-        ]  # fmt: skip
-        headings = ("", "who acts", "probability", "could have been", "a sentence drawn from the model")
-        title = f"plan {number} of {count}" if count > 1 else None
-        terminal.print(draw_table(headings, rows, right=("", "probability"), title=title))
-        texts.append("\n".join("\t".join(row) for row in [headings, *rows]))
+    terminal.print(draw_table(headings, rows, right=("probability",)))
     if out is not None:
-        write_text(out, "\n\n".join(texts) + "\n")
-    found = [[asdict(step) for step in plan] for plan in plans]
+        write_text(out, "".join("\t".join(row) + "\n" for row in [headings, *rows]))
     heading = {"task": "generate", "model": model, "seed": seed, "prompt": prompt.id if prompt else None}
-    terminal.write_json({**heading, "plans": found})
+    terminal.write_json({**heading, "plan": [{"name": name, "probability": p} for name, p in plan]})
 
 
 def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
-    """The one document that is to be continued."""
+    """Read the one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
     path, hint = "standard input" if file == STANDARD else file, "Leave it out to start a story from nothing"
     if not found:
@@ -155,7 +144,7 @@ def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
 
 
 def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: bool) -> None:
-    """Print the text with its mentions, and what their entities are called."""
+    """Print the text with its mentions, and the names of their entities."""
     from rich.text import Text
 
     from entitynlm.interfaces.views import colour_of, number_entities, render_document
@@ -177,7 +166,7 @@ def show(story: Continuation, title: str | None, terminal: Terminal, *, plain: b
 
 
 def to_json(story: Continuation) -> dict[str, Any]:
-    """The text, its mentions by characters, and what their entities are called."""
+    """List a continuation's text, its mentions by characters, and the names of their entities."""
     document = story.document
     assert document.offsets is not None
     return {

@@ -1,10 +1,10 @@
-"""The prompt and its continuation as one document, and who is mentioned next in it."""
+"""The prompt and its continuation as one document."""
 
 from __future__ import annotations
 
 from entitynlm.api import as_document
-from entitynlm.generation.verification import append_text, find_next_mention, overlaps
-from entitynlm.text.document import Document, Mention
+from entitynlm.generation.rendering import append_text
+from entitynlm.text.document import Document
 
 
 def test_a_continuation_is_appended_with_its_space() -> None:
@@ -21,12 +21,3 @@ def test_a_prompt_without_its_text_is_written_by_the_usual_rules() -> None:
     prompt = Document("x", ("Anna", "slept", "."))
     assert append_text(prompt, " He came.", as_document("He came.")).text == "Anna slept. He came."
     assert append_text(None, "He came.", as_document("He came.")).text == "He came."
-
-
-def test_the_next_mention_is_the_first_and_outermost() -> None:
-    document = as_document("Anna lost her key. Her old key was gone.")
-    mentions = [Mention(0, 1, "a"), Mention(2, 4, "k"), Mention(5, 6, "a"), Mention(5, 8, "k")]
-    span, same = find_next_mention(document.with_mentions(mentions), 5)
-    assert span == (5, 8) and same == {(2, 4)}
-    assert find_next_mention(document, 5) == (None, set())
-    assert overlaps((5, 8), (7, 8)) and overlaps((5, 6), (5, 8)) and not overlaps((5, 6), (6, 8))
