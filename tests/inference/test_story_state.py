@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import StoryState, read_along
+from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -19,6 +20,12 @@ from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.reference import SlowTwin
 from support.small_models import encoded_documents, make_network, model_options
+
+
+def log_prob_words(state: StoryState, tables: WordTables, at: int) -> torch.Tensor:
+    """(V,) equation 6 for every word of a vocabulary, with the copies of the open mention mixed in."""
+    h = torch.from_numpy(tables.contexts[at : at + 1])
+    return state.mix_copies(state.log_prob_pieces(h), h)
 
 
 def score_by_state(network: EntityNetwork, document: EncodedDocument) -> dict[str, np.ndarray]:
@@ -38,7 +45,7 @@ def score_by_state(network: EntityNetwork, document: EncodedDocument) -> dict[st
                 found["l"][t] = np.logaddexp.reduce(lengths[l - 1 :]) if at_least else lengths[l - 1]
                 state = state.choose(r, e, l, step.new_entities[r - 1])
         if network.config.mode == "generative":
-            found["x"][t] = float(state.log_prob_words(step.tables, step.at)[document.x[t]])
+            found["x"][t] = float(log_prob_words(state, step.tables, step.at)[document.x[t]])
     return found
 
 
@@ -142,5 +149,5 @@ def test_words_are_a_distribution_with_and_without_the_entity(options: dict[str,
     (chunk,) = Readings(document).read(network)
     tables = chunk.model
     state = StoryState.begin(network, tables).observe((4, 1, 1, 1), tables, 0)
-    outside, inside = (s.log_prob_words(tables, 1).double().exp() for s in (state, state.choose(1, 1, 2)))
+    outside, inside = (log_prob_words(s, tables, 1).double().exp() for s in (state, state.choose(1, 1, 2)))
     assert float(outside.sum()) == pytest.approx(1) and float(inside.sum()) == pytest.approx(1)
