@@ -68,31 +68,31 @@ class Routes:
         }
         add: dict[str, Any] = {"responses": answers}
         text, analysis = "/texts/{id}", "/texts/{id}/analyses/{number}"
-        for method, path, call, model in (
-            ("GET", "/about", self.about, schemas.About),
-            ("GET", "/texts", self.list_texts, schemas.TextList),
-            ("POST", "/texts", self.open_text, schemas.TextInfo),
-            ("POST", "/files", self.open_file, schemas.TextInfo),
-            ("POST", "/saved", self.restore_text, schemas.TextInfo),
-            ("GET", text, self.describe, schemas.TextInfo),
-            ("DELETE", text, self.close, schemas.TextList),
-            ("GET", f"{text}/saved", self.save, schemas.Saved),
-            ("GET", f"{text}/comparison", self.compare, schemas.ComparisonInfo),
-            ("POST", f"{text}/analyses", self.analyse, schemas.TextInfo),
-            ("POST", f"{analysis}/cancel", self.cancel, schemas.TextInfo),
-            ("POST", f"{analysis}/measure", self.measure, schemas.TextInfo),
-            ("GET", f"{analysis}/words", self.words, schemas.Words),
-            ("GET", f"{analysis}/entities", self.entities, list[schemas.EntityInfo]),
-            ("GET", f"{analysis}/entity", self.entity, schemas.EntityCard),
-            ("GET", f"{analysis}/step", self.step, schemas.StepInfo),
-            ("GET", f"{analysis}/drawing", self.draw, schemas.Drawing),
-            ("POST", f"{analysis}/edits", self.correct, schemas.TextInfo),
-            ("POST", f"{analysis}/undo", self.undo, schemas.TextInfo),
-            ("POST", f"{analysis}/redo", self.redo, schemas.TextInfo),
-            ("POST", f"{analysis}/continuations", self.write, schemas.Continuations),
-            ("POST", f"{analysis}/accept", self.accept, schemas.TextInfo),
+        for method, path, call in (
+            ("GET", "/about", self.about),
+            ("GET", "/texts", self.list_texts),
+            ("POST", "/texts", self.open_text),
+            ("POST", "/files", self.open_file),
+            ("POST", "/saved", self.restore_text),
+            ("GET", text, self.describe),
+            ("DELETE", text, self.close),
+            ("GET", f"{text}/saved", self.save),
+            ("GET", f"{text}/comparison", self.compare),
+            ("POST", f"{text}/analyses", self.analyse),
+            ("POST", f"{analysis}/cancel", self.cancel),
+            ("POST", f"{analysis}/measure", self.measure),
+            ("GET", f"{analysis}/words", self.words),
+            ("GET", f"{analysis}/entities", self.entities),
+            ("GET", f"{analysis}/entity", self.entity),
+            ("GET", f"{analysis}/step", self.step),
+            ("GET", f"{analysis}/drawing", self.draw),
+            ("POST", f"{analysis}/edits", self.correct),
+            ("POST", f"{analysis}/undo", self.undo),
+            ("POST", f"{analysis}/redo", self.redo),
+            ("POST", f"{analysis}/continuations", self.write),
+            ("POST", f"{analysis}/accept", self.accept),
         ):
-            router.add_api_route(path, call, methods=[method], response_model=model, **add)
+            router.add_api_route(path, call, methods=[method], **add)
         router.add_api_route(
             f"{analysis}/export", self.export, methods=["GET"], response_class=Response, **add
         )
