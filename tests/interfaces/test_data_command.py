@@ -14,6 +14,7 @@ import pytest
 
 from entitynlm.files import hash_file
 from entitynlm.interfaces.cli import main
+from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.catalogue import CATALOGUE, CatalogueEntry
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
 from entitynlm.text.document import Document, Mention
@@ -164,10 +165,29 @@ def test_a_file_becomes_a_file(run: Run, story: Path, tmp_path: Path) -> None:
     assert again.clusters == RUNNING_EXAMPLE.clusters
 
 
-def test_a_corpus_becomes_a_folder_with_its_splits(run: Run, corpus: Path, tmp_path: Path) -> None:
-    result = run("data", "convert", corpus, tmp_path / "out", "--to", "conll2012", "--json", "-")
+@pytest.mark.parametrize("to", ["conllu", "conll2012", "jsonl", "brat", "spacy"])
+def test_a_corpus_becomes_a_folder_with_its_splits(run: Run, corpus: Path, tmp_path: Path, to: str) -> None:
+    result = run("data", "convert", corpus, tmp_path / "out", "--to", to, "--json", "-")
     assert result.json["documents"] == {"train": 1, "dev": 1, "test": 1}
-    assert run("data", "stats", tmp_path / "out", "--json", "-").json["corpus"] == "conll2012"
+    again = open_corpus(tmp_path / "out")
+    assert list(again.splits) == ["train", "dev", "test"]
+    assert [document.clusters for document in again.documents()] == [RUNNING_EXAMPLE.clusters] * 3
+
+
+def test_a_file_that_can_not_be_read_leaves_no_output(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.conllu").write_bytes(b"# newdoc id = a\n1\t\xff\n")
+    result = run(
+        "data",
+        "convert",
+        tmp_path / "bad.conllu",
+        tmp_path / "out.jsonl",
+        "--to",
+        "jsonl",
+        "--format",
+        "conllu",
+    )
+    assert result.code == 2 and "bad.conllu:2: this is not UTF-8" in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.conllu"]
 
 
 def test_one_split_becomes_one_file(run: Run, corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,8 +221,6 @@ def test_standard_input_to_standard_output(
         (["--to", "nonsense"], "there is no format 'nonsense'"),
         (["--to", "text"], "can be read but not written"),
         (["--to", "jsonl", "--split", "nope"], "there is no split 'nope'"),
-        (["--to", "jsonl", "--layout", "heap"], "'heap' is not one of"),
-        (["--to", "jsonl", "--layout", "merged", "--split", "dev"], "--layout is for whole corpora"),
     ],
 )
 def test_what_makes_no_sense_is_said(
@@ -276,7 +294,7 @@ def test_get_takes_a_checked_copy(
         (["inscript"], "has no direct download"),
         (["ontogum", "--documents", "20"], "--documents and --seed are for generated corpora"),
         (["litbank", "--seed", "2"], "--documents and --seed are for generated corpora"),
-        (["stories", "--url", "http://x"], "--from and --url make no sense"),
+        (["stories", "--from", "."], "--from makes no sense"),
     ],
 )
 def test_get_says_what_it_can_not_do(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:

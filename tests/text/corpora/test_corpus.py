@@ -39,7 +39,6 @@ def test_inscript_by_its_folders(tmp_path: Path) -> None:
     put(tmp_path / "data/trainFiles/train/train_001.txt.drs", DRS)
     put(tmp_path / "data/devFiles/bath/bath_002.txt.drs", DRS)
     put(tmp_path / "data/testFiles/bath/bath_003.txt.drs", DRS)
-    put(tmp_path / "dataSplit.json", json.dumps({"train": ["bath_003"]}))
     corpus = open_corpus(tmp_path)
     assert corpus.name == "inscript"
     assert {split: names(files) for split, files in corpus.splits.items()} == {
@@ -48,22 +47,6 @@ def test_inscript_by_its_folders(tmp_path: Path) -> None:
         "test": ["bath_003.txt.drs"],
     }
     assert [document.tokens for document in corpus.documents("test")] == [("Anna", "sleeps")]
-
-
-def test_inscript_by_its_list_where_the_files_lie_together(tmp_path: Path) -> None:
-    put(tmp_path / "corpus/bath_001.txt.drs", DRS)
-    put(tmp_path / "corpus/bath_002.txt.drs", DRS)
-    put(tmp_path / "dataSplit.json", json.dumps({"test": ["bath_001"], "train": ["bath_002"]}))
-    corpus = open_corpus(tmp_path)
-    assert names(corpus.splits["train"]) == ["bath_002.txt.drs"]
-    assert names(corpus.splits["test"]) == ["bath_001.txt.drs"]
-
-
-def test_a_damaged_list_of_splits_is_said(tmp_path: Path) -> None:
-    put(tmp_path / "bath_001.txt.drs", DRS)
-    put(tmp_path / "dataSplit.json", "[1, 2]")
-    with pytest.raises(DataError, match=r"dataSplit\.json: the list of splits can't be read"):
-        open_corpus(tmp_path)
 
 
 @pytest.mark.parametrize(("scheme", "name"), [("GRP", "ontogum"), ("GRP-etype-infstat", "gum")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
 from pathlib import Path
 from typing import Annotated
 
@@ -16,27 +16,15 @@ from entitynlm.interfaces.console import Terminal, count, print_path
 from entitynlm.interfaces.inputs import pick_document
 from entitynlm.progress import track
 from entitynlm.text.corpora.checks import FileReport, check_files
-from entitynlm.text.corpora.conversion import ConversionStep, Layout, plan_conversion, run_step
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
 from entitynlm.text.corpora.statistics import measure_corpus
-from entitynlm.text.formats.base import Oddity
-from entitynlm.text.formats.registry import get_format
+from entitynlm.text.formats.registry import get_format, write_documents
 
 
-@dataclass
-class _Oddities:
-    """Counts oddities and keeps none of them: a large corpus may have millions."""
-
-    path: str
-    total: int = 0
-
-    def add(self, oddity: Oddity) -> None:
-        self.total += 1
-
-    def remark(self, terminal: Terminal) -> None:
-        if self.total:
-            check = f"entitynlm data check {self.path}"
-            terminal.remark(f"{self.total:,} oddities on the way; `{check}` lists them", markup=False)
+def _remark_oddities(terminal: Terminal, path: str, total: int) -> None:
+    if total:
+        check = f"entitynlm data check {path}"
+        terminal.remark(f"{total:,} oddities on the way; `{check}` lists them", markup=False)
 
 
 def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Terminal) -> None:
@@ -52,13 +40,15 @@ def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Te
     from entitynlm.interfaces.views import tabulate_statistics
 
     opened = open_corpus(corpus, format=format)
-    odd, task = _Oddities(corpus), f"reading {opened.name}"
+    odd, task = itertools.count(), f"reading {opened.name}"
     terminal.start(task)
-    counts = measure_corpus(opened, on_oddity=odd.add, on_document=lambda _: terminal.advance(task))
+    counts = measure_corpus(
+        opened, on_oddity=lambda _: next(odd), on_document=lambda _: terminal.advance(task)
+    )
     terminal.finish(task)
     terminal.print(f"[bold]{escape(opened.name)}[/bold] [dim](splits: {escape(opened.rule)})[/dim]")
     terminal.print(tabulate_statistics(counts))
-    odd.remark(terminal)
+    _remark_oddities(terminal, corpus, next(odd))
     splits = {split: found.as_json() for split, found in counts.items()}
     terminal.write_json({"corpus": opened.name, "splits": splits})
 
@@ -70,10 +60,9 @@ def convert(
     to: Annotated[str, typer.Option(callback=options.check_output_format)],
     format: options.Format = None,
     split: str | None = None,
-    layout: Layout | None = None,
     terminal: Terminal,
 ) -> None:
-    """Convert a file or a corpus into another format; splits are kept.
+    """Convert a file or a corpus into another format; a corpus becomes a folder with a file per split.
 
     Examples:
 
@@ -84,40 +73,41 @@ def convert(
     :param target: A folder for a corpus, a file for a file; '-': standard output.
     :param to: The format to write: conll2012, conllu, jsonl, brat, spacy.
     :param split: Only this split of a corpus, into the one file OUT.
-    :param layout: merged: a file per split; folders: a folder per split, a file per file.
     """
     if target == terminal.json_path == STANDARD:
         raise ConfigError("the documents and --json can't both go to standard output")
     corpus = open_corpus(source, format=format)
-    odd = _Oddities(source)
+    odd = itertools.count()
     written: dict[str, int] = {}
-    steps = plan_steps(corpus, source, target, to, split, layout)
-    for step in track(terminal, f"converting {corpus.name}", steps):
-        new = run_step(step, to=to, format=format, on_oddity=odd.add)
-        written[step.split] = written.get(step.split, 0) + new
+    for name, path in track(
+        terminal, f"converting {corpus.name}", _choose_targets(corpus, target, to, split)
+    ):
+        documents = corpus.documents(name, on_oddity=lambda _: next(odd))
+        written[name] = write_documents(documents, path, to)
+    total = next(odd)
     if target != STANDARD:
-        total = ", ".join(f"{name} {number:,}" for name, number in written.items())
+        told = ", ".join(f"{name} {number:,}" for name, number in written.items())
         noun = "document" if list(written.values()) == [1] else "documents"
-        terminal.print(f"{corpus.name} → {to}: {total} {noun} in {print_path(target)}", markup=False)
-    odd.remark(terminal)
+        terminal.print(f"{corpus.name} → {to}: {told} {noun} in {print_path(target)}", markup=False)
+    _remark_oddities(terminal, source, total)
     figures = {"corpus": corpus.name, "format": to, "path": target, "documents": written}
-    terminal.write_json({**figures, "oddities": odd.total})
+    terminal.write_json({**figures, "oddities": total})
 
 
-def plan_steps(
-    corpus: Corpus, source: str, target: str, to: str, split: str | None, layout: Layout | None
-) -> list[ConversionStep]:
-    """One step for one file, a plan for a corpus; combinations that make no sense are refused."""
-    looks_like_a_file = target == STANDARD or target.endswith(get_format(to).suffix)
-    one_split = split is not None or len(corpus.splits) == 1
-    if split is not None or not Path(source).is_dir() or (one_split and looks_like_a_file):
-        if layout is not None:
-            raise ConfigError("--layout is for whole corpora; one file is written here")
-        return [ConversionStep(split or next(iter(corpus.splits)), corpus.files(split), Path(target))]
-    if looks_like_a_file:
+def _choose_targets(corpus: Corpus, target: str, to: str, split: str | None) -> list[tuple[str, Path]]:
+    """The file to write for each split; several splits don't go into one file."""
+    form = get_format(to)
+    if split is not None:
+        corpus.files(split)
+        return [(split, Path(target))]
+    is_file = target == STANDARD or target.endswith(form.suffix)
+    if len(corpus.splits) == 1 and (is_file or not corpus.path.is_dir()):
+        return [(next(iter(corpus.splits)), Path(target))]
+    if is_file:
         several = f"{corpus.name} has the splits {', '.join(corpus.splits)}, which don't go into one file"
         raise ConfigError(f"{several}: name a folder for OUT, or one of them with --split")
-    return plan_conversion(corpus, Path(target), to=to, layout=layout)
+    ending = "" if form.write_folder else form.suffix
+    return [(name, Path(target) / f"{name}{ending}") for name in corpus.splits]
 
 
 def check(

@@ -56,7 +56,6 @@ def get_corpus(
     name: Annotated[str, typer.Argument()],
     out: options.OptionalFolder = None,
     source: Annotated[Path | None, typer.Option("--from", callback=options.check_exists)] = None,
-    url: str | None = None,
     documents: Annotated[int | None, typer.Option(min=10)] = None,
     seed: Annotated[int | None, typer.Option(min=0, max=options.LARGEST_SEED)] = None,
     data: DataFolder = DEFAULT_FOLDER,
@@ -74,24 +73,22 @@ def get_corpus(
     :param name: A corpus of `entitynlm data list`.
     :param out: The folder to put it into; default: corpora/NAME.
     :param source: Take it from this folder or archive instead of the web.
-    :param url: Another address: above the files, or of a zip or tar archive.
     :param documents: Number of stories to generate (default 2000).
     :param seed: Seed of the stories: the same one gives the same bytes (default 1).
     """
     offer = get_entry(name)
     target = out or data / name
     if offer.generated:
-        if source is not None or url is not None:
-            raise ConfigError(f"{name} is generated here: --from and --url make no sense for it")
-        seed = 1 if seed is None else seed
-        get_stories(terminal, documents or 2000, seed, target)
+        if source is not None:
+            raise ConfigError(f"{name} is generated here: --from makes no sense for it")
+        get_stories(terminal, documents or 2000, 1 if seed is None else seed, target)
         return
     if documents is not None or seed is not None:
         raise ConfigError(f"--documents and --seed are for generated corpora; {name} is as it is")
     task = f"getting {name}"
     terminal.start(task, len(offer.files))
     missing = download.get_corpus(
-        offer, target, url=url, source=source, on_file=lambda file: terminal.advance(task, note=file)
+        offer, target, source, on_file=lambda file: terminal.advance(task, note=file)
     )
     terminal.finish(task)
     count = len(offer.files) - len(missing)

@@ -93,21 +93,14 @@ def open_corpus(path: str | Path, *, format: str | None = None) -> Corpus:
 
 
 def _recognise_inscript(folder: Path) -> Recognised | None:
-    """InScript's data/trainFiles, devFiles and testFiles with *.drs (or its dataSplit.json)."""
+    """InScript's data/trainFiles, devFiles and testFiles with *.drs."""
     placed = [
         (split, path)
         for split in SPLIT_ORDER
         for base in (folder / "data", folder)
         for path in (base / f"{split}Files").rglob("*.drs")
     ]
-    if placed:
-        return "inscript", arrange_splits(placed), "InScript's own folders"
-    split_file = folder / "dataSplit.json"
-    files = sorted(folder.rglob("*.drs")) if split_file.is_file() else []
-    if not files:
-        return None
-    splits = split_by_list(files, _read_json_splits(split_file), lambda path: path.name.split(".")[0])
-    return "inscript", splits, "InScript's dataSplit.json"
+    return ("inscript", arrange_splits(placed), "InScript's own folders") if placed else None
 
 
 def _recognise_gum(folder: Path) -> Recognised | None:
@@ -213,15 +206,6 @@ def _name_gum(path: Path) -> str:
             if raw.startswith(b"# global.Entity"):
                 return "ontogum" if raw.split(b"=", 1)[1].strip() == b"GRP" else "gum"
     return path.resolve().parent.name
-
-
-def _read_json_splits(path: Path) -> Mapping[str, list[str]]:
-    try:
-        listed = read_json(path)
-        return {str(split): [str(name) for name in names] for split, names in listed.items()}
-    except (ValueError, AttributeError, TypeError) as error:
-        expected = '{"train": ["name", …], …}'
-        raise DataError("the list of splits can't be read", path=path, expected=expected) from error
 
 
 def read_card(folder: Path) -> str | None:

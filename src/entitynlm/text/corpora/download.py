@@ -7,7 +7,6 @@ is always complete. Files fetched before a failure stay there for the next try.
 import contextlib
 import errno
 import shutil
-import tarfile
 import urllib.parse
 import zipfile
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from entitynlm.text.corpora.corpus import find_split_list
 ATTEMPTS = 4  # for one file whose connection breaks
 TIMEOUT = 30.0  # seconds without a byte
 WORKERS = 4  # files at a time
-ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 LARGEST_ARCHIVE = 4 << 30  # unpacked, in bytes
 
 Fetch = Callable[[str], None]  # bring the named file of the corpus to the folder where it is assembled
@@ -32,23 +30,18 @@ Fetch = Callable[[str], None]  # bring the named file of the corpus to the folde
 def get_corpus(
     entry: CatalogueEntry,
     target: Path,
-    *,
-    url: str | None = None,
     source: Path | None = None,
+    *,
     on_file: Callable[[str], None] = lambda name: None,
 ) -> list[str]:
     """Bring a public corpus to the folder ``target``; returns the names of optional files that could not be fetched.
 
-    ``source`` is a folder or an archive with the corpus; otherwise the files come from ``url`` (the address above the files, or
-    that of an archive), by default the catalogue's.
+    ``source`` is a folder or a zip archive with the corpus; without it the files come from the catalogue's address.
     """
     if not entry.files:
         raise ConfigError(f"{entry.name} can't be fetched: {entry.how_to_get}")
-    address = url or entry.url
-    if source is None and address is None:
+    if source is None and entry.url is None:
         raise ConfigError(f"{entry.name} has no direct download: {entry.how_to_get}")
-    if source is None and urllib.parse.urlsplit(address or "").scheme not in ("http", "https"):
-        raise ConfigError(f"only http and https addresses can be fetched, not {address!r}")
     if _is_here_already(entry, target):
         return [name for name in entry.optional if not (target / name).is_file()]
     parts = target.with_name(f".{target.name}.part")
@@ -56,13 +49,9 @@ def get_corpus(
         parts.mkdir(parents=True, exist_ok=True)
         unpacked = target.with_name(f".{target.name}.archive")
         shutil.rmtree(unpacked, ignore_errors=True)  # a command that was killed may have left it
-        unpacked.mkdir()
         try:
-            if source is None and address is not None and address.endswith(ARCHIVES):
-                source = unpacked / PurePosixPath(urllib.parse.urlsplit(address).path).name
-                download_file(address, source)
             if source is None:
-                missing = _assemble(entry, _fetch_by_address(entry, parts, address or ""), on_file)
+                missing = _assemble(entry, _fetch_by_address(entry, parts), on_file)
             else:
                 missing = _copy_files(entry, parts, source, unpacked, on_file)
         finally:
@@ -92,7 +81,7 @@ def download_file(url: str, path: Path, sha256: str | None = None) -> None:
     pooch.get_logger().setLevel("CRITICAL")
     store = pooch.create(path.parent, "", registry={path.name: sha256}, urls={path.name: url})
     store.retry_if_failed = ATTEMPTS - 1
-    hint = "The file may have moved: name another address with --url, or a copy with --from"
+    hint = "The file may have moved: name a copy that you have with --from"
     try:
         store.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
     except exceptions.HTTPError as error:
@@ -105,10 +94,10 @@ def download_file(url: str, path: Path, sha256: str | None = None) -> None:
         raise _complain_of_content(url) from error
 
 
-def _fetch_by_address(entry: CatalogueEntry, parts: Path, address: str) -> Fetch:
+def _fetch_by_address(entry: CatalogueEntry, parts: Path) -> Fetch:
     def fetch(name: str) -> None:
-        url = address.rstrip("/") + "/" + urllib.parse.quote(entry.remote_path(name))
-        download_file(url, parts / name, entry.files[name])
+        remote = urllib.parse.quote(entry.remote_path(name))
+        download_file(f"{(entry.url or '').rstrip('/')}/{remote}", parts / name, entry.files[name])
 
     return fetch
 
@@ -182,22 +171,14 @@ def _is_here_already(entry: CatalogueEntry, target: Path) -> bool:
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
-    """Unpack a zip or tar archive that is not larger than any corpus."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as packed:
-            size = sum(info.file_size for info in packed.infolist())
-    elif archive.is_file() and tarfile.is_tarfile(archive):
-        with tarfile.open(archive) as tar:
-            size = sum(member.size for member in tar.getmembers())
-    else:
-        raise DataError("this is no folder and no zip or tar archive", path=archive)
-    if size > LARGEST_ARCHIVE:
-        raise DataError(f"this archive has {size:,} bytes in it, more than any corpus", path=archive)
-    if zipfile.is_zipfile(archive):
-        shutil.unpack_archive(archive, folder, "zip")
-    else:
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
+    """Unpack a zip archive that is not larger than any corpus."""
+    if not zipfile.is_zipfile(archive):
+        raise DataError("this is no folder and no zip archive", path=archive)
+    with zipfile.ZipFile(archive) as packed:
+        size = sum(info.file_size for info in packed.infolist())
+        if size > LARGEST_ARCHIVE:
+            raise DataError(f"this archive has {size:,} bytes in it, more than any corpus", path=archive)
+        packed.extractall(folder)
     return folder
 
 
@@ -219,7 +200,7 @@ def _complain_of_content(origin: str) -> DataError:
 def _readable_write_errors(target: Path) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, tarfile.TarError, shutil.ReadError, EOFError) as error:
+    except (zipfile.BadZipFile, EOFError) as error:
         raise DataError(f"the archive is damaged ({error})", path=target) from error
     except OSError as error:
         full = error.errno == errno.ENOSPC

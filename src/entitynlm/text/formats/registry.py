@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -210,13 +211,15 @@ def _stream(form: Format, source: Source, stream: io.BufferedReader[Any]) -> Ite
         stream.close()
 
 
-def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> None:
-    """Write documents to ``path`` in the named format, all of them or nothing.
+def write_documents(documents: Iterable[Document], path: str | Path, format: str) -> int:
+    """Write documents to ``path`` in the named format, all of them or nothing, and return their number.
 
     ``-`` is standard output, a name ending in ``.gz`` is compressed. For a format of several files per document (brat) ``path``
     is their folder; for others, a folder gets a file called ``documents``.
     """
     form = get_format(format)
+    written = itertools.count()
+    counted = (document for document in documents if next(written) >= 0)
     if form.write_folder is not None:
         if str(path) == STANDARD:
             raise ConfigError(f"format {format!r} needs a folder to be written to, not standard output")
@@ -225,8 +228,8 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
                 f"format {format!r} has several files for each text, so it needs a folder to be written to"
             )
             raise DataError(message, path=path, hint="Name a folder, not a file")
-        form.write_folder(documents, Path(path))
-        return
+        form.write_folder(counted, Path(path))
+        return next(written)
     if form.write is None:
         writable = ", ".join(name for name, f in FORMATS.items() if f.writable)
         raise ConfigError(f"format {format!r} can be read but not written; writable are {writable}")
@@ -235,7 +238,8 @@ def write_documents(documents: Iterable[Document], path: str | Path, format: str
     if str(path).endswith(".gz"):
         with write_atomically(path, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
             binary = cast(BinaryIO, packed)
-            form.write(documents, binary if form.binary else as_text(binary))
-        return
-    with write_atomically(path, "wb" if form.binary else "w") as stream:
-        form.write(documents, stream)
+            form.write(counted, binary if form.binary else as_text(binary))
+    else:
+        with write_atomically(path, "wb" if form.binary else "w") as stream:
+            form.write(counted, stream)
+    return next(written)
