@@ -164,15 +164,6 @@ def test_a_text_of_nothing_but_dropped_tokens() -> None:
     assert found.mentions == () and found.words == 0 and found.total == 0
 
 
-def test_offsets_count_from_the_start_of_the_file() -> None:
-    pretrained, _ = make_bundle()
-    document = Document(
-        "d#2", ("Ann", "ran"), text="Ann ran", offsets=((0, 3), (4, 7)), meta={"text_start": "100"}
-    )
-    found = measure_surprisal(pretrained, document, samples=5)
-    assert [(row.start, row.end) for row in found.tokens] == [(100, 103), (104, 107)]
-
-
 def test_what_makes_no_sense_is_refused() -> None:
     pretrained, _ = make_bundle()
     document = make_documents()[0]

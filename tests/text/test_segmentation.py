@@ -146,5 +146,5 @@ def test_what_cuts_words_and_sentences_is_installed_without_an_extra() -> None:
     """``pip install .`` alone has to annotate a raw text file."""
     project = load_toml(Path(__file__).parents[2] / "pyproject.toml")["project"]
     names = {re.split(r"[<>=;\[ ]", requirement)[0] for requirement in project["dependencies"]}
-    assert {"spacy", "nupunkt", "markdown-it-py", "msgspec", "pooch", "platformdirs", "filelock"} <= names
+    assert {"spacy", "nupunkt", "msgspec", "pooch", "platformdirs", "filelock"} <= names
     assert "spacy" not in project["optional-dependencies"]

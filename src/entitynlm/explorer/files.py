@@ -18,15 +18,12 @@ from entitynlm.explorer.security import MOST_BYTES
 from entitynlm.row_files import write_rows
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import (
-    SAMPLE_BYTES,
     get_format,
     read_documents,
-    recognise_format,
     write_documents,
 )
 
 MOST_DOCUMENTS = 100  # that are looked at in one file
-WHOLE = 40_000_000  # characters: a plain text is one document, however long
 
 
 class Found(NamedTuple):
@@ -64,10 +61,7 @@ def read_one(path: Path, name: str, format: str | None = None, wanted: str | Non
     ids: list[str] = []
     found: Document | None = None
     with _named(name):
-        options: dict[str, Any] = {"part_size": WHOLE} if format is None and _is_plain(path) else {}
-        for document in read_documents(
-            path, format, on_oddity=lambda oddity: remarks.append(oddity.message), **options
-        ):
+        for document in read_documents(path, format, on_oddity=lambda oddity: remarks.append(oddity.message)):
             ids.append(document.id)
             if found is None and wanted in (None, document.id):
                 found = document
@@ -80,11 +74,6 @@ def read_one(path: Path, name: str, format: str | None = None, wanted: str | Non
     if len(ids) > 1:
         remarks.insert(0, f"this is the document {found.id}; the file also has {', '.join(ids[1:6])}")
     return Found(found, remarks)
-
-
-def _is_plain(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return recognise_format(str(path), stream.read(SAMPLE_BYTES)).name == "text"
 
 
 def restore(record: dict[str, Any]) -> Document:

@@ -240,7 +240,6 @@ class _RowWriter:
 
     def __post_init__(self) -> None:
         self.document = self.text.document
-        self.shift = int(self.document.meta.get("text_start", 0))
         self.closed = isinstance(self.text.encoder.tokenizer, Vocabulary)
         self.spelling = np.full(len(self.text.encoded), math.nan)
         if self.closed:
@@ -325,7 +324,7 @@ class _RowWriter:
         offsets = self.document.offsets
         if offsets is None:
             return None, None
-        return offsets[first][0] + self.shift, offsets[last][1] + self.shift
+        return offsets[first][0], offsets[last][1]
 
     def _take(self, factor: float, values: FloatArray, place: int | None) -> float | None:
         """A word's value in the unit asked for; nothing where there is no word or no value."""

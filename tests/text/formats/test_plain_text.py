@@ -1,16 +1,13 @@
-"""Plain text and Markdown files: one document, or parts of a long text; what is no text says why."""
+"""Plain text files: one document each; what is no text says why."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.base import Oddity, Source
 from entitynlm.text.formats.registry import get_format, read_documents
@@ -67,74 +64,10 @@ def test_what_is_no_text(data: bytes, line: int, message: str) -> None:
     assert caught.value.path == "dir/tale.txt"
 
 
-def test_markdown_by_name_or_by_option() -> None:
-    text = "# Old *Marta*\n\n- fed [the dog](http://x.y)\n- slept\n"
-    (document,) = read(text, path="dir/tale.md")
-    assert document.tokens == ("Old", "Marta", "fed", "the", "dog", "slept")
-    assert document.sentences == ((0, 2), (2, 5), (5, 6))
-    assert document.text == text
-    assert document.words(3, 5) == "the dog"
-    assert read(text, markdown="yes") == read(text, path="tale.md") == read(text, path="tale.md.gz")
-    assert read(text, path="tale.md", markdown="no")[0].tokens[0] == "#"
-    with pytest.raises(ConfigError, match="markdown"):
-        read(text, markdown="perhaps")
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(st.sampled_from(["Marta slept.", " ", "\n", "\n\n", "\r\n\r\n", "x" * 700, "。"]), max_size=40)
-)
-def test_parts_add_up_to_the_file(pieces: list[str]) -> None:
-    text = "".join(pieces) + "end"
-    parts = read(text, part_size=1000)
-    assert all(len(part.text or "") <= 1000 for part in parts)
-    for part in parts:
-        assert part.text is not None
-        start = int(part.meta.get("text_start", 0))
-        assert text[start : start + len(part.text)] == part.text
-        assert part.offsets is not None
-        assert [part.text[a:b] for a, b in part.offsets] == list(part.tokens)
-    if len(text) <= 1000:
-        assert [part.id for part in parts] == ["tale"]
-    kept = "".join(token for part in parts for token in part.tokens)
-    assert kept == "".join(text.split())
-
-
-def test_parts_are_cut_between_paragraphs() -> None:
-    paragraph = "Marta slept. " * 20 + "\n\n"
-    parts = read(paragraph * 10, part_size=1000)
-    assert [part.id for part in parts] == ["tale#1", "tale#2", "tale#3", "tale#4"]
-    assert all(len(part.text or "") % len(paragraph) == 0 for part in parts)
-    assert [part.meta["part"] for part in parts] == ["1", "2", "3", "4"]
-
-
-@pytest.mark.parametrize("size", [0, -1, "many", 1.5, "9" * 30])
-def test_part_sizes_that_make_no_sense(size: object) -> None:
-    with pytest.raises(ConfigError, match="part_size"):
-        read("text", part_size=size)
-
-
-def test_a_long_text_is_read_a_part_at_a_time() -> None:
-    """The first part comes before the rest of the stream is touched."""
-
-    class Endless(io.RawIOBase):
-        def readable(self) -> bool:
-            return True
-
-        def readinto(self, buffer: Any) -> int:
-            words = (b"Marta slept well.\n\n" * (len(buffer) // 19 + 1))[: len(buffer)]
-            buffer[:] = words
-            return len(words)
-
-    endless = Source("endless.txt", io.BufferedReader(Endless()), options={"part_size": 5000})
-    reader = FORM.read(endless)
-    assert [next(reader).id for _ in range(3)] == ["endless#1", "endless#2", "endless#3"]
-
-
 @pytest.mark.slow
 def test_five_megabytes_without_a_line_break() -> None:
-    (first, second) = read("Marta fed the old dog at 5 p.m. and “it” slept. " * 100_000)
-    assert len(first) + len(second) == 1_400_000
+    (document,) = read("Marta fed the old dog at 5 p.m. and “it” slept. " * 100_000)
+    assert len(document) == 1_400_000
 
 
 @pytest.mark.slow
@@ -163,8 +96,6 @@ def test_pages_and_documents_are_not_read_as_text(start: str, kind: str, tmp_pat
         list(read_documents(path))
 
 
-def test_markdown_may_begin_with_a_tag_and_a_text_with_a_sign(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("<p align=center>Ann</p>\n\nAnn saw Bo.\n")
+def test_a_text_may_begin_with_a_sign(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("<Ann> I saw Bo. 1 <p 2.\n")
-    for name in ("a.md", "b.txt"):
-        assert [len(document.sentences) > 0 for document in read_documents(tmp_path / name)] == [True]
+    assert [len(document.sentences) > 0 for document in read_documents(tmp_path / "b.txt")] == [True]

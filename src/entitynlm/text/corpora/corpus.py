@@ -28,7 +28,7 @@ CARD = "corpus.json"  # a corpus that this package wrote says its name (and that
 ANNOTATED_ENDINGS = (
     "_conll", ".conll", ".conllu", ".drs", ".jsonl", ".jsonlines", ".json", ".ann", ".spacy",
 )  # fmt: skip
-TEXT_ENDINGS = (".txt", ".md", ".markdown", ".text")
+TEXT_ENDINGS = (".txt", ".text")
 _NOT_DATA = re.compile(
     r"(readme|licen[cs]e|copying|changelog|citation|splits)\b.*"
     r"|corpus\.json|dataSplit\.json|humanPredictions\.json",

@@ -99,14 +99,10 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
     ),
     Format(
         "text",
-        "plain text and Markdown, split into words and sentences",
+        "plain text, split into words and sentences",
         ".txt",
         plain_text.recognise,
         plain_text.read,
-        options={
-            "markdown": "auto (by the file's name), yes or no",
-            "part_size": "cut texts longer than this number of characters into several documents",
-        },
     ),
 )
 FORMATS: Mapping[str, Format] = {form.name: form for form in _TABLE}
