@@ -44,7 +44,7 @@ class Oddity:
         return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
 
 
-Report = Callable[[Oddity], None]
+Report = Callable[[Oddity], object]
 
 
 def ignore(oddity: Oddity) -> None:
