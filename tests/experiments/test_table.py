@@ -70,8 +70,8 @@ def list_summaries() -> list[ResultTable]:
 
 
 def make_coref_table(rows: list[dict[str, Any]]) -> ResultTable:
-    metrics = {name: {"f1": 50.0} for name in table2.COLUMNS}
-    return table2.make_table("our ranker, test", [{**metrics, **row} for row in rows], 3)
+    metrics = {name: {"f1": 50.0} for name in table2.COREF_COLUMNS}
+    return table2.make_coref_table("our ranker, test", [{**metrics, **row} for row in rows], 3)
 
 
 def test_tables_have_our_figures_and_the_papers() -> None:

@@ -1,24 +1,183 @@
-"""Table 2 from scores: tables with gains over the one best, weights as remarks, and the paper's figures in the summary."""
+"""Table 2 on small invented documents: blocks of reranked candidates, the model by itself, folds, tables and summary."""
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import asdict
+from pathlib import Path
 
-from entitynlm.coref.candidates.candidate_files import KBestList, ScoredClustering
-from entitynlm.experiments.coref_blocks import Reranking, make_splits
+import numpy as np
+import pytest
+import torch
+
+from entitynlm.config import ModelConfig
+from entitynlm.coref.candidates.candidate_files import (
+    AntecedentScores,
+    KBestList,
+    ScoredClustering,
+    make_antecedent_scores,
+)
+from entitynlm.errors import ConfigError, DataError
 from entitynlm.experiments.runner import Runner
-from entitynlm.experiments.table2_coreference import Coreference, describe, get_paper_figure
+from entitynlm.experiments.table2_coreference import (
+    Block,
+    Coreference,
+    KeyedSplit,
+    describe,
+    get_paper_figure,
+    join_folds,
+    make_folds,
+    make_splits,
+)
+from entitynlm.model.encoding.encoder import Encoder
+from entitynlm.model.encoding.preprocessing import Recipe
+from entitynlm.model.pretrained import Pretrained
+from entitynlm.progress import Progress
 from entitynlm.text.document import Document
 
-TOKENS = tuple("Anna met Berta . She laughed .".split())
-GOLD = (((0, 1), (4, 5)),)
+TOKENS = tuple("Anna met Berta . She saw her and she laughed .".split())
+SPANS = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
+GOLD = (((0, 1), (4, 5), (8, 9)), ((2, 3), (6, 7)))
+
+
+class Record(Progress):
+    def __init__(self) -> None:
+        self.started: list[tuple[str, int | None]] = []
+
+    def start(self, task: str, total: int | None = None) -> None:
+        self.started.append((task, total))
+
+
+def make_document(name: str) -> Document:
+    return Document(name, TOKENS, ((0, 4), (4, 11))).with_clusters(GOLD)
+
+
+def make_scores(name: str, seed: int) -> AntecedentScores:
+    rng = np.random.default_rng(seed)
+    rows = [[(a, float(rng.normal())) for a in range(m)] + [(-1, 0.0)] for m in range(len(SPANS))]
+    return make_antecedent_scores(name, SPANS, rows)
+
+
+def make_bundle(*modes: str) -> Pretrained:
+    encoder = Encoder.fit([make_document("x")], recipe=Recipe(minimum_count=1), singletons="drop")
+    pretrained = Pretrained(encoder, None)
+    torch.manual_seed(0)
+    for mode in modes:
+        config = ModelConfig(mode=mode, hidden_size=4, embedding_size=4, softmax="full")  # type: ignore[arg-type]
+        pretrained.add(config).eval()
+    return pretrained
+
+
+def make_case() -> tuple[list[KeyedSplit], dict[str, list[AntecedentScores]]]:
+    names = {"dev": ["a", "b", "c"], "test": ["d", "e"]}
+    documents = {s: [make_document(n) for n in found] for s, found in names.items()}
+    splits = make_splits(documents, singletons=False)
+    scores = {s: [make_scores(n, ord(n)) for n in found] for s, found in names.items()}
+    return splits, scores
+
+
+def test_a_block_has_all_rows() -> None:
+    splits, scores = make_case()
+    told = Record()
+    pretrained = make_bundle("generative", "causal")
+    block = Coreference(Runner(progress=told), 20).measure_block("small", splits, scores, pretrained)
+    assert list(block.rows["test"]) == ["one best"] + [
+        f"{method}: {row}"
+        for method in ("swaps", "samples")
+        for row in ("P", "P + baseline", "parts of P + baseline", "P, Q + baseline", "oracle")
+    ]
+    development = {name: counts.conll for name, counts in block.rows["dev"].items()}
+    for method in ("swaps", "samples"):
+        assert development["one best"] <= development[f"{method}: P + baseline"] + 1e-9
+        assert development[f"{method}: P + baseline"] <= development[f"{method}: oracle"] + 1e-9
+        found = block.weights[f"{method}: P + baseline"]
+        assert found.dev_conll == pytest.approx(development[f"{method}: P + baseline"])
+    assert ("test samples", 2) in told.started
+    described = block.to_figures(trials=20)
+    assert described["splits"]["test"]["documents"] == 2
+    row = described["splits"]["test"]["rows"][1]
+    assert 0 < row["versus_first"]["conll"]["p_value"] <= 1
+    assert set(row) >= {"name", "muc", "b3", "ceafe", "ceafm", "blanc", "lea", "conll"}
+
+
+def test_without_a_model_there_are_one_best_and_oracle() -> None:
+    splits, scores = make_case()
+    block = Coreference(Runner(), 5, ("swaps",)).measure_block("small", splits, scores, None)
+    assert list(block.rows["dev"]) == ["one best", "swaps: oracle"]
+    assert not block.weights
+
+
+def test_lists_that_are_given_stay_as_they_are() -> None:
+    (split,) = make_splits({"test": [make_document("d")]}, singletons=False)
+    lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
+    block = Coreference(Runner()).measure_block("given", [split], {"test": lists}, make_bundle("generative"))
+    rows = {name: counts.conll for name, counts in block.rows["test"].items()}
+    assert rows["given: oracle"] == pytest.approx(100)
+    assert rows["one best"] == 0
+    assert "given: P" in rows
+    assert "given: P + baseline" not in rows  # no development documents to find a weight on
+
+
+def test_scores_must_be_those_of_the_documents() -> None:
+    splits, scores = make_case()
+    with pytest.raises(ValueError, match="shorter"):
+        Coreference(Runner()).measure_block("small", splits, {**scores, "test": scores["test"][:1]}, None)
+
+
+def test_folds_test_every_document_once() -> None:
+    documents = [make_document(str(number)) for number in range(11)]
+    folds = make_folds(documents, 4)
+    assert sorted(d.id for fold in folds for d in fold["test"]) == sorted(d.id for d in documents)
+    assert sorted(d.id for fold in folds for d in fold["dev"]) == sorted(d.id for d in documents)
+    for fold in folds:
+        ids = [{d.id for d in part} for part in fold.values()]
+        assert sum(map(len, ids)) == len(set().union(*ids)) == 11
+    for count, some in ((2, documents), (12, documents)):
+        with pytest.raises(ConfigError):
+            make_folds(some, count)
+
+
+def test_folds_are_joined_document_by_document() -> None:
+    documents = [make_document(str(number)) for number in range(6)]
+
+    results = []
+    for fold in make_folds(documents, 3):
+        splits = make_splits({name: fold[name] for name in ("dev", "test")}, singletons=False)
+        scores = {s.name: [make_scores(d.id, int(d.id)) for d in s.documents] for s in splits}
+        results.append(Coreference(Runner(), 5, ("swaps",)).measure_block("fold", splits, scores, None))
+    joined = join_folds(results)
+    assert joined.title == "3 folds"
+    assert len(joined.rows["test"]["one best"]) == 6
+    assert sorted(joined.rows["test"]["one best"].doc_ids) == sorted(d.id for d in documents)
+    assert sorted(joined.rows["dev"]["one best"].doc_ids) == sorted(d.id for d in documents)
+
+
+def test_a_stored_block_is_the_same_block(tmp_path: Path) -> None:
+    splits, scores = make_case()
+    runner = Runner(tmp_path)
+    made: list[Block] = []
+
+    def make() -> Block:
+        made.append(Coreference(runner, 5).measure_block("small", splits, scores, make_bundle("generative")))
+        return made[-1]
+
+    def run(k: int) -> Block:
+        return runner.step("block", {"k": k}, make, encode=asdict, decode=Block.from_dict)
+
+    block = run(5)
+    assert run(5).to_figures(trials=50) == block.to_figures(trials=50)
+    assert len(made) == 1
+    run(6)  # made with other options: measured anew
+    assert len(made) == 2
+    (tmp_path / "block.json").write_text("{}")
+    with pytest.raises(DataError, match="measured again"):
+        run(6)
 
 
 def test_tables_and_summary_of_given_lists() -> None:
-    document = Document("d", TOKENS, ((0, 4), (4, 7))).with_clusters(GOLD)
+    document = make_document("d")
     splits = make_splits({"dev": [document], "test": [document]}, singletons=False)
     lists = [KBestList("d", (ScoredClustering((), 1.0), ScoredClustering(GOLD, 0.0)))]
-    experiment = Coreference(Runner(), Reranking(k=2), trials=10)
+    experiment = Coreference(Runner(), 2, trials=10)
     found = experiment.evaluate(splits, {"mine": {"dev": lists, "test": lists}}, None)
     result = describe(found, experiment, corpus="tales", facts={"model": None})
     assert [table.title for table in result.tables] == [

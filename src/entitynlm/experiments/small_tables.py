@@ -9,7 +9,6 @@ from entitynlm.errors import DataError, MissingExtraError
 from entitynlm.experiments import table1_language_modelling as table1
 from entitynlm.experiments import table2_coreference as table2
 from entitynlm.experiments import table3_entity_prediction as table3
-from entitynlm.experiments.coref_blocks import Reranking, make_splits, measure_block
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, TABLE_TITLES
 from entitynlm.experiments.runner import Runner
 from entitynlm.experiments.table import Figure, ResultRow, ResultTable, make_summary
@@ -65,9 +64,9 @@ def measure_lm(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTab
 def measure_coref(pretrained: Pretrained, stories: Stories, seed: int) -> ResultTable:
     ranker = train_ranker(stories.train, RankerSettings(epochs=2, seed=seed))
     documents = {"dev": stories.development, "test": stories.test}
-    splits = make_splits(documents, singletons=annotates_singletons(stories.train))
-    ranked = table2.Coreference(Runner()).rank(ranker, splits)
-    block = measure_block(table2.OUR_RANKER, splits, ranked, pretrained, Reranking(20, ("swaps",)))
+    splits = table2.make_splits(documents, singletons=annotates_singletons(stories.train))
+    experiment = table2.Coreference(Runner(), 20, ("swaps",))
+    block = experiment.measure_block("", splits, experiment.rank(ranker, splits), pretrained)
     rows = []
     for row, counts in block.rows["test"].items():
         system = COREF_SYSTEMS.get(row.split(": ")[-1])

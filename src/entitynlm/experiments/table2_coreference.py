@@ -1,28 +1,48 @@
 """The paper's Table 2: candidates of a coreference system reranked by EntityNLM, for given models, from training, or in folds.
 
-OUT/ranker, OUT/model             our ranker and EntityNLM
-OUT/apart-<n>, OUT/model-lists    rankers of training documents that they have not seen; EntityNLM trained on their lists
-OUT/fold-<n>/ranker, model        those of a fold, and
-OUT/fold-<n>/figures.json         what was counted in its documents
+OUT/ranker, OUT/model        our ranker and EntityNLM
+OUT/fold-<n>/ranker, model   those of a fold, and
+OUT/fold-<n>/figures.json    what was counted in its documents
+
+The table has a block for each baseline: its one best, its candidates reranked, and the oracle.
+Weights are searched on the split called ``dev`` and used on all of them. In a cross-validation every document is tested once, by
+a ranker, a model and weights that have not seen it: with F folds, fold f is tested, the next one is for development (stopping,
+weights), and the others are trained on.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
+import msgspec
+import numpy as np
+
 from entitynlm.config import Mode
-from entitynlm.coref.candidates.candidate_files import Ranked
-from entitynlm.coref.ranker.ranker import Ranker, RankerSettings, load_ranker, train_ranker
-from entitynlm.experiments.coref_blocks import (
-    TESTED,
-    Block,
-    KeyedSplit,
-    Reranking,
-    join_folds,
-    make_folds,
-    make_splits,
-    measure_block,
+from entitynlm.coref.candidates.candidate_files import Clusters, KBestList, Ranked
+from entitynlm.coref.candidates.kbest import DECODERS, K, count_candidates, find_oracle, join_counts
+from entitynlm.coref.metrics.coreference import CorpusCounts, score_documents
+from entitynlm.coref.metrics.documents import clean_key
+from entitynlm.coref.metrics.significance import compare_systems
+from entitynlm.coref.ranker.ranker import (
+    Ranker,
+    RankerSettings,
+    annotates_singletons,
+    load_ranker,
+    train_ranker,
 )
+from entitynlm.coref.reranking.combination import (
+    BY_MODEL,
+    Combination,
+    ScoredList,
+    SearchResult,
+    list_networks,
+    score_list,
+    search_weights,
+)
+from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import COREF_F1
 from entitynlm.experiments.runner import Documents, Runner
 from entitynlm.experiments.table import ExperimentResult, Figure, ResultRow, ResultTable, make_summary
@@ -32,17 +52,89 @@ from entitynlm.statistics import TRIALS
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 
-COLUMNS = {
+DEVELOPMENT, TESTED = "dev", "test"
+GIVEN = "given"  # the method of k-best lists that were read from a file
+COREF_COLUMNS = {
     "muc": "MUC", "b3": "B³", "ceafm": "CEAF_m", "ceafe": "CEAF_e", "blanc": "BLANC", "lea": "LEA", "mentions": "mentions",
 }  # fmt: skip
 OUR_RANKER = "our ranker"
 
-Baseline = Mapping[str, Sequence[Ranked]]  # antecedent scores or k-best lists by split
+Baseline = Mapping[str, Sequence[Ranked]]  # scores or k-best lists by split, in the order of its documents
+Rows = Mapping[str, CorpusCounts]  # by the name of a system, the counts of every metric in its answers
+
+
+@dataclass(frozen=True)
+class KeyedSplit:
+    """Documents and their keys in one order; ``singletons``: whether mentions without coreference are part of the answer."""
+
+    name: str
+    documents: Sequence[Document]
+    keys: Sequence[Document]
+    singletons: bool
+
+    def score(self, clusters: Sequence[Clusters]) -> CorpusCounts:
+        """Score one clustering of each document."""
+        found = [d.with_clusters(c) for d, c in zip(self.documents, clusters, strict=True)]
+        return score_documents(self.keys, found)
+
+    def score_choices(self, lists: Sequence[KBestList], choices: Sequence[int]) -> CorpusCounts:
+        """Score the candidate that was chosen from each document's list."""
+        pairs = zip(lists, choices, strict=True)
+        return self.score([item.candidates[choice].clusters for item, choice in pairs])
+
+
+def make_splits(documents: Documents, *, singletons: bool | None = None) -> list[KeyedSplit]:
+    """Make splits with their keys: no repeated spans, and no singletons where these are no part of the answer."""
+    if singletons is None:
+        singletons = annotates_singletons([clean_key(d, singletons=True) for d in chain(*documents.values())])
+    return [
+        KeyedSplit(name, found, [clean_key(d, singletons=singletons) for d in found], singletons)
+        for name, found in documents.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A baseline and the systems that rerank its candidates: rows by split, and the weights found on dev."""
+
+    title: str
+    rows: Mapping[str, Rows]
+    weights: Mapping[str, SearchResult] = field(default_factory=dict)
+
+    def to_figures(self, *, trials: int = TRIALS, seed: int = 0) -> dict[str, Any]:
+        """List the figures of every row, its weights, and its difference from the block's first row with the p-value."""
+        splits = {}
+        for split, rows in self.rows.items():
+            first = next(iter(rows.values()))
+            found = []
+            for name, counts in rows.items():
+                entry: dict[str, Any] = {"name": name, **counts.to_json()}
+                if counts is not first:
+                    compared = compare_systems(first, counts, trials=trials, seed=seed)
+                    entry["versus_first"] = {
+                        metric: {"difference": c.difference, "p_value": c.p_value}
+                        for metric, c in compared.items()
+                    }
+                found.append(entry)
+            splits[split] = {"documents": len(first), "rows": found}
+        return {"title": self.title, "splits": splits, "combinations": self.list_weights()}
+
+    def list_weights(self) -> dict[str, Any]:
+        """List the weights of each combination, with how they were found."""
+        return {name: asdict(found) for name, found in self.weights.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Block:
+        """Restore a block from ``asdict`` through JSON: counts, not scores, so folds can be joined and differences tested."""
+        try:
+            return msgspec.convert(values, cls, dec_hook=lambda kind, rows: np.array(rows, dtype=np.float64))
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from error
 
 
 @dataclass(frozen=True)
 class CorefScores:
-    """Blocks by baseline, end-to-end rows by split, and the blocks of the folds that the one block was joined from."""
+    """Blocks by baseline, and the blocks of the folds that the one block was joined from."""
 
     blocks: Sequence[Block]
     folds: Sequence[Block] = ()
@@ -50,26 +142,25 @@ class CorefScores:
 
 @dataclass(frozen=True)
 class Coreference:
-    """What is measured, and how; the seed is that of the randomisation test, of sampling and of all trainings."""
+    """Settings of Table 2.
+
+    :param k: the number of candidates of a document, and :param methods: how they are made (``swaps`` is the paper's way).
+    :param seed: of the randomisation test and of all trainings.
+    """
 
     runner: Runner
-    reranking: Reranking = field(default_factory=Reranking)
+    k: int = K
+    methods: Sequence[str] = tuple(DECODERS)
     trials: int = TRIALS
     seed: int = 0
 
     def evaluate(
-        self,
-        splits: Sequence[KeyedSplit],
-        baselines: Mapping[str, Baseline],
-        pretrained: Pretrained | None,
+        self, splits: Sequence[KeyedSplit], baselines: Mapping[str, Baseline], pretrained: Pretrained | None
     ) -> CorefScores:
         """Rerank every baseline's candidates by the given model; without one there are the baselines and their oracles."""
-        progress = self.runner.progress
-        blocks = [
-            measure_block(title, splits, ranked, pretrained, self.reranking, progress=progress)
-            for title, ranked in baselines.items()
-        ]
-        return CorefScores(blocks)
+        return CorefScores(
+            [self.measure_block(title, splits, ranked, pretrained) for title, ranked in baselines.items()]
+        )
 
     def reproduce(
         self,
@@ -85,20 +176,21 @@ class Coreference:
     def cross_validate(
         self, documents: Sequence[Document], count: int, settings: Settings, proposals: Sequence[Mode]
     ) -> CorefScores:
-        """The block of our ranker over all documents, from folds of which those that are stored are not measured again."""
+        """Measure the block of our ranker over all documents, from folds, of which stored ones are not measured again."""
         say = self.runner.progress.message
         blocks = []
         for number, fold in enumerate(make_folds(documents, count)):
 
             def measure(number: int = number, fold: Documents = fold) -> Block:
                 say(f"fold {number}: {len(fold['train'])} documents to train on")
-                splits, ranked, pretrained = self._train(f"fold-{number}/", fold, settings, proposals)
-                options: dict[str, Any] = {"keep_lists": True, "progress": self.runner.progress}
-                return measure_block(f"fold {number}", splits, ranked, pretrained, self.reranking, **options)
+                return self.measure_block(
+                    f"fold {number}", *self._train(f"fold-{number}/", fold, settings, proposals)
+                )
 
             key = {
-                **asdict(self.reranking),
-                "proposals": list(proposals),
+                "k": self.k,
+                "methods": self.methods,
+                "proposals": proposals,
                 "documents": [[d.id for d in found] for found in fold.values()],
             }
             name = f"fold-{number}/figures"
@@ -111,7 +203,7 @@ class Coreference:
     def _train(
         self, folder: str, documents: Documents, settings: Settings, proposals: Sequence[Mode]
     ) -> tuple[list[KeyedSplit], Baseline, Pretrained]:
-        """Train a ranker and EntityNLM; give the documents held out, the ranker's scores of them, and the model."""
+        """Train our ranker and EntityNLM where they are not stored; return the documents held out, and their candidates."""
         ranker = self._make_ranker(f"{folder}ranker", documents["train"])
         tuned: tuple[Mode, ...] = ("rnnlm",) if settings.model.tuned_output else ()
         parts: tuple[Mode, ...] = (*tuned, "generative", *proposals)
@@ -132,21 +224,107 @@ class Coreference:
         return ranker
 
     def rank(self, ranker: Ranker, splits: Sequence[KeyedSplit]) -> Baseline:
+        """Score the antecedents of all documents by a ranker."""
         tracked = {s.name: track(self.runner.progress, f"ranking {s.name}", s.documents) for s in splits}
         return {name: [ranker.score(document) for document in found] for name, found in tracked.items()}
+
+    def measure_block(
+        self, title: str, splits: Sequence[KeyedSplit], ranked: Baseline, pretrained: Pretrained | None
+    ) -> Block:
+        """Measure a block of the table; without a model it has the baseline and the oracle only."""
+        given = any(isinstance(item, KBestList) for items in ranked.values() for item in items)
+        rows: dict[str, dict[str, CorpusCounts]] = {split.name: {} for split in splits}
+        weights: dict[str, SearchResult] = {}
+        for method in (GIVEN,) if given else self.methods:
+            lists = {s.name: self._make_lists(ranked[s.name], method, s.singletons) for s in splits}
+            combinations: dict[str, Combination] = {}
+            scored: dict[str, list[ScoredList]] = {}
+            if pretrained is not None:
+                for split in splits:
+                    pairs = zip(split.documents, lists[split.name], strict=True)
+                    task = f"{split.name} {method}"
+                    tracked = track(self.runner.progress, task, pairs, len(split.documents))
+                    scored[split.name] = [score_list(pretrained, *pair) for pair in tracked]
+                found = _search(pretrained, splits, lists, scored)
+                weights |= {f"{method}: {name}": item for name, item in found.items()}
+                combinations = {"P": BY_MODEL, **{name: item.combination for name, item in found.items()}}
+            for split in splits:
+                own, table = lists[split.name], rows[split.name]
+                if not table:
+                    table["one best"] = split.score_choices(own, [0] * len(own))
+                for name, combination in combinations.items():
+                    choices = [combination.choose(item) for item in scored[split.name]]
+                    table[f"{method}: {name}"] = split.score_choices(own, choices)
+                table[f"{method}: oracle"] = split.score_choices(own, find_oracle(split.keys, own))
+        return Block(title, rows, weights)
+
+    def _make_lists(self, ranked: Sequence[Ranked], method: str, singletons: bool) -> list[KBestList]:
+        """Make k-best lists by one method; lists that were given are only cut to k."""
+        if method == GIVEN:
+            lists = [item for item in ranked if isinstance(item, KBestList)]
+            return [KBestList(item.doc_id, item.candidates[: self.k], item.mentions) for item in lists]
+        return [DECODERS[method](item, self.k, singletons=singletons) for item in ranked]
+
+
+def _search(
+    pretrained: Pretrained,
+    splits: Sequence[KeyedSplit],
+    lists: Mapping[str, Sequence[KBestList]],
+    scored: Mapping[str, Sequence[ScoredList]],
+) -> dict[str, SearchResult]:
+    """Search the weights of every combination with the baseline's score on development documents, where there are any.
+
+    Only the first combination is the paper's.
+    """
+    development = next((split for split in splits if split.name == DEVELOPMENT), None)
+    if development is None or not scored[DEVELOPMENT]:
+        return {}
+    networks = list_networks(pretrained)
+    if "P" not in networks:
+        raise ConfigError("this model has no generative part to rerank with")
+    wanted = {"P + baseline": ["P"], "parts of P + baseline": ["P.r", "P.e", "P.l", "P.x"]}
+    if len(networks) > 1:
+        wanted["P, Q + baseline"] = ["P", *(name for name in networks if name != "P")]
+    pairs = zip(development.keys, lists[DEVELOPMENT], strict=True)
+    counts = [count_candidates(key, item.candidates) for key, item in pairs]
+    return {name: search_weights(scored[DEVELOPMENT], counts, features) for name, features in wanted.items()}
+
+
+def make_folds(documents: Sequence[Document], count: int) -> list[Documents]:
+    """Divide documents ``count`` times into train, dev and test, so that each one is tested once and is development once."""
+    if not 3 <= count <= len(documents):
+        raise ConfigError(
+            f"{len(documents)} documents can't be divided into {count} folds; there must be three at least"
+        )
+    parts = [list(documents[index::count]) for index in range(count)]
+    folds: list[Documents] = []
+    for tested in range(count):
+        development = (tested + 1) % count
+        train = [d for n, part in enumerate(parts) if n not in (tested, development) for d in part]
+        folds.append({"train": train, DEVELOPMENT: parts[development], TESTED: parts[tested]})
+    return folds
+
+
+def join_folds(folds: Sequence[Block]) -> Block:
+    """Join all folds' documents in one block; rows that some fold lacks are left out."""
+    rows = {}
+    for split in (DEVELOPMENT, TESTED):
+        tables = [fold.rows[split] for fold in folds]
+        common = [name for name in tables[0] if all(name in table for table in tables)]
+        rows[split] = {name: join_counts([table[name] for table in tables]) for name in common}
+    return Block(f"{len(folds)} folds", rows)
 
 
 def describe(
     found: CorefScores, experiment: Coreference, *, corpus: str, facts: Mapping[str, Any]
 ) -> ExperimentResult:
-    """The tables and figures; ``facts`` go to the figures as they are."""
-    k = experiment.reranking.k
-    blocks = [block.describe(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
+    """Make the tables and figures; ``facts`` go to the figures as they are."""
+    blocks = [block.to_figures(trials=experiment.trials, seed=experiment.seed) for block in found.blocks]
     figures = {
         "task": "coref",
         "corpus": {"name": corpus},
         **facts,
-        "k": k,
+        "k": experiment.k,
         "seed": experiment.seed,
         "trials": experiment.trials,
         "blocks": blocks,
@@ -154,7 +332,7 @@ def describe(
     }
     if found.folds:
         figures["folds"] = len(found.folds)
-        figures["combinations"] = [block.describe_weights() for block in found.folds]
+        figures["combinations"] = [block.list_weights() for block in found.folds]
     tables, summary = [], []
     for block in blocks:
         remarks = tuple(
@@ -164,28 +342,27 @@ def describe(
         )
         for split, values in block["splits"].items():
             title = f"{block['title']}, {split} ({values['documents']} documents, F1)"
-            tables.append(make_table(title, values["rows"], remarks))
+            tables.append(make_coref_table(title, values["rows"], remarks))
             remarks = ()  # weights stand below the block's first table
             if split == TESTED:
                 summary += tables[-1].select("CoNLL", corpus, prefix=f"{block['title']}, ")
-    remark = f"{corpus}, {TESTED}; k = {k}; gains over the block's one best, p by randomisation"
+    remark = f"{corpus}, {TESTED}; k = {experiment.k}; gains over the block's one best, p by randomisation"
     return ExperimentResult("coref", tables, make_summary("coref", corpus, summary, [remark]), figures)
 
 
-def make_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tuple[str, ...]) -> ResultTable:
-    """CoNLL first, then F1 of every metric, and the difference from the first row as a note."""
+def make_coref_table(title: str, rows: Sequence[Mapping[str, Any]], remarks: tuple[str, ...]) -> ResultTable:
+    """Make a table of CoNLL, then F1 of every metric, and the difference from the first row as a note."""
     found = []
     for row in rows:
         cells: dict[str, Figure | str] = {"CoNLL": Figure(row["conll"])}
-        cells |= {heading: Figure(row[name]["f1"]) for name, heading in COLUMNS.items()}
+        cells |= {heading: Figure(row[name]["f1"]) for name, heading in COREF_COLUMNS.items()}
         versus = row.get("versus_first", {}).get("conll")
         gain = f"{versus['difference']:+.2f}, p = {versus['p_value']:.3f}" if versus else ""
-        paper = get_paper_figure(row["name"])
-        found.append(ResultRow(row["name"], cells, paper, gain))
-    return ResultTable(title, ("CoNLL", *COLUMNS.values()), tuple(found), remarks=remarks)
+        found.append(ResultRow(row["name"], cells, get_paper_figure(row["name"]), gain))
+    return ResultTable(title, ("CoNLL", *COREF_COLUMNS.values()), tuple(found), remarks=remarks)
 
 
 def get_paper_figure(name: str) -> float | None:
-    """The paper's CoNLL score for a row of a kind that the paper has: the one best, or swaps (or given lists) reranked."""
+    """Get the paper's CoNLL score for a row of a kind that the paper has: the one best, or swaps (or given lists) reranked."""
     method, _, system = name.rpartition(": ")
-    return COREF_F1.get(system, {}).get("conll") if method in ("", "swaps", "given") else None
+    return COREF_F1.get(system, {}).get("conll") if method in ("", "swaps", GIVEN) else None

@@ -17,7 +17,7 @@ The text of a line is the corpus's document of that id, or is in the line: ``"to
 every complaint names the line.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -140,6 +140,25 @@ def read_candidates(
     for place, line in _read_lines(path):
         document = _find_text(place, line, documents)
         yield document, _check_line(place, line, len(document))
+
+
+def find_split_file(place: Path, split: str) -> Path:
+    """Find the file of a split in a folder: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
+    files = [place] if place.is_file() else sorted(place.glob(f"{split}*.jsonl*"))
+    if len(files) != 1:
+        message = f"there are {len(files) or 'no'} files {split}*.jsonl"
+        raise DataError(message, path=place, expected="one for each split")
+    return files[0]
+
+
+def read_all_candidates(path: Path, documents: Sequence[Document]) -> list[Ranked]:
+    """Read the scores or lists of all these documents, in their order."""
+    texts = {document.id: document for document in documents}
+    found = {item.doc_id: item for _, item in read_candidates(path, texts)}
+    if missing := [doc_id for doc_id in texts if doc_id not in found]:
+        share = f"{len(missing)} of the {len(texts)} documents"
+        raise DataError(f"{share} have no scores ({missing[0]}, …)", path=path)
+    return [found[doc_id] for doc_id in texts]
 
 
 def read_antecedent_scores(

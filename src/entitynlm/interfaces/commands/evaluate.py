@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entitynlm.coref.candidates.candidate_files import find_split_file, read_all_candidates
 from entitynlm.errors import ConfigError
 from entitynlm.experiments.paper import PREDICTION_SYSTEMS, load_packaged_settings
 from entitynlm.interfaces import options
@@ -57,9 +60,10 @@ def evaluate_lm(
     :param ablation: With --out: also measure the paper's equations alone, and with each addition of ours by itself.
     """
     training.check(model)
-    numbers = shared.parse_numbers(seeds, "--seeds")
     perplexity.check()
-    configurations = training.load_configurations()
+    numbers = shared.parse_seeds(seeds)
+    tuned = {"model.tuned_output": True} if training.backbone else {}
+    configurations = training.load_configurations(tuned)
     if ablation and not all(s.model.copying and s.model.mention_positions for s in configurations.values()):
         told = "--ablation takes mention_positions and copying away: the configuration must have both, as configs/lm.toml"
         raise ConfigError(told)
@@ -96,7 +100,9 @@ def evaluate_coref(
     training: shared.TrainingOptions,
     causal: bool = True,
     folds: Annotated[int, typer.Option(min=0)] = 0,
-    reranking: shared.RerankingOptions,
+    scores: options.OptionalPath = None,
+    k: options.Candidates = 100,
+    trials: options.Trials = 10_000,
     weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
     seed: options.Seed = 1,
     terminal: Terminal,
@@ -108,8 +114,8 @@ def evaluate_coref(
 
     Without --out the baseline is the one that --scores or --ranker names (both: two blocks); without a --model there are its
     one best and the oracle. With --out our ranker and EntityNLM are trained on the corpus, kept in that folder and used
-    again; the first block is that of --scores, or of a folder cort-NAME beside the corpus. With --folds every document is
-    tested once; a fold that is done is stored, and the same command continues with the next one.
+    again; the first block is that of --scores. With --folds every document is tested once; a fold that is done is stored, and
+    the same command continues with the next one.
 
     Examples:
 
@@ -123,28 +129,31 @@ def evaluate_coref(
     :param ranker: A folder that entitynlm ranker train has written.
     :param causal: With --out: train the proposal (for rows with log Q), or do without.
     :param folds: With --out: this number of folds over all documents instead of the splits.
+    :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
     :param weights_out: Write each combination's weights into this folder, for rerank.
     """
     training.check(model)
-    if training.out is None and model is None and reranking.scores is None and ranker is None:
+    if training.out is None and model is None and scores is None and ranker is None:
         told = "nothing to evaluate: name a model (--model), a baseline (--scores, --ranker), or a folder to train in (--out)"
         raise ConfigError(told)
     settings = training.load_settings()
     corpus = source.open("train", "dev") if training.out and not folds else source.open()
     names = [] if folds else shared.choose_splits(corpus, split)
-    place = source.corpus.resolve()
-    beside = place.with_name(f"cort-{place.name}") if training.out else None
-    read_baselines = reranking.find_baselines(names, beside)
+    files = {name: find_split_file(scores, name) for name in names} if scores is not None else {}
     source.prepare()
     from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.experiments import table2_coreference as table2
-    from entitynlm.experiments.coref_blocks import make_splits
+
+    def read_baselines(splits: Sequence[table2.KeyedSplit]) -> dict[str, table2.Baseline]:
+        if scores is None:
+            return {}
+        return {scores.name: {s.name: read_all_candidates(files[s.name], s.documents) for s in splits}}
 
     proposals: list[Mode] = ["causal"] if causal else []
     facts: dict[str, Any] = {"out": str(training.out)}
     with shared.start_runner(terminal, source.device, training.out) as runner:
-        experiment = reranking.make_experiment(runner, seed)
+        experiment = table2.Coreference(runner, k, trials=trials, seed=seed)
         if training.out and folds:
             found = experiment.cross_validate(list(corpus.documents()), folds, settings, proposals)
         elif training.out:
@@ -154,20 +163,18 @@ def evaluate_coref(
             pretrained = terminal.load_model(model, source.device) if model is not None else None
             ours = load_ranker(ranker) if ranker is not None else None
             documents = {name: list(corpus.documents(name)) for name in names}
-            splits = make_splits(documents, singletons=None if ours is None else ours.singletons)
+            splits = table2.make_splits(documents, singletons=None if ours is None else ours.singletons)
             baselines = read_baselines(splits)
             if ours is not None:
                 baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
             found = experiment.evaluate(splits, baselines, pretrained)
             facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
     if weights_out is not None:
-        for title, item in (
-            (f"{b.title} {name}", item) for b in found.blocks for name, item in b.weights.items()
-        ):
-            file = title.replace(": ", "-").replace(" + ", "+").replace(", ", "+").replace(" ", "-")
+        weights = {f"{b.title} {name}": item for b in found.blocks for name, item in b.weights.items()}
+        for title, item in weights.items():
+            file = re.sub(r"[:,]? ", "-", title.replace(" + ", "+").replace(", ", "+"))
             save_combination(item.combination, weights_out / f"{file}.json")
-    result = table2.describe(found, experiment, corpus=corpus.name, facts=facts)
-    present(result, terminal, training.out)
+    present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out)
 
 
 def evaluate_entity(
@@ -203,15 +210,14 @@ def evaluate_entity(
     :param plot: Draw predicted probabilities of referents against the shares that came true, for --model.
     """
     training.check(model, plot)
-    numbers = shared.parse_numbers(seeds, "--seeds")
+    numbers = shared.parse_seeds(seeds)
     wanted = shared.parse_names(rows, "--rows", list(PREDICTION_SYSTEMS)) if rows else []
-    settings = training.load_settings(load_packaged_settings("inscript"))
+    named = training.config or training.backbone
+    settings = training.load_settings({} if named else load_packaged_settings("inscript"))
     corpus = source.open("train", "dev") if training.out else source.open()
     split = split or ("test" if "test" in corpus.splits else None)
     corpus.files(split)
-    source.prepare(
-        threads=1 if training.out else None
-    )  # small networks: a second thread only gets in the way
+    source.prepare(threads=1 if training.out else None)  # a second thread slows small networks down
     from entitynlm.experiments import table3_entity_prediction as table3
     from entitynlm.prediction.predictor import PredictorConfig
     from entitynlm.prediction.slots import has_guesses, read_slots

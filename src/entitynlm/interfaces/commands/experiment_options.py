@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.commands.train import follow_training, parse_changes
 from entitynlm.interfaces.console import Terminal
 from entitynlm.model.devices import prepare_torch
 
 if TYPE_CHECKING:
-    from entitynlm.coref.candidates.candidate_files import Ranked
-    from entitynlm.experiments import table1_language_modelling as table1
-    from entitynlm.experiments import table2_coreference as table2
-    from entitynlm.experiments.coref_blocks import KeyedSplit
     from entitynlm.experiments.runner import Runner
+    from entitynlm.experiments.table1_language_modelling import LanguageModelling
     from entitynlm.lm.evaluation import EntityVectors
     from entitynlm.text.corpora.corpus import Corpus
     from entitynlm.training.settings import Settings
@@ -85,33 +82,27 @@ class TrainingOptions:
             told = "--model measures a given model" if model is not None else "--plot draws a given model"
             raise ConfigError(f"{told}, --out trains models: choose one of them")
 
-    def load_configurations(self) -> dict[str, Settings]:
-        """Load settings by the names of their files; the defaults where none is given."""
+    def load_configurations(self, defaults: Mapping[str, Any] | None = None) -> dict[str, Settings]:
+        """Load settings by the names of their files; --set changes ``defaults``."""
         from entitynlm.training.settings import load_settings
 
-        paths = self.config or []
-        tuned = {"model.tuned_output": True} if self.backbone else {}
-        changed = {**tuned, **parse_changes(self.set_ or [])}
-        if len({path.stem for path in paths}) < len(paths):
-            told = "two configuration files have the same name, which is to be their folder's name"
-            raise ConfigError(told)
-        named: dict[str, Path | None] = {path.stem: path for path in paths}
+        changes = {**(defaults or {}), **parse_changes(self.set_ or [])}
+        named: dict[str, Path | None] = {path.stem: path for path in self.config or []}
+        if len(named) < len(self.config or []):
+            raise ConfigError(
+                "two configuration files have the same name, which is to be their folder's name"
+            )
         return {
-            name: load_settings(path, changed, language_model=self.backbone)
+            name: load_settings(path, changes, language_model=self.backbone)
             for name, path in (named or {"default": None}).items()
         }
 
     def load_settings(self, defaults: Mapping[str, Any] | None = None) -> Settings:
-        """Load the settings of one configuration; ``defaults`` are for a training without --config and --backbone."""
-        from entitynlm.training.settings import load_settings
-
-        paths = self.config or []
-        if len(paths) > 1:
+        """Load the settings of the one configuration."""
+        (settings, *others) = self.load_configurations(defaults).values()
+        if others:
             raise ConfigError("one configuration is wanted here, not several (-c)")
-        changes = parse_changes(self.set_ or [])
-        if not self.config and not self.backbone:
-            changes = {**(defaults or {}), **changes}
-        return load_settings(paths[0] if paths else None, changes, language_model=self.backbone)
+        return settings
 
 
 @dataclass(frozen=True)
@@ -138,74 +129,38 @@ class PerplexityOptions:
     workers: options.Workers = 1
     seed: options.Seed = 0
 
-    def check(self) -> list[str]:
-        self._choose_entities()
-        if self.cache + self.bigram_cache >= 1:
-            raise ConfigError(
-                "--cache and --bigram-cache must be below 1 together: the rest is the model's own"
-            )
-        return parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
-
-    def _choose_entities(self) -> tuple[EntityVectors, ...]:
+    def check(self) -> tuple[tuple[EntityVectors, ...], list[str]]:
+        """Return the kinds of entity vectors and the likelihoods, if all options can be used together."""
         wanted = parse_names(self.entities, "--entities", ENTITY_VECTORS)
-        return tuple(name for name in ENTITY_VECTORS if name in wanted)
+        if self.cache + self.bigram_cache >= 1:
+            told = "--cache and --bigram-cache must be below 1 together: the rest is the model's own"
+            raise ConfigError(told)
+        likelihoods = parse_names(self.likelihoods, "--likelihoods", LIKELIHOODS.split(","))
+        return tuple(name for name in ENTITY_VECTORS if name in wanted), likelihoods
 
-    def make_experiment(
-        self, corpus: Corpus, splits: Sequence[str], runner: Runner
-    ) -> table1.LanguageModelling:
+    def make_experiment(self, corpus: Corpus, splits: Sequence[str], runner: Runner) -> LanguageModelling:
         from entitynlm.experiments.table1_language_modelling import LanguageModelling
         from entitynlm.inference.marginal import PRIOR_SHARE
         from entitynlm.lm.evaluation import Sampling
 
+        vectors, likelihoods = self.check()
         share = PRIOR_SHARE if self.prior_share is None else self.prior_share
         sampling = Sampling(
             self.samples, self.repeats, self.method, self.seed, self.workers, share, self.cache,
-            self.bigram_cache, self._choose_entities(),
+            self.bigram_cache, vectors,
         )  # fmt: skip
         train = ["train"] if runner.folder or (self.ngram and "train" in corpus.splits) else []
         documents = {name: list(corpus.documents(name)) for name in (*train, *splits)}
-        return LanguageModelling(documents, runner, splits, sampling, self.check(), self.ngram)
-
-
-@dataclass(frozen=True)
-class RerankingOptions:
-    """Candidates and tests of Table 2.
-
-    :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
-    """
-
-    scores: options.OptionalPath = None
-    k: options.Candidates = 100
-    trials: options.Trials = 10_000
-
-    def find_baselines(
-        self, names: Sequence[str], beside: Path | None = None
-    ) -> Callable[[Sequence[KeyedSplit]], dict[str, table2.Baseline]]:
-        """Where the scores are (``beside``, if no option names them), checked, and how they are read."""
-        scores = self.scores or (beside if beside is not None and beside.is_dir() else None)
-        files = find_score_files(scores, names) if scores is not None else {}
-
-        def read(splits: Sequence[KeyedSplit]) -> dict[str, table2.Baseline]:
-            if scores is None:
-                return {}
-            return {scores.name: {split.name: read_scores(files[split.name], split) for split in splits}}
-
-        return read
-
-    def make_experiment(self, runner: Runner, seed: int) -> table2.Coreference:
-        from entitynlm.experiments.coref_blocks import Reranking
-        from entitynlm.experiments.table2_coreference import Coreference
-
-        return Coreference(runner, Reranking(self.k), self.trials, seed)
+        return LanguageModelling(documents, runner, splits, sampling, likelihoods, self.ngram)
 
 
 def split_list(text: str | None) -> list[str]:
-    """``dev,test`` as its parts."""
+    """Split ``dev,test`` at its commas, without repetitions."""
     return list(dict.fromkeys(part.strip() for part in (text or "").split(",") if part.strip()))
 
 
 def parse_names(text: str, option: str, known: Sequence[str]) -> list[str]:
-    """The names between the commas, if they are known."""
+    """Split a list of names, all of which must be known."""
     names = split_list(text)
     wrong = [name for name in names if name not in known]
     if wrong:
@@ -215,21 +170,21 @@ def parse_names(text: str, option: str, known: Sequence[str]) -> list[str]:
     return names
 
 
-def parse_numbers(text: str, option: str, *, least: int = 0, most: int = options.LARGEST_SEED) -> list[int]:
-    """``1,2,3`` as numbers, seeds if nothing else is said."""
+def parse_seeds(text: str) -> list[int]:
+    """Parse ``1,2,3`` as seeds."""
     try:
         numbers = [int(part) for part in split_list(text)]
     except ValueError:
-        raise ConfigError(f"{option} wants whole numbers with commas between them, not {text!r}") from None
+        raise ConfigError(f"--seeds wants whole numbers with commas between them, not {text!r}") from None
     if not numbers:
-        raise ConfigError(f"{option} wants one number at least")
-    if wrong := [number for number in numbers if not least <= number <= most]:
-        raise ConfigError(f"{option} wants numbers from {least} to {most}, not {wrong[0]}")
+        raise ConfigError("--seeds wants one number at least")
+    if wrong := [number for number in numbers if not 0 <= number <= options.LARGEST_SEED]:
+        raise ConfigError(f"--seeds wants numbers from 0 to {options.LARGEST_SEED}, not {wrong[0]}")
     return numbers
 
 
 def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
-    """The splits asked for (all must be there), or those of dev and test that are, or all that there is."""
+    """Return the splits asked for (all must be there), or those of dev and test that are there, or all."""
     if wanted is None:
         return [split for split in ("dev", "test") if split in corpus.splits] or list(corpus.splits)
     splits = split_list(wanted)
@@ -240,36 +195,9 @@ def choose_splits(corpus: Corpus, wanted: str | None) -> list[str]:
     return splits
 
 
-def find_score_files(folder: Path, splits: Sequence[str]) -> dict[str, Path]:
-    """The file of each split: the one whose name starts with the split's (dev.antecedents.jsonl, test.jsonl)."""
-    if not folder.is_dir() and len(splits) > 1:
-        told = f"{folder}: one file can't have the scores of {len(splits)} splits; name its folder"
-        raise ConfigError(told)
-    found = {}
-    for split in splits:
-        files = [folder] if not folder.is_dir() else sorted(folder.glob(f"{split}*.jsonl*"))
-        if len(files) != 1:
-            message = f"there are {len(files) or 'no'} files {split}*.jsonl"
-            raise DataError(message, path=folder, expected="one for each split")
-        found[split] = files[0]
-    return found
-
-
-def read_scores(path: Path, split: KeyedSplit) -> list[Ranked]:
-    """Antecedent scores or k-best lists of a split, in the order of its documents."""
-    from entitynlm.coref.candidates.candidate_files import read_candidates
-
-    documents = {document.id: document for document in split.documents}
-    found = {item.doc_id: item for _, item in read_candidates(path, documents)}
-    if missing := [doc_id for doc_id in documents if doc_id not in found]:
-        share = f"{len(missing)} of the {len(documents)} documents of {split.name}"
-        raise DataError(f"{share} have no scores ({missing[0]}, …)", path=path)
-    return [found[doc_id] for doc_id in documents]
-
-
 @contextmanager
 def start_runner(terminal: Terminal, device: str, out: Path | None = None) -> Iterator[Runner]:
-    """A runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
+    """Start a runner that shows its progress; the first Ctrl-C stops it where the same command can go on."""
     from entitynlm.experiments.runner import Runner
 
     with follow_training(terminal, None if out is None else out / EVALUATION_LOG) as progress:
