@@ -13,16 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from entitynlm.interfaces.batch.worker import Worker
-
 from benchmarks.data import load_documents
 from benchmarks.figures import Context, Figure
 from benchmarks.timing import _high_water, measure_peak, start_memory
-from entitynlm.interfaces.batch.shards import Limits, plan_shards
-from entitynlm.interfaces.batch.tasks import Annotating, ListingCharacters, MeasuringSurprisal, Task
-from entitynlm.interfaces.commands.annotate import AnnotationOptions
-from entitynlm.interfaces.commands.surprisal import SurprisalOptions
-from entitynlm.interfaces.options import ModelOptions
 from entitynlm.model.language_models import list_installs
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
@@ -54,29 +47,24 @@ def take_words(documents: list[Document], words: int) -> Iterator[Document]:
             yield bare
 
 
-def make_task(verb: str, model: str) -> Task:
-    """The verb as it is by default."""
-    loading = ModelOptions(model, "cpu", 1)
-    if verb == "annotate":
-        return Annotating(loading, "jsonl", AnnotationOptions())
-    if verb == "surprisal":
-        return MeasuringSurprisal(loading, "tsv", SurprisalOptions(), False, False)
-    return ListingCharacters(loading, "tsv", 2, "auto")
-
-
 def measure_cost(context: Context, verb: str, model: str) -> tuple[float, float]:
-    """In a process of its own: CPU seconds per million words, and the worker's memory in MB."""
+    """In a process of its own: CPU seconds per million words of the plain verb with one thread, and its memory in MB."""
+    from typer.testing import CliRunner
+
+    from entitynlm.interfaces.cli import app
+
     documents = load_documents(context.data)
-    worker = Worker(make_task(verb, model), Path(tempfile.mkdtemp()))
+    folder = Path(tempfile.mkdtemp())
     start_memory()
     seconds, tokens = 0.0, 0
     for words in (500, context.choose(WORDS[verb, model], 500)):  # the first to load and compile
-        path = worker.out / f"{words}.jsonl"
-        write_documents(take_words(documents, words), path, "jsonl")
-        shards = plan_shards([str(path)], Limits())
+        path = folder / f"{words}.jsonl"
+        taken = list(take_words(documents, words))
+        write_documents(taken, path, "jsonl")
+        call = [verb, str(path), "--model", model, "--threads", "1", "--quiet", "--out", f"{folder}/{words}/"]
         started = time.process_time()
-        tokens = sum(worker.process(shard).tokens for shard in shards)
-        seconds = time.process_time() - started
+        assert CliRunner().invoke(app, call).exit_code == 0
+        seconds, tokens = time.process_time() - started, sum(map(len, taken))
     return 1e6 * seconds / tokens, _high_water()
 
 
@@ -96,7 +84,7 @@ def run_job(path: Path, model: str, workers: int) -> dict[str, Any]:
             str(figures),
         ]
         subprocess.run(
-            [*call, *options, "--shard-size", "0.1", "--quiet"], check=True, stdout=subprocess.DEVNULL
+            [*call, *options, "--documents-per-shard", "20", "--quiet"], check=True, stdout=subprocess.DEVNULL
         )
         found: dict[str, Any] = json.loads(figures.read_text())
         return found

@@ -33,6 +33,12 @@ def choose_kind(wanted: Kind | None, out: str) -> Kind:
     return kind
 
 
+def check_kind(kind: Kind) -> None:
+    """Refuse a kind of table that can't be written here, before anything is computed."""
+    if kind == "parquet":
+        require("pyarrow", extra="parquet", purpose="writing Parquet")
+
+
 @contextlib.contextmanager
 def open_rows(row_type: type, path: str | Path, kind: Kind) -> Iterator[Callable[[Iterable[Any]], None]]:
     """A function that adds rows of one dataclass to a table, which is there when the block ends well, with its columns at least.

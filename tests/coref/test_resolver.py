@@ -75,29 +75,6 @@ def test_nested_mentions_and_singletons_are_found_and_linked(
     assert score_annotation(made, [STORY]).conll == 100
 
 
-def test_documents_that_are_read_ahead_are_annotated_alike(
-    pretrained: Pretrained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And the language model reads nothing a second time."""
-    long = Document("long", BARE.tokens * 20, tuple((23 * n, 23 * n + 23) for n in range(20)))
-    documents = [BARE, Document("short", BARE.tokens[:8], ((0, 8),)), long]
-    expected = [annotate_document(pretrained, document) for document in documents]
-    backbone = pretrained.get("generative").backbone
-    runtime: Any = backbone.runtime
-    runtime.forget()
-    encode = pretrained.encoder.encode_words
-    backbone.read_ahead([encode(document) for document in (*documents, Document("none", ()))])
-    read, again = runtime._read_all, []
-
-    def watch(pieces: list[np.ndarray], *rest: object) -> object:
-        again.append(len(pieces[0]))
-        return read(pieces, *rest)
-
-    monkeypatch.setattr(runtime, "_read_all", watch)
-    assert [annotate_document(pretrained, document) for document in documents] == expected
-    assert len(again) == 1 and again[0] > 300  # the long one
-
-
 @pytest.mark.parametrize("model", ["pretrained", "on_lstm"])
 def test_a_text_is_read_in_chunks_as_at_once(
     model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from entitynlm.interfaces.batch.job import JobFolder, Worker
-from entitynlm.interfaces.batch.shards import Limits, plan_shards
-from entitynlm.interfaces.batch.tasks import Task
-from entitynlm.interfaces.commands.batch import describe_job
+from entitynlm.interfaces.batch.engines import Worker
+from entitynlm.interfaces.batch.job import add_record, finish_job, open_job
+from entitynlm.interfaces.batch.shards import plan_shards
+from entitynlm.interfaces.commands.characters import CharacterOptions, write_casts
+from entitynlm.interfaces.options import ModelOptions
+from entitynlm.row_files import Kind
 
 NAMES = ("Ann", "Bo", "Zoe")
 
@@ -32,17 +36,23 @@ def write_corpus(folder: Path, documents: int = 12) -> Path:
     return folder
 
 
-def run_job(task: Task, corpus: Path, out: Path, limits: Limits = Limits(3)) -> list[str]:
-    """Do what is left of a job; the names of the shards that were done now."""
-    folder, job = JobFolder(out), describe_job(task, None)
-    shards = plan_shards([str(corpus)], limits, apart_from=out)
-    with folder.open(job, shards) as (records, _):
+def make_worker(model: Path, out: Path, kind: Kind = "tsv") -> Worker:
+    """A worker that lists characters."""
+    endings = f".characters.{kind}", f".quotations.{kind}"
+    loading, write = ModelOptions(str(model), "cpu", 1), partial(write_casts, kind=kind)
+    return Worker(loading, out, None, endings, CharacterOptions(least=1).list, write)
+
+
+def run_job(model: Path, corpus: Path, out: Path, settings: dict[str, Any] | None = None) -> list[str]:
+    """Do what is left of a job with three documents a shard; the names of the shards that were done now."""
+    settings, worker = settings or {"verb": "characters"}, make_worker(model, out)
+    shards = plan_shards([str(corpus)], 3, out=out)
+    with open_job(out, settings, shards) as (records, _):
         pending = [shard for shard in shards if shard.name not in records]
-        worker = Worker(task, folder.path)
         for shard in pending:
             records[shard.name] = worker.process(shard)
-            folder.add(records[shard.name])
-        folder.finish(job, [records[shard.name] for shard in shards])
+            add_record(out, records[shard.name])
+        finish_job(out, settings, [records[shard.name] for shard in shards])
     return [shard.name for shard in pending]
 
 

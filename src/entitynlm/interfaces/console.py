@@ -93,13 +93,17 @@ class Terminal(Progress):
         """A model, with remarks on standard error: its name, and what there is to say about it."""
         from entitynlm.model.loading import load_model
 
-        own = read_language_model(find_model(path)) if strip_prefix(path) is None else None
-        self.unpack(own["model"] if own else strip_prefix(path))
+        self.unpack_for(path)
         pretrained = load_model(path, device=device)
         self.remark(f"model: {print_path(path)}", markup=False)
         for remark in pretrained.remarks:
             self.remark(f"remark: {remark}", markup=False)
         return pretrained
+
+    def unpack_for(self, model: str | Path) -> None:
+        """Unpack the language model that a model stands on, if it stands on one."""
+        own = read_language_model(find_model(model)) if strip_prefix(model) is None else None
+        self.unpack(own["model"] if own else strip_prefix(model))
 
     def unpack(self, language_model: str | None) -> None:
         """Unpack a language model before its first use, which takes a while, and say so."""

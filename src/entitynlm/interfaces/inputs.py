@@ -15,8 +15,10 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.files import STANDARD, has_name
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal
+from entitynlm.text.corpora.corpus import CARD, read_card
 from entitynlm.text.document import Document
-from entitynlm.text.formats.base import ENDINGS, Oddity
+from entitynlm.text.formats.base import Oddity, strip_endings
+from entitynlm.text.formats.brat.writer import SIDECAR
 from entitynlm.text.formats.registry import FORMATS, read_documents, read_sample, recognise_format
 
 
@@ -34,6 +36,31 @@ def expand_files(named: Sequence[str] | None) -> list[str]:
                 raise DataError("no file is called like this", path=name, hint="Check the pattern")
             found += [match for match in matches if Path(match).is_file()]
     return list(dict.fromkeys(found))
+
+
+def list_texts(named: Sequence[str], out: Path | None) -> Iterator[tuple[Path, str]]:
+    """List the named files and all texts in the named folders but ``out``, sorted, with their names below the folder."""
+    for path in map(Path, named):
+        if path.is_file():
+            yield path, path.name
+            continue
+        if not path.is_dir():
+            told = f"a batch job reads its input more than once, and {path} is a pipe: name files or folders"
+            raise ConfigError(told)
+        inside = (file for file in sorted(path.rglob("*")) if is_text(file, path))
+        found = [file for file in inside if out is None or out.resolve() not in file.resolve().parents]
+        if not found:
+            raise DataError("there is no file in this folder", path=path)
+        yield from ((file, str(file.relative_to(path))) for file in found)
+
+
+def is_text(file: Path, folder: Path) -> bool:
+    """Tell texts from folders, hidden files, the companions of brat's annotation and the card of a corpus of ours."""
+    hidden = any(name.startswith(".") for name in file.relative_to(folder).parts)
+    beside = file.suffix in (".txt", SIDECAR) and file.with_suffix(".ann").exists()
+    settings = file.suffix == ".conf" and any(file.parent.glob("*.ann"))
+    card = file.name == CARD and read_card(file.parent) is not None
+    return file.is_file() and not (hidden or beside or settings or card)
 
 
 _FILES = "Texts in any readable format; patterns stand in quotes; '-' is standard input."
@@ -114,12 +141,8 @@ def pick_document(documents: Iterable[Document], path: str, wanted: str | None) 
 
 
 def name_of(file: str) -> str:
-    """What outputs made from a file are called after."""
-    name = Path(file).name
-    for ending in ENDINGS:
-        if name.endswith(ending) and name != ending:
-            name = name[: -len(ending)]
-    return name if has_name(file) else "text"
+    """Name the outputs that are made from a file after it."""
+    return strip_endings(Path(file).name) if has_name(file) else "text"
 
 
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:

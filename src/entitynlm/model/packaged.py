@@ -11,7 +11,7 @@ from pathlib import Path
 from entitynlm.errors import DataError, MissingExtraError, ModelError
 from entitynlm.files import hash_file, read_json
 from entitynlm.hash_lists import HASH_LIST, read_hash_list
-from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs
+from entitynlm.model.language_models import SMOLLM2, check_language_model, list_installs, strip_prefix
 
 PACKAGED_MODELS = Path(__file__).resolve().parents[1] / "models"
 CONFIG_FILE = "model.json"
@@ -37,6 +37,16 @@ def find_model(name: str | Path, *, folder: Path = PACKAGED_MODELS) -> Path:
             f"{name}: there is no folder of this name, and no model of the package ({', '.join(known) or 'none'})"
         )
     return path
+
+
+def hash_model(name: str) -> str:
+    """Hash a model's list of hashes; a language model without a folder of ours has its own digest."""
+    if (language_model := strip_prefix(name)) is not None:
+        from entitynlm.model.backbones.huggingface.weights import find_language_model
+
+        return find_language_model(language_model).digest
+    listed = find_model(name) / HASH_LIST
+    return hash_file(listed if listed.is_file() else listed.with_name(CONFIG_FILE))
 
 
 def find_file(folder: Path, name: str) -> Path:

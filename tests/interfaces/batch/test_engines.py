@@ -5,27 +5,16 @@ from __future__ import annotations
 import json
 import os
 import random
-import secrets
-import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from entitynlm.interfaces.batch import engines
-from entitynlm.interfaces.batch.engines import order_shards
-from entitynlm.interfaces.batch.shards import Shard
-from entitynlm.interfaces.batch.tasks import ListingCharacters
-from entitynlm.interfaces.options import ModelOptions
-from support.batch_jobs import read_folder, run_job, write_corpus
+from support.batch_jobs import read_folder, write_corpus
 from support.small_model import store_model
 
 
@@ -35,8 +24,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("engines")
     store_model(base / "model")
     write_corpus(base / "in", 24)
-    task = ListingCharacters(ModelOptions(str(base / "model"), "cpu", 1), "tsv", 1, "auto")
-    run_job(task, base / "in", base / "whole")
+    done = subprocess.run(command(base, "whole", "--workers", "1"), capture_output=True, check=False)
+    assert done.returncode == 1, done.stderr
     return base
 
 
@@ -79,7 +68,7 @@ def list_processes(place: Path) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(3))
 def test_killed_with_its_workers_at_work(place: Path, number: int) -> None:
     """kill -9 of the command: the workers leave, and the next run gives the bytes of a job that nobody disturbed."""
     call = command(place, f"killed{number}", "--workers", "2", "--quiet")
@@ -129,68 +118,24 @@ def test_ray_with_two_workers_gives_the_same_bytes(place: Path) -> None:
     assert read_folder(place / "ray") == read_folder(place / "whole")
 
 
-@contextmanager
-def start_cluster(environment: dict[str, str]) -> Iterator[str]:
-    """A Ray of two nodes with a processor each, both on this machine; its address. Nobody else's Ray is stopped at the end."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folder = tempfile.mkdtemp(prefix="ray-")  # the names of Ray's sockets must be short
-    here = [
-        "--node-ip-address",
-        "127.0.0.1",
-        "--num-cpus",
-        "1",
-        "--object-store-memory",
-        "100000000",
-        "--block",
-    ]
-    head = ["--head", "--port", str(port), "--include-dashboard", "false", "--temp-dir", folder]
-    program = [sys.executable, "-m", "ray.scripts.scripts", "start", "--disable-usage-stats", *here]
-    nodes: list[subprocess.Popen[str]] = []
-    try:
-        for node in (head, ["--address", f"127.0.0.1:{port}"]):
-            streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-            nodes.append(subprocess.Popen([*program, *node], env=environment, **streams))
-            told: list[str] = []
-            for line in nodes[-1].stdout or ():
-                told.append(line)
-                if "--block" in line:  # the last thing that is said when a node is there
-                    break
-            assert nodes[-1].poll() is None, "".join(told)
-        yield f"127.0.0.1:{port}"
-    finally:
-        for started in reversed(nodes):
-            started.terminate()
-            started.communicate(timeout=60)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.mark.slow
-def test_a_cluster_of_two_nodes_gives_the_same_bytes(place: Path) -> None:
-    """Each node has one processor, so two workers are on two nodes; the third never finds a place, and is not waited for."""
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'entitynlm[scale]'")
-    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_worker_niceness": "0"}
-    with start_cluster(os.environ | own) as address:
-        call = command(place, "cluster", "--engine", "ray", "--address", address, "--workers", "3")
-        done = subprocess.run(call, capture_output=True, text=True, check=False, env=os.environ | own)
-    assert done.returncode == 1, done.stderr
-    assert read_folder(place / "cluster") == read_folder(place / "whole")
-    assert "INFO" not in done.stderr
+class Imported(Exception):
+    """Stands for the import of Ray."""
 
 
 @pytest.mark.parametrize("address", [None, "127.0.0.1:6379"])
 def test_a_ray_of_our_own_has_a_password(address: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray reads it when it is imported, so it must be set before."""
     environment: dict[str, str] = {}
-    seen: list[bool] = []
+
+    def stop(*_: object, **__: object) -> None:
+        raise Imported
+
     monkeypatch.setattr(engines.os, "environ", environment)
-    monkeypatch.setattr(engines, "require", lambda *_, **__: seen.append("RAY_AUTH_TOKEN" in environment))
-    engines.import_ray(address)
-    assert seen == [address is None]
-    assert (environment.get("RAY_AUTH_MODE"), len(environment.get("RAY_AUTH_TOKEN", ""))) == (
-        ("token", 64) if address is None else (None, 0)
-    )
+    monkeypatch.setattr(engines, "require", stop)
+    with pytest.raises(Imported):
+        next(engines.run_ray(None, [], 1, address))  # type: ignore[arg-type]
+    found = environment.get("RAY_AUTH_MODE"), len(environment.get("RAY_AUTH_TOKEN", ""))
+    assert found == (("token", 64) if address is None else (None, 0))
 
 
 @pytest.mark.slow
@@ -206,8 +151,3 @@ def test_errors_come_through_ray(place: Path) -> None:
         weights.write_bytes(whole)
     assert done.returncode == 2 and "damaged or was changed" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_largest_shards_come_first() -> None:
-    shards = [Shard(name, (), "", 1, size) for name, size in (("a", 2), ("b", 9), ("c", 5))]
-    assert [shard.name for shard in order_shards(shards)] == ["b", "c", "a"]

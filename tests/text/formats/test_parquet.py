@@ -1,4 +1,4 @@
-"""Parquet: rows are documents, a stretch of rows is read alone, and other tables are refused with the reason."""
+"""Parquet: rows are documents, and other tables are refused with the reason."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.formats.base import Source
-from entitynlm.text.formats.parquet import read_rows
 from entitynlm.text.formats.registry import read_documents
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -28,15 +26,6 @@ def test_a_row_is_a_document(table: Path) -> None:
     documents = list(read_documents(table))
     assert len(documents) == 1000
     assert documents[7].id == "d7" and documents[7].tokens[:5] == ("Ann", "saw", "Bo", "7", ".")
-
-
-@pytest.mark.parametrize(
-    ("start", "stop"), [(0, 10), (100, 400), (990, 1000), (63, 65), (0, None), (140, 160)]
-)
-def test_a_stretch_of_rows(table: Path, start: int, stop: int | None) -> None:
-    with table.open("rb") as stream:
-        rows = [(number, record["id"]) for number, record in read_rows(Source("x", stream), start, stop)]
-    assert rows == [(number + 1, f"d{number}") for number in range(start, stop or 1000)]
 
 
 def test_words_and_clusters_are_read_as_those_of_json_lines(tmp_path: Path) -> None:

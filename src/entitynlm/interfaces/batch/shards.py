@@ -1,217 +1,135 @@
-"""Cut the input of a batch job into shards, always in the same way.
+"""Cut the input of a batch job into shards, always in the same way, and read them.
 
-Files of records (JSON lines, Parquet) are cut into ranges of documents; other files are put together. The input is read once
-for this: a shard has the hash of its bytes, by which a changed input is found.
+A file is a shard; JSON lines are cut after every so many documents. The input is read once for this: a shard has the hash of
+its bytes, by which a changed input is found.
 """
 
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import STANDARD, open_binary
-from entitynlm.text.corpora.corpus import CARD, read_card
-from entitynlm.text.formats import parquet
-from entitynlm.text.formats.base import Report, Source, ignore, strip_endings
-from entitynlm.text.formats.brat.writer import SIDECAR
-from entitynlm.text.formats.registry import parse_format, read_sample, recognise_format
+from entitynlm.errors import ConfigError, DataError, MissingExtraError, ModelError
+from entitynlm.files import hash_file, open_binary
+from entitynlm.interfaces.inputs import list_texts
+from entitynlm.text.document import Document
+from entitynlm.text.formats import jsonlines, parquet
+from entitynlm.text.formats.base import Source, strip_endings
+from entitynlm.text.formats.registry import parse_format, read_documents, read_sample, recognise_format
 
-LONGEST_LINE = 1 << 28  # bytes; more is not held in memory
-
-
-class FileRange(msgspec.Struct, frozen=True):
-    """A file, or documents ``start`` to ``stop`` of a file of records.
-
-    :param path: absolute, because workers may have another working folder.
-    :param name: the file's name below the folder that was named on the command line.
-    """
-
-    path: str
-    name: str
-    start: int = 0
-    stop: int | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.stop is None else f"{self.name}[documents {self.start + 1}-{self.stop}]"
+FATAL = (ConfigError, ModelError, MissingExtraError)  # every other document would fail as well
 
 
 class Shard(msgspec.Struct, frozen=True):
-    """The documents that one worker handles at a time.
+    """The documents that one worker handles at a time: those of a file, or of consecutive lines of one.
 
     :param name: name of its outputs, without an ending.
+    :param path: absolute, because workers may have another working folder.
+    :param file: the file's name below the folder that was named on the command line.
     :param digest: SHA-256 of the input.
-    :param documents: number of documents; a file that is not cut counts as one.
+    :param start: the byte at which lines begin, after ``line`` other lines with ``number`` documents.
+    :param lines: number of lines; None: the whole file.
     """
 
     name: str
-    ranges: tuple[FileRange, ...]
+    path: str
+    file: str
     digest: str
-    documents: int
     size: int
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """The largest shard: whichever is reached first closes it."""
-
-    documents: int = 1000
-    size: int = 1 << 20
+    start: int = 0
+    line: int = 0
+    number: int = 0
+    lines: int | None = None
 
 
 def plan_shards(
-    named: Sequence[str], limits: Limits, *, format: str | None = None, apart_from: Path | None = None
+    named: Sequence[str], documents: int = 1000, *, format: str | None = None, out: Path | None = None
 ) -> list[Shard]:
-    """Cut files and folders into shards, in their order, files that are put together last; ``apart_from`` is left out."""
+    """Cut files and folders into shards of at most so many JSON lines, in their order; the folder ``out`` is left out."""
     shards: list[Shard] = []
-    files: list[Shard] = []
-    for path, name in list_files(named, apart_from):
-        whole = FileRange(str(path.resolve()), name)
+    taken: Counter[str] = Counter()
+    for path, file in list_texts(named, out):
+        name = strip_endings(file)
+        taken[name] += 1
+        name = name if taken[name] == 1 else f"{name}-{taken[name]}"
         try:
-            cut = list(cut_records(whole, limits, format)) if holds_records(path, format) else []
+            packed = path.suffix == ".gz" or find_format(path, format) != "jsonl"
+            cut = [] if packed else list(cut_lines(path, file, name, documents))
         except (DataError, OSError):  # a damaged file fails when its documents are read
             cut = []
-        numbered = [msgspec.structs.replace(one, name=f"{one.name}-{n:05d}") for n, one in enumerate(cut)]
-        shards += numbered if len(cut) > 1 else cut
-        if not cut:
-            size = path.stat().st_size if path.exists() else 0
-            files.append(Shard(strip_endings(name), (whole,), hash_with_name(path, name), 1, size))
-    return tell_apart([*shards, *join_files(files, limits)])
+        if len(cut) > 1:
+            shards += cut
+        else:
+            shards.append(Shard(name, str(path.resolve()), file, hash_input(path, file), path.stat().st_size))
+    return shards
 
 
-def join_files(files: Sequence[Shard], limits: Limits) -> list[Shard]:
-    """Put small files together into shards."""
-    groups: list[list[Shard]] = []
-    for one in files:
-        last = groups[-1] if groups else []
-        if (
-            not last
-            or len(last) == limits.documents
-            or sum(each.size for each in last) + one.size > limits.size
-        ):
-            groups.append([])
-        groups[-1].append(one)
-    joined = []
-    for number, group in enumerate(groups):
-        digest = hashlib.sha256("".join(one.digest for one in group).encode()).hexdigest()
-        name = group[0].name if len(group) == 1 else f"texts-{number:05d}"
-        ranges = tuple(one.ranges[0] for one in group)
-        joined.append(Shard(name, ranges, digest, len(group), sum(one.size for one in group)))
-    return joined
+def find_format(path: str | Path, format: str | None) -> str:
+    """Name the format of a file: the one that is given, or that its content shows."""
+    return (parse_format(format)[0] if format else recognise_format(str(path), read_sample(path))).name
 
 
-def tell_apart(shards: Sequence[Shard]) -> list[Shard]:
-    """Number shards of one name."""
-    taken: dict[str, int] = {}
-    apart = []
-    for shard in shards:
-        count = taken[shard.name] = taken.get(shard.name, 0) + 1
-        name = shard.name if count == 1 else f"{shard.name}-{count}"
-        apart.append(msgspec.structs.replace(shard, name=name))
-    return apart
+def hash_input(path: Path, file: str) -> str:
+    """Hash a file and its name, after which documents are called; brat's annotation has its text beside it."""
+    files = (path, path.with_suffix(".txt")) if path.suffix == ".ann" else (path,)
+    hashes = [hash_file(one) if os.access(one, os.R_OK) else "" for one in files]
+    return hashlib.sha256("\0".join([file, *hashes]).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def list_files(named: Sequence[str], apart_from: Path | None = None) -> Iterator[tuple[Path, str]]:
-    """List the named files and all files in the named folders, sorted, with their names below the folder.
-
-    Hidden files, the texts of brat's annotations and the card of a corpus of ours are left out.
-    """
-    own = apart_from.resolve() if apart_from else None
-    for path in map(Path, named):
-        if str(path) == STANDARD or (path.exists() and not path.is_file() and not path.is_dir()):
-            told = f"a batch job reads its input more than once, and {path} is a pipe: name files or folders"
-            raise ConfigError(told)
-        if not path.is_dir():
-            yield path, path.name
-            continue
-        if path.resolve() == own:
-            raise DataError(
-                "the input and --out are one folder", path=path, hint="Name another one for --out"
-            )
-        found = False
-        for folder, below, files in os.walk(path):
-            here = Path(folder)
-            below[:] = sorted(name for name in below if name[0] != "." and (here / name).resolve() != own)
-            annotated = {file[:-4] for file in files if file.endswith(".ann")}
-            beside = {stem + ending for stem in annotated for ending in (".txt", SIDECAR)}
-            for file in sorted(set(files) - beside):
-                settings = file.endswith(".conf") and annotated
-                device = (here / file).exists() and not (here / file).is_file()
-                card = file == CARD and read_card(here) is not None
-                if file[0] != "." and not settings and not device and not card:
-                    found = True
-                    yield here / file, str((here / file).relative_to(path))
-        if not found:
-            raise DataError("there is no file in this folder", path=path)
+def cut_lines(path: Path, file: str, name: str, documents: int) -> Iterator[Shard]:
+    """Cut a file of JSON lines after every so many documents; an empty line is none."""
+    start = line = number = 0
+    with path.open("rb") as stream:
+        for count in itertools.count():
+            digest = hashlib.sha256(f"{file}\0{line}\0{number}\0".encode("utf-8", "surrogateescape"))
+            read = found = 0
+            while found < documents and (content := stream.readline()):
+                digest.update(content)
+                read, found = read + 1, found + bool(content.strip())
+            if not read:
+                return
+            size, own = stream.tell() - start, f"{name}-{count:05d}"
+            yield Shard(own, str(path.resolve()), file, digest.hexdigest(), size, start, line, number, read)
+            start, line, number = start + size, line + read, number + found
 
 
-def holds_records(path: Path, format: str | None) -> bool:
-    """Tell whether a file has a document in each line or row."""
-    form = parse_format(format)[0] if format else recognise_format(str(path), read_sample(path))
-    return form.name in ("jsonl", "parquet")
-
-
-def read_records(
-    one: FileRange, format: str | None, on_oddity: Report = ignore
-) -> Iterator[tuple[Source, int, bytes]]:
-    """Read the JSON lines or rows (as JSON) of a range, with their numbers in the file; empty lines are left out."""
-    with open_binary(one.path) as stream:
-        source = Source(one.name, stream, on_oddity, parse_format(format)[1] if format else {})
-        if stream.read(len(parquet.MAGIC)) == parquet.MAGIC:
-            for number, row in parquet.read_rows(source, one.start, one.stop):
-                yield source, number, msgspec.json.encode(row)
+def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> Iterator[Document]:
+    """Read the documents of a shard; ``fail`` is told of a file or record that can't be read, and reading goes on."""
+    try:
+        kind = find_format(shard.path, format)
+        if kind not in ("jsonl", "parquet"):
+            yield from read_documents(shard.path, format)
             return
-        stream.seek(0)
-        lines = (
-            (source, number, line) for number, line in enumerate(read_lines(stream), start=1) if line.strip()
-        )
-        yield from itertools.islice(lines, one.start, one.stop)
+        with open_binary(shard.path) as stream:
+            source = Source(shard.file, stream, options=parse_format(format)[1] if format else {})
+            for number, count, content in read_records(shard, source, kind):
+                record: dict[str, Any] = {}
+                try:
+                    record = (
+                        content if kind == "parquet" else jsonlines.parse_line(content.decode("utf-8-sig"))
+                    )
+                    document = jsonlines.read_record(record, source, number, count)
+                except Exception as error:
+                    fail(jsonlines.find_name(record) or f"{source.stem}#{count}", error, number)
+                    continue
+                yield document
+    except FATAL:
+        raise
+    except Exception as error:  # a damaged file may fail in any way
+        fail(shard.file, error)
 
 
-def read_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Read lines of any length; of one that is too long, only the beginning is kept."""
-    while line := stream.readline(LONGEST_LINE):
-        kept = line
-        while len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            line = stream.readline(LONGEST_LINE)
-        yield kept
-
-
-def cut_records(one: FileRange, limits: Limits, format: str | None) -> Iterator[Shard]:
-    """Cut a file of records between two documents."""
-    start = stop = size = 0
-    digest = start_hash(one.name)
-
-    def close() -> Shard:
-        found = msgspec.structs.replace(one, start=start, stop=stop)
-        return Shard(strip_endings(one.name), (found,), digest.hexdigest(), stop - start, size)
-
-    for _, number, record in read_records(one, format):
-        stop, size = stop + 1, size + len(record)
-        digest.update(b"%d\0%d\0%b" % (number, stop, record))
-        if stop - start == limits.documents or size >= limits.size:
-            yield close()
-            start, size, digest = stop, 0, start_hash(one.name)
-    if stop > start or not start:
-        yield close()
-
-
-def start_hash(name: str) -> Any:
-    """Begin a hash with a file's name, after which documents without a name are called."""
-    return hashlib.sha256(name.encode("utf-8", "surrogateescape"))
-
-
-def hash_with_name(path: Path, name: str) -> str:
-    """Hash a file and its name; brat's annotation has its text beside it."""
-    digest = start_hash(name)
-    for file in (path, path.with_suffix(".txt")) if path.suffix == ".ann" else (path,):
-        try:
-            with file.open("rb") as stream:
-                while content := stream.read(1 << 20):
-                    digest.update(content)
-        except OSError as error:  # reported when the file is read
-            digest.update(str(error.errno).encode())
-    return str(digest.hexdigest())
+def read_records(shard: Shard, source: Source, kind: str) -> Iterator[tuple[int, int, Any]]:
+    """Read JSON lines, or rows of a Parquet file as objects, with their number and that of the document in the file."""
+    if kind == "parquet":
+        yield from ((number, number, row) for number, row in parquet.read_rows(source))
+        return
+    source.stream.seek(shard.start)
+    lines = enumerate(itertools.islice(source.stream, shard.lines), shard.line + 1)
+    documents = (pair for pair in lines if pair[1].strip())
+    yield from ((number, count, line) for count, (number, line) in enumerate(documents, shard.number + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -37,6 +38,36 @@ SHOWN = 25
 """Characters that are shown in a terminal."""
 
 
+@dataclass(frozen=True)
+class CharacterOptions:
+    """Which persons are listed, and where their mentions come from.
+
+    :param least: Leave out persons who are mentioned fewer times; they are counted.
+    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are
+        any.
+    """
+
+    least: Annotated[int, typer.Option(min=1)] = 2
+    mentions: Mentions = "auto"
+
+    def needs_model(self, document: Document) -> bool:
+        """Tell whether the model has to find a document's mentions."""
+        return self.mentions == "found" or (self.mentions == "auto" and not document.mentions)
+
+    def list(self, load: Callable[[], Pretrained], document: Document) -> Cast:
+        """List the characters of a document, with the mentions and quotations that it has or that the model finds."""
+        if self.mentions == "given" and not document.mentions:
+            hint = "Annotate it first, or leave --mentions given out"
+            raise DataError("this text has no mentions to use", path=document.id, hint=hint)
+        if self.needs_model(document):
+            from entitynlm.coref.annotation import annotate_document
+
+            annotated = annotate_document(load(), document)
+        else:
+            annotated = document if document.quotations else add_quotations(document)
+        return list_characters(annotated, least=self.least)
+
+
 def characters(
     *,
     files: Files = None,
@@ -44,8 +75,7 @@ def characters(
     out: options.Output = STANDARD,
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "characters",
-    least: Annotated[int, typer.Option(min=1)] = 2,
-    mentions: Mentions = "auto",
+    listing: CharacterOptions,
     format: options.Format = None,
     terminal: Terminal,
 ) -> None:
@@ -67,9 +97,6 @@ def characters(
     :param out: A folder (two tables per text), a file (its quotations go beside it), or '-' (the terminal).
     :param kind: Kind of table; default: by the ending of --out, or tsv; on the terminal a summary for people.
     :param rows: Which table goes to standard output.
-    :param least: Leave out persons who are mentioned fewer times; they are counted.
-    :param mentions: given: use the text's own mentions and quotations; found: find them anew; auto: given if there are
-        any.
     """
     assert files is not None
     if kind is not None and out == STANDARD and terminal.json_path == STANDARD:
@@ -82,8 +109,9 @@ def characters(
 
     def work() -> Iterator[tuple[str, Cast]]:
         for path, document in documents:
-            annotated = annotate_for_cast(document, mentions, load, terminal, path)
-            cast = list_characters(annotated, least=least)
+            if listing.needs_model(document):
+                terminal.doubt(document, load())
+            cast = listing.list(load, document)
             if terminal.json_path is not None:
                 summary.append({"file": path, **describe_cast(cast)})
             yield path, cast
@@ -106,26 +134,6 @@ def _load_once(model: options.ModelOptions, terminal: Terminal) -> Callable[[], 
         return loaded[0]
 
     return load
-
-
-def annotate_for_cast(
-    document: Document,
-    mentions: Mentions,
-    load: Callable[[], Pretrained],
-    terminal: Terminal,
-    path: str | None = None,
-) -> Document:
-    """Add the mentions and quotations that a cast is made of, unless the document has them."""
-    if mentions == "given" and not document.mentions:
-        hint = "Annotate it first, or leave --mentions given out"
-        raise DataError("this text has no mentions to use", path=path, hint=hint)
-    if document.mentions and mentions != "found":
-        return document if document.quotations else add_quotations(document)
-    pretrained = load()
-    terminal.doubt(document, pretrained)
-    from entitynlm.coref.annotation import annotate_document
-
-    return annotate_document(pretrained, document)
 
 
 def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path, Path]]:

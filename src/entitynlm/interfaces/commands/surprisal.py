@@ -58,6 +58,19 @@ class SurprisalOptions:
         return make_report(pretrained, self.measure(pretrained, document, terminal, hindsight=True))
 
 
+@dataclass(frozen=True)
+class SurprisalRows:
+    """Rows and columns of the tables beside those of every word.
+
+    :param sentence_ends: Add rows for the ends of sentences (</s>).
+    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns
+        that end in _hindsight are filled. All other figures depend on no word to come.
+    """
+
+    sentence_ends: bool = False
+    hindsight: bool = False
+
+
 def surprisal(
     *,
     files: Files = None,
@@ -66,8 +79,7 @@ def surprisal(
     kind: Annotated[Kind | None, typer.Option("--as")] = None,
     rows: Table = "tokens",
     measuring: SurprisalOptions,
-    sentence_ends: bool = False,
-    hindsight: bool = False,
+    adding: SurprisalRows,
     items: Annotated[Path | None, typer.Option(metavar="FILE", callback=options.check_exists)] = None,
     compare: Annotated[Literal["condition"] | None, typer.Option()] = None,
     word_boundaries: Annotated[bool | None, typer.Option("--word-boundaries/--no-word-boundaries")] = None,
@@ -104,9 +116,6 @@ def surprisal(
     :param out: A folder (two tables per text), a file (its mentions go beside it), or '-' (one table).
     :param kind: Kind of table; default: by the ending of --out, or tsv.
     :param rows: Which table goes to standard output.
-    :param sentence_ends: Add rows for the ends of sentences (</s>).
-    :param hindsight: Also annotate each text as a whole: rows of mentions are those of the annotation, and the columns
-        that end in _hindsight are filled. All other figures depend on no word to come.
     :param items: Measure experimental items instead of texts, each in a fresh context: one per line, or a .tsv or .csv
         file with the columns item, condition, context and target (other columns are kept). Bars (|) in a target, or
         columns region1, region2, … instead of it, part it into regions; a row is a region.
@@ -123,7 +132,7 @@ def surprisal(
     if items is not None:
         if files != [STANDARD]:
             raise ConfigError("--items is a file of its own: give no other text with it")
-        if sentence_ends or hindsight or format or rows != "tokens" or measuring.mentions == "given":
+        if any(astuple(adding)) or format or rows != "tokens" or measuring.mentions == "given":
             told = "--sentence-ends, --hindsight, --format, --rows and --mentions given are for texts, not for --items"
             raise ConfigError(told)
         write_items(items, compare is not None, model, measuring, out, table_kind, terminal, word_boundaries)
@@ -133,14 +142,13 @@ def surprisal(
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
     pretrained = load_model(model, terminal, word_boundaries)
-    how: dict[str, Any] = {"sentence_ends": sentence_ends, "hindsight": hindsight}
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
         """Measure one document after the other, so that no more than one is in memory."""
         for path, document in documents:
             started = time.perf_counter()
-            tables = measuring.measure(pretrained, document, terminal, **how)
+            tables = measuring.measure(pretrained, document, terminal, **asdict(adding))
             figures.append(summarise(path, tables, time.perf_counter() - started))
             yield path, tables
 

@@ -180,9 +180,6 @@ class Backbone(nn.Module):
         for document, length in zip(documents, lengths, strict=True):
             yield from self.read_tokens(document, [(0, length)])
 
-    def read_ahead(self, documents: Sequence[EncodedDocument]) -> None:
-        """Read short documents together, where that is quicker; :meth:`read_tokens` then finds their states."""
-
     @property
     def piece_vectors(self) -> Tensor:
         """(V, size) input vectors of pieces: word vectors, where words are pieces."""

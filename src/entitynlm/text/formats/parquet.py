@@ -29,28 +29,22 @@ def read(source: Source) -> Iterator[Document]:
         source.report("the file has no documents in it")
 
 
-def read_rows(source: Source, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, JsonObject]]:
-    """Rows ``start`` … ``stop`` - 1 with their numbers from 1 on; row groups before and after them are not read."""
+def read_rows(source: Source) -> Iterator[tuple[int, JsonObject]]:
+    """Read rows with their numbers from 1 on."""
     file = open_file(source)
     wanted = [*READ_COLUMNS, str(source.options.get("clusters", "clusters"))]
     columns = [name for name in file.schema_arrow.names if name in wanted]
     if not {"text", "sentences", "tokens"}.intersection(columns):
         names = ", ".join(file.schema_arrow.names)[:80]
         raise source.error("no column has words", found=names, expected="a column text, sentences or tokens")
-    first = 0
-    for group in range(file.num_row_groups):
-        number, first = first, first + file.metadata.row_group(group).num_rows
-        if first <= start or (stop is not None and number >= stop):
-            continue
-        try:
-            for batch in file.iter_batches(ROWS_AT_A_TIME, [group], columns):
-                for record in batch.to_pylist() if number + len(batch) > start else ():
-                    number += 1
-                    if start < number <= (stop or first):
-                        yield number, record
-                number += len(batch) if number + len(batch) <= start else 0
-        except Exception as error:  # a damaged file may fail in any way
-            raise source.error(f"reading failed ({shorten(error)})", number + 1) from error
+    number = 0
+    try:
+        for batch in file.iter_batches(ROWS_AT_A_TIME, columns=columns):
+            for record in batch.to_pylist():
+                number += 1
+                yield number, record
+    except Exception as error:  # a damaged file may fail in any way
+        raise source.error(f"reading failed ({shorten(error)})", number + 1) from error
 
 
 def open_file(source: Source) -> Any:

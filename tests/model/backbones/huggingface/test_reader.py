@@ -222,23 +222,6 @@ def test_readings_are_not_made_twice(windowed: Any, monkeypatch: Any) -> None:
         windowed.read([document[1:]], LAYERS)
 
 
-def test_what_is_read_ahead_is_not_read_again(windowed: Any, monkeypatch: Any) -> None:
-    documents = draw_pieces([3, 20, 9, 3, 8])
-    alone = [windowed.read([document], LAYERS, keep=False)[0][0] for document in documents]
-    windowed.forget()
-    windowed.read_ahead([*documents, documents[1]], LAYERS)
-    read, again = windowed._read_all, []
-    monkeypatch.setattr(windowed, "_read_all", lambda *given: (again.append(1), read(*given))[1])
-    for document, expected in zip(documents, alone, strict=True):
-        assert close(windowed.read([document], LAYERS, keep=False)[0][0], expected)
-    assert not again
-    windowed.read([documents[0]], LAYERS)  # with a carry
-    windowed.read([documents[1]], (1,), keep=False)
-    windowed.read_ahead([], LAYERS)
-    windowed.read([documents[2]], LAYERS, keep=False)
-    assert len(again) == 4
-
-
 def test_a_model_that_looks_ahead_or_has_another_output_layer_is_refused(monkeypatch: Any) -> None:
     runtime = make_runtime("llama")
     runtime.output_weight = runtime.output_weight * 2

@@ -47,9 +47,6 @@ ENTITY_HEIGHT = 0.8
 TOKEN_HEIGHT = 0.6
 """How high those states are that say most about mentions and their antecedents: SmolLM2's layer 18 of 30 was the best."""
 
-SHORT_DOCUMENT = 300
-"""Words up to which documents are read together; a longer one is as quickly read alone."""
-
 
 @register_backbone("huggingface")
 class HuggingFaceBackbone(Backbone):
@@ -162,17 +159,6 @@ class HuggingFaceBackbone(Backbone):
         for document, length, states in zip(documents, lengths, cached, strict=True):
             yield torch.from_numpy(states[self._count_pieces_read(document, length)])
 
-    def read_ahead(self, documents: Sequence[EncodedDocument]) -> None:
-        """Read short documents together; last digits may differ from those of a document that is read alone."""
-        wanted = []
-        for document in documents:
-            tokens = int(document.origin.max(initial=-1)) + 1
-            if 0 < len(document) <= SHORT_DOCUMENT and tokens:
-                pieces = self._take_real(document.words)
-                after = int(self._count_pieces_read(document, tokens)[-1])
-                wanted += [pieces[:after], self._make_opening(int(pieces[0]))] if after else []
-        self.runtime.read_ahead(wanted, (self.token_layer,))
-
     def _count_pieces_read(self, document: EncodedDocument, tokens: int) -> np.ndarray:
         """(tokens,) how many pieces the language model has read after each token."""
         assert document.piece_bounds is not None
@@ -185,10 +171,8 @@ class HuggingFaceBackbone(Backbone):
         Attention rests on the first pieces, whose states are unlike all others and say little of the word: of eight names at
         the beginning of a text, six were not found by such states, and all by these.
         """
-        return self.runtime.read([self._make_opening(piece)], (self.token_layer,), keep=False)[0][0][-1]
-
-    def _make_opening(self, piece: int) -> np.ndarray:
-        return np.array([*self.runtime.tokenizer("\n", add_special_tokens=False).input_ids, piece])
+        opening = np.array([*self.runtime.tokenizer("\n", add_special_tokens=False).input_ids, piece])
+        return self.runtime.read([opening], (self.token_layer,), keep=False)[0][0][-1]
 
     # -- predicting --------------------------------------------------------------------------------------------------
 

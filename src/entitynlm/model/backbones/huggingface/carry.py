@@ -80,11 +80,10 @@ _Key = tuple[bytes, tuple[int, ...], int | None]
 
 
 class ReadingMemo:
-    """The latest readings (the very latest whatever its size), and those of documents that were read ahead."""
+    """Keep the latest readings, the very latest whatever its size, because P and Q ask for one text."""
 
     def __init__(self) -> None:
         self._latest: dict[_Key, tuple[Reading, LanguageModelCarry | None]] = {}
-        self._ahead: dict[_Key, Reading] = {}
 
     def find(
         self,
@@ -95,7 +94,7 @@ class ReadingMemo:
     ) -> Reading | None:
         """Find the reading of these pieces after this past, with a carry if that is wanted."""
         key = _make_key(documents, layers, before)
-        reading = self._latest[key][0] if key in self._latest else self._ahead.get(key)
+        reading = self._latest[key][0] if key in self._latest else None
         if reading is None or (keep and reading[1] is None):
             return None
         return list(reading[0]), reading[1]
@@ -116,13 +115,6 @@ class ReadingMemo:
         for key in list(sizes)[:-1]:
             if len(sizes) > READINGS or sum(sizes.values()) > READING_BYTES:
                 del sizes[key], self._latest[key]
-
-    def keep_ahead(
-        self, documents: Sequence[np.ndarray], layers: tuple[int, ...], states: Sequence[Tensor]
-    ) -> None:
-        """Keep the states of documents that will be asked for one by one, and drop those of the last time."""
-        pairs = zip(documents, states, strict=True)
-        self._ahead = {_make_key([document], layers, None): ([own], None) for document, own in pairs}
 
 
 def _make_key(

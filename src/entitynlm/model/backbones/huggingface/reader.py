@@ -34,7 +34,6 @@ from entitynlm.model.backbones.huggingface.carry import (
     EqualReadings,
     LanguageModelCarry,
     ReadingMemo,
-    digest_pieces,
 )
 
 BATCH_PIECES = 2048
@@ -147,12 +146,6 @@ class LanguageModelRuntime:
             found = self._read_all(documents, layers, carry, keep)
             self._memo.store(documents, layers, carry, found)
         return found
-
-    def read_ahead(self, documents: Sequence[np.ndarray], layers: Sequence[int]) -> None:
-        """Read documents together that will be asked for one by one, without a carry; those of the last time are dropped."""
-        layers = tuple(layers)
-        different = list({digest_pieces([document]): document for document in documents}.values())
-        self._memo.keep_ahead(different, layers, self._read_all(different, layers, None, False)[0])
 
     def forget(self) -> None:
         """Drop the last readings, which are kept so that no chunk is read twice."""
