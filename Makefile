@@ -6,7 +6,7 @@ EXTRAS := ngram,glove,plot,parquet,web,scale,pretrained,dev
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow fuzz audit check format bench kenlm model model-pretrained clean
+.PHONY: help setup demo test test-slow fuzz audit check format bench model model-pretrained clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,9 +59,6 @@ format: setup ## let ruff mend what it can
 
 bench: setup ## the speed table (DATA=folder of corpora; generated stories where that is missing)
 	$(BIN)/python -m benchmarks.run --data $(DATA) --out benchmarks/results.json
-
-kenlm: setup ## build KenLM's lmplz for the 5-gram baseline (needs a compiler, cmake and Boost)
-	scripts/build_kenlm.sh
 
 RUN ?= runs/entitynlm-en
 CONFIG ?= configs/entitynlm-en.toml

@@ -38,8 +38,8 @@ def evaluate_lm(
     """Table 1: perplexity of a 5-gram, an LSTM and EntityNLM.
 
     All rows are measured on the same words, with a test over documents. EntityNLM's figure to compare is "marginal":
-    P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents, by KenLM
-    where its lmplz is installed (scripts/build_kenlm.sh), else by VariKN. Tables by kind of word follow.
+    P(X) with mentions and entities summed over. The 5-gram is estimated from the corpus's training documents by
+    VariKN. Tables by kind of word follow.
 
     With --model (or without --out: for the default model) that model is measured. With --out P, its proposal and the LSTM are
     trained for each seed, kept in that folder, and measured; the same command continues after Ctrl-C, or with more seeds. Each
