@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec import structs
 
@@ -234,7 +235,7 @@ class LanguageModelling:
                 settings,
                 lambda split=split: self._measure(split, gather()),  # type: ignore[misc]
                 encode=SplitScores.to_dict,
-                decode=partial(SplitScores.from_dict, split),
+                decode=partial(msgspec.convert, type=SplitScores),
             )
             for split in self.splits
         }

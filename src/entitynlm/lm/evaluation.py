@@ -8,15 +8,15 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from msgspec import structs
 from torch.nn import Parameter
 
-from entitynlm.errors import ConfigError, DataError, ModelError
-from entitynlm.inference.marginal import METHODS, PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
+from entitynlm.errors import DataError, ModelError
+from entitynlm.inference.marginal import PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
 from entitynlm.inference.scoring import score_document
 from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
@@ -60,18 +60,6 @@ class Sampling:
     cache_share: float = 0.0
     bigram_share: float = 0.0
     entities: tuple[EntityVectors, ...] = ("given",)
-
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ConfigError(f"there is no method {self.method!r}; choose one of {', '.join(METHODS)}")
-        for name in ("particles", "repeats", "workers"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.prior_share <= 1:
-            raise ConfigError(f"prior_share is from 0 to 1, not {self.prior_share}")
-        for wrong in {*self.entities} - {*get_args(EntityVectors)}:
-            raise ConfigError(f"there are no entities {wrong!r}; choose given, zero or shuffled")
-        WordCache(self.cache_share, self.bigram_share)  # checks them
 
     @property
     def caches(self) -> list[tuple[str, float, float]]:
@@ -141,9 +129,6 @@ def measure_split(
     :param kinds: of the words of each document (``word_kinds``), for figures by kind.
     """
     sampling = sampling or Sampling()
-    wrong = [name for name in likelihoods if name not in ENTITY_LIKELIHOODS]
-    if wrong:
-        raise ConfigError(f"there is no likelihood {wrong[0]!r}; choose from {', '.join(ENTITY_LIKELIHOODS)}")
     pairs = list(zip(documents, kinds or [None] * len(documents), strict=True))
     documents, known = [d for d, _ in pairs if len(d)], [found for d, found in pairs if len(d)]
     if not documents:
@@ -267,18 +252,12 @@ class EntityMeasurement:
         estimates = sampling.estimate(model, proposal, self.documents, **options)
         name = self.name + suffix + ("" if vectors == "given" else f", {VECTORS[vectors]}")
         tracked = track(self.progress, f"{name} marginal", estimates, len(self.documents))
-        found = tuple(
-            DocumentLogProb(
-                document.id,
-                e.tokens,
-                e.log_prob,
-                e.standard_error,
-                e.ess,
-                sum_kinds(e.per_token, kinds),
-            )
-            for document, e, kinds in zip(self.documents, tracked, self.kinds, strict=True)
-        )
-        return ModelScores(name, "marginal", found, sampling.describe() + _describe_cache(*cache))
+        found = []
+        for document, e, kinds in zip(self.documents, tracked, self.kinds, strict=True):
+            error = None if math.isnan(e.standard_error) else e.standard_error
+            by_kind = sum_kinds(e.per_token, kinds)
+            found.append(DocumentLogProb(document.id, e.tokens, e.log_prob, error, e.ess, by_kind))
+        return ModelScores(name, "marginal", tuple(found), sampling.describe() + _describe_cache(*cache))
 
     def _measure_words_only(self) -> ModelScores:
         """Measure by importance sampling from Q as it is; the error is from independent repeats."""
@@ -295,10 +274,10 @@ class EntityMeasurement:
 
         drawn = track(self.progress, "EntityNLM words-only", draw(), repeats * len(self.documents))
         values = np.array(list(drawn)).reshape(repeats, len(self.documents))
-        unknown = np.full(len(self.documents), math.nan)
-        errors = values.std(axis=0, ddof=1) / math.sqrt(repeats) if repeats > 1 else unknown
+        spread = values.std(axis=0, ddof=1) / math.sqrt(repeats) if repeats > 1 else None
+        errors = [None] * len(self.documents) if spread is None else spread.tolist()
         found = tuple(
-            DocumentLogProb(document.id, len(document), float(mean), float(error))
+            DocumentLogProb(document.id, len(document), float(mean), error)
             for document, mean, error in zip(self.documents, values.mean(axis=0), errors, strict=True)
         )
         how = f"importance, Q, N = {self.sampling.particles} × {repeats}"

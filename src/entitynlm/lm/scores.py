@@ -57,12 +57,14 @@ class LanguageComparison:
 
 @dataclass(frozen=True)
 class DocumentLogProb:
-    """One document: its log-probability in nats, the standard error where that is an estimate, and sums by ``word_kinds``."""
+    """One document: its log-probability in nats, the standard error where that is an estimate (None: not known), and sums by
+    ``word_kinds``.
+    """
 
     id: str
     tokens: int
     log_prob: float
-    standard_error: float = 0.0
+    standard_error: float | None = 0.0
     ess: float | None = None
     by_kind: dict[str, tuple[int, float]] = field(default_factory=dict)
 
@@ -101,36 +103,19 @@ class ModelScores:
     def standard_error(self) -> float:
         """The standard error of the perplexity, from the sampling alone; nan for a single repeat."""
         errors = [document.standard_error for document in self.documents]
-        return propagate_error(self.perplexity, errors, self.tokens)
+        known = [math.nan if error is None else error for error in errors]
+        return propagate_error(self.perplexity, known, self.tokens)
 
     def to_dict(self) -> dict[str, Any]:
-        documents = [{**asdict(d), "standard_error": _finite(d.standard_error)} for d in self.documents]
+        error = self.standard_error
         return {
-            "model": self.model,
-            "likelihood": self.likelihood,
+            **asdict(self),
             "comparable": self.comparable,
             "perplexity": self.perplexity,
-            "standard_error": _finite(self.standard_error),
+            "standard_error": None if math.isnan(error) else error,
             "log_prob": self.log_prob,
             "tokens": self.tokens,
-            "note": self.note,
-            "documents": documents,
         }
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> ModelScores:
-        unknown = {"standard_error": math.nan}
-        documents = tuple(
-            DocumentLogProb(
-                **{
-                    **found,
-                    **(unknown if found["standard_error"] is None else {}),
-                    "by_kind": {kind: tuple(sums) for kind, sums in found.get("by_kind", {}).items()},
-                }
-            )
-            for found in values["documents"]
-        )
-        return cls(values["model"], values["likelihood"], documents, values["note"])
 
 
 @dataclass(frozen=True)
@@ -161,16 +146,13 @@ class SplitScores:
             for first, second, found in compare_models(self.rows)
         ]
         return {
+            "split": self.split,
             "documents": self.documents,
             "tokens": self.tokens,
             "unknown": self.unknown,
             "rows": [row.to_dict() for row in self.rows],
             "comparisons": comparisons,
         }
-
-    @classmethod
-    def from_dict(cls, split: str, values: dict[str, Any]) -> SplitScores:
-        return cls(split, tuple(ModelScores.from_dict(row) for row in values["rows"]), values["unknown"])
 
 
 def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
@@ -186,7 +168,7 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
                 same[0].id,
                 same[0].tokens,
                 statistics.fmean(one.log_prob for one in same),
-                math.sqrt(math.fsum(one.standard_error**2 for one in same)) / len(same),
+                pool_errors([one.standard_error for one in same]),
                 by_kind={
                     kind: (count, statistics.fmean(one.by_kind[kind][1] for one in same))
                     for kind, (count, _) in same[0].by_kind.items()
@@ -196,6 +178,12 @@ def pool_seeds(found: Sequence[SplitScores]) -> SplitScores:
         )
         rows.append(ModelScores(row.model, row.likelihood, documents, row.note))
     return SplitScores(found[0].split, tuple(rows), found[0].unknown)
+
+
+def pool_errors(errors: Sequence[float | None]) -> float | None:
+    """Give the standard error of the mean of independent estimates; None where one is not known."""
+    known = [error**2 for error in errors if error is not None]
+    return math.sqrt(math.fsum(known)) / len(errors) if len(known) == len(errors) else None
 
 
 def check_tokens(rows: Sequence[ModelScores]) -> None:
@@ -224,10 +212,6 @@ def compare_models(
             tokens = [document.tokens for document in second.documents]
             found.append((first.name, second.name, compare_language_models(before, after, tokens, seed=seed)))
     return found
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def to_perplexity(log_prob: float, tokens: int) -> float:

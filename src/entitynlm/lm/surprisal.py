@@ -41,7 +41,7 @@ ALIKE = 0.5
 """Probability from which on a word counts as in a mention, and a mention as starting."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TokenRow:
     """One token; the first four fields are lm-zoo's columns, None stands for "not to be had".
 
@@ -55,13 +55,13 @@ class TokenRow:
     surprisal: float | None
     error: float | None
     without_entities: float | None
-    mention_expected: float | None
-    mention_found: float | None
-    mention_starts: float | None
-    entity: str | None
-    entity_probability: float | None
-    referent_surprisal: float | None
-    referent_entropy: float | None
+    mention_expected: float | None = None
+    mention_found: float | None = None
+    mention_starts: float | None = None
+    entity: str | None = None
+    entity_probability: float | None = None
+    referent_surprisal: float | None = None
+    referent_entropy: float | None = None
     entity_hindsight: str | None
     oov: bool | None
     spelling: float | None
@@ -71,7 +71,7 @@ class TokenRow:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MentionRow:
     """One mention; ``docs/howto-surprisal.md`` explains the columns.
 
@@ -80,25 +80,25 @@ class MentionRow:
 
     sentence_id: int
     first_token_id: int
-    last_token_id: int | None
+    last_token_id: int | None = None
     mention: str
     entity: str
-    type: str | None
+    type: str | None = None
     is_new: bool
     form: Form
     probability: float | None
     referent_surprisal: float | None
-    referent_surprisal_hindsight: float | None
+    referent_surprisal_hindsight: float | None = None
     entropy: float | None
-    entropy_hindsight: float | None
-    candidates: int | None
+    entropy_hindsight: float | None = None
+    candidates: int | None = None
     start_surprisal: float
-    words_surprisal: float | None
-    since_words: int | None
-    since_sentences: int | None
-    since_mentions: int | None
-    expected: str | None
-    expected_probability: float | None
+    words_surprisal: float | None = None
+    since_words: int | None = None
+    since_sentences: int | None = None
+    since_mentions: int | None = None
+    expected: str | None = None
+    expected_probability: float | None = None
     start: int | None
     end: int | None
     document: str
@@ -291,14 +291,7 @@ class _RowWriter:
 
     def _describe_reader(self, place: int | None, owner: str | None) -> dict[str, Any]:
         """The columns about mentions: as they are given, or as a reader sees them who has got so far."""
-        found: dict[str, Any] = dict.fromkeys(
-            ("mention_expected", "mention_found", "mention_starts", "entity_probability"), None
-        )
-        found |= {
-            "entity": owner if self.given else None,
-            "referent_surprisal": None,
-            "referent_entropy": None,
-        }
+        found: dict[str, Any] = {"entity": owner if self.given else None}
         if place is None:
             return found
         if self.given is not None:  # after a word, there is no doubt about mentions that are known
@@ -337,9 +330,7 @@ class _RowWriter:
             return []
         rows: list[MentionRow] = []
         forms = FormReader(self.document, known=False)
-        latest: dict[
-            int, tuple[int, int, int]
-        ] = {}  # word, sentence and number of each entity's latest mention
+        latest: dict[int, tuple[int, ...]] = {}  # word, sentence and number of each entity's latest mention
         sentences = self.text.encoded.sentence
         for place in np.flatnonzero(self.reader.mention_starts >= ALIKE).tolist():
             token, entity = int(self.text.encoded.origin[place]), int(self.reader.entity[place])
@@ -348,49 +339,41 @@ class _RowWriter:
             mention = Mention(token, token + 1, self._name(entity))
             now = place, int(sentences[place]), len(rows)
             past = latest.get(entity)
-            since = (
-                (None, None, None) if past is None else tuple(n - p for n, p in zip(now, past, strict=True))
-            )
+            since = None if past is None else tuple(n - p for n, p in zip(now, past, strict=True))
             latest[entity] = now
-            rows.append(self._write_found(place, mention, entity == place, since, forms))
+            expected = float(self.reader.mention_expected[place])
+            found = self._describe_mention(mention, mention.start + 1, forms, expected, since)
+            rows.append(MentionRow(**found, **self._describe_referent(place), is_new=entity == place))
         return rows
 
-    def _write_found(
-        self, place: int, mention: Mention, is_new: bool, since: tuple[int | None, ...], forms: FormReader
-    ) -> MentionRow:
-        assert self.reader is not None
-        expected = float(self.reader.mention_expected[place])
-        return MentionRow(
-            **self._place(mention, mention.start + 1),
-            last_token_id=None,
-            entity=mention.entity,
-            type=None,
-            is_new=is_new,
-            form=forms.describe(mention),
-            probability=float(self.reader.mention_starts[place]),
-            referent_surprisal=self._take(self.unit, self.reader.referent, place),
-            referent_surprisal_hindsight=None,
-            entropy=self._take(self.unit, self.reader.entropy, place),
-            entropy_hindsight=None,
-            candidates=None,
-            start_surprisal=max(0.0, -math.log(max(expected, 1e-300))) * self.unit,
-            words_surprisal=None,
-            since_words=since[0],
-            since_sentences=since[1],
-            since_mentions=since[2],
-            expected=None,
-            expected_probability=None,
-        )
+    def _describe_referent(self, place: int) -> dict[str, Any]:
+        """The columns about the referent that a reader has at a mention's first word; empty where mentions are given."""
+        if self.reader is None:
+            return dict.fromkeys(("probability", "referent_surprisal", "entropy"))
+        return {
+            "probability": self._take(1.0, self.reader.mention_starts, place),
+            "referent_surprisal": self._take(self.unit, self.reader.referent, place),
+            "entropy": self._take(self.unit, self.reader.entropy, place),
+        }
 
-    def _place(self, mention: Mention, last: int) -> dict[str, Any]:
-        """The columns that say where a mention is, up to the token before ``last``."""
+    def _describe_mention(
+        self, mention: Mention, last: int, forms: FormReader, expected: float, since: tuple[int, ...] | None
+    ) -> dict[str, Any]:
+        """The columns that say where a mention is, up to the token before ``last``, what it looks like, and how long ago its
+        entity was mentioned; ``expected`` is the probability that a mention starts.
+        """
         sentence = self.document.sentence_of[mention.start]
         first, _ = self.document.sentences[sentence]
         start, end = self._locate(mention.start, last - 1)
+        distances = dict(zip(("since_words", "since_sentences", "since_mentions"), since or (), strict=False))
         return {
             "sentence_id": sentence + 1,
             "first_token_id": mention.start - first + 1,
             "mention": " ".join(self.document.words(mention.start, last).split()),
+            "entity": mention.entity,
+            "form": forms.describe(mention),
+            "start_surprisal": max(0.0, -math.log(max(expected, 1e-300))) * self.unit,
+            **distances,
             "start": start,
             "end": end,
             "document": self.document.id,
@@ -409,34 +392,20 @@ class _RowWriter:
     ) -> MentionRow:
         first, _ = self.document.sentences[self.document.sentence_of[mention.start]]
         best, probability = found.ranked[0]
-        since = found.since or (None, None, None)
         surprisal, entropy = found.surprisal * self.unit, found.entropy * self.unit
-        online: tuple[float | None, ...] = (None, None, None)
-        if self.reader is not None:
-            figures = (self.reader.referent, self.unit), (self.reader.entropy, self.unit)
-            online = (
-                self._take(1.0, self.reader.mention_starts, found.start),
-                *(self._take(unit, values, found.start) for values, unit in figures),
-            )
-        given = self.given is not None
+        referent = self._describe_referent(found.start)
+        if self.given is not None:
+            referent |= {"referent_surprisal": surprisal, "entropy": entropy}
+        else:
+            referent |= {"referent_surprisal_hindsight": surprisal, "entropy_hindsight": entropy}
         return MentionRow(
-            **self._place(mention, mention.end),
+            **self._describe_mention(mention, mention.end, forms, found.expected, found.since),
+            **referent,
             last_token_id=mention.end - first,
-            entity=mention.entity,
             type=self.document.entity_types.get(mention.entity),
             is_new=found.is_new,
-            form=forms.describe(mention),
-            probability=online[0],
-            referent_surprisal=surprisal if given else online[1],
-            referent_surprisal_hindsight=None if given else surprisal,
-            entropy=entropy if given else online[2],
-            entropy_hindsight=None if given else entropy,
             candidates=found.candidates,
-            start_surprisal=max(0.0, -math.log(max(found.expected, 1e-300))) * self.unit,
             words_surprisal=0.0 - float(self.log_probs[found.start : found.end].sum()) * self.unit,
-            since_words=since[0],
-            since_sentences=since[1],
-            since_mentions=since[2],
             expected=names[best] if best else "NEW",
             expected_probability=probability,
         )
