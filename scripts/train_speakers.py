@@ -17,7 +17,7 @@ import torch
 
 from entitynlm.characters.evaluation import QuotationScores, score_quotations
 from entitynlm.discourse.discourse import read_discourse
-from entitynlm.discourse.speaker_features import Dialogue, SpeakerFeatures
+from entitynlm.discourse.speaker_features import Dialogue, list_candidates
 from entitynlm.discourse.speakers import SPEAKER_WEIGHTS, find_speakers
 from entitynlm.text.corpora.quotations import read_quoted_documents
 from entitynlm.text.document import Document
@@ -56,9 +56,9 @@ def list_examples(documents: Sequence[Document]) -> Iterator[tuple[list[set[str]
     """The features of each quotation's candidates, and which of them speaks."""
     for document in documents:
         speakers = [quotation.speaker for quotation in document.quotations]
-        features = SpeakerFeatures(index_dialogue(document))
+        dialogue = index_dialogue(document)
         for number, speaker in enumerate(speakers):
-            candidates = features.list(number, speakers[:number], {})
+            candidates = list_candidates(dialogue, number, speakers[:number])
             if speaker in candidates and len(candidates) > 1:
                 yield list(candidates.values()), list(candidates).index(speaker)
 

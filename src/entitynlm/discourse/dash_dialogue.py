@@ -8,8 +8,6 @@ from entitynlm.text.document import Document, Span
 from entitynlm.text.english import (
     DETERMINERS,
     PAST,
-    PREPOSITIONS,
-    PRONOUNS,
     QUOTATION_VERBS,
     SPEECH_VERBS,
     TITLES,
@@ -20,27 +18,17 @@ FEWEST_TAGS = 2
 SPOKEN = frozenset(
     "i you me my your we us our is are 'm ’m 're ’re 'll ’ll 've ’ve do does has have will can ca wo shall sir".split()
 )
-CLITICS = frozenset(("'s", "’s"))
-"""After a pronoun, "is"; after a name, a possessive."""
 PAST_AUXILIARIES = frozenset(("was", "were", "had", "did"))
-INTERJECTIONS = frozenset("yes no ay aye ah o oh well why eh".split())
 NOT_BEFORE_PAST = frozenset((*DETERMINERS, "be", "been", "being", "to"))
 """A participle or a noun follows: "be cured", "the put"."""
-INTRODUCTION_REACH = 8
-"""Tokens before a colon in which a verb of speech stands."""
-SUBJECT_LENGTH = 4
-"""Tokens of a speaker's name."""
+TAG_BEGINNING = 8
+"""Tokens in which the subject and the verb of a tag stand."""
 SPEAKERS = frozenset(("he", "she", "they", "one", "somebody", "someone"))
 ARTICLES = frozenset("the a an his her their another one".split())
-NAME_LINKS = frozenset(("of", "the", "de", "von", "van", "old", "young", "little", "poor", *TITLES))
 INVERTED = frozenset(("i", "we", "my", *SPEAKERS, *ARTICLES, *TITLES))
-BEFORE_VERB = frozenset(("had", "almost", "then"))
-NARRATED = frozenset(word.capitalize() for word in SPEAKERS | ARTICLES)
-AMBIGUOUS = frozenset("laughed sighed returned began called continued pursued".split())
-CLAUSES = frozenset("that he she it they we i you there if".split())
-"""After a verb of speech these begin what is reported: "he said he would" is no tag."""
-MANNER = frozenset("with without his her their still as when after".split())
-"""These go on with a tag after its comma: "he said, his hand on the gate."."""
+
+MANNER = frozenset("with without his her their".split())
+"""These, and words in -ing, go on with a tag after its comma: "he said, his hand on the gate."."""
 
 
 def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[Span]:
@@ -62,13 +50,8 @@ def find_dash_dialogue(document: Document, borders: Sequence[int]) -> Iterator[S
 
 
 def _is_told(tokens: Sequence[str], start: int, end: int) -> bool:
-    """Tell whether a tag stands in or after a line, or "said:" and the like before it."""
-    introduced = tokens[start - 1] == ":" and not QUOTATION_VERBS.isdisjoint(
-        word.lower() for word in tokens[max(0, start - INTRODUCTION_REACH) : start]
-    )
-    return introduced or any(
-        tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end)
-    )
+    """Tell whether a tag stands in or after a line."""
+    return any(tokens[place - 1] in STOPS and find_tag(tokens, place, end) for place in range(start + 2, end))
 
 
 def opens_line(token: str) -> bool:
@@ -105,11 +88,9 @@ def _find_line_end(document: Document, start: int, limit: int) -> int:
 def _narrates(words: Sequence[str]) -> bool:
     """Tell whether a sentence is narration: in the past tense, and about other people."""
     lowered = [word.lower() for word in words]
-    if words[-1] in ("?", "!") or lowered[0] in INTERJECTIONS:
+    if words[-1] in ("?", "!") or not SPOKEN.isdisjoint(lowered):
         return False
-    pairs = list(pairwise(["", *lowered]))
-    if any(word in SPOKEN or (word in CLITICS and before in PRONOUNS) for before, word in pairs):
-        return False
+    pairs = pairwise(["", *lowered])
     return any(_is_past(word) and before not in NOT_BEFORE_PAST for before, word in pairs)
 
 
@@ -136,52 +117,34 @@ def _leave_out_tags(tokens: Sequence[str], start: int, end: int) -> Iterator[Spa
 
 
 def find_tag(tokens: Sequence[str], place: int, end: int) -> int:
-    """Find the end of a tag that begins here, after its full stop, comma or colon; 0 if none begins here."""
-    words = tokens[place : min(end, place + SUBJECT_LENGTH + 4)]
-    verb = _find_verb(words)
-    if not verb or (tokens[place - 1] in ENDS and not _follows_question(tokens[place - 1], words[:verb])):
+    """Find the end of a tag that begins here, after its full stop, comma or colon; 0 if none begins here.
+
+    After the end of a spoken sentence a tag begins with a small letter: "Where? he asked."
+    """
+    verb = _find_verb(tokens[place : min(end, place + TAG_BEGINNING)])
+    before = tokens[place - 1]
+    if not verb or (before in ENDS and (before == "." or not tokens[place][0].islower())):
         return 0
     place += verb
-    while place < end and tokens[place] not in ENDS:
-        if tokens[place] in (":", ";") or (tokens[place] == "," and not _goes_on(tokens[place + 1 : end])):
+    while place < end and tokens[place] not in ENDS and tokens[place] not in (":", ";"):
+        following = "".join(tokens[place + 1 : place + 2])
+        if tokens[place] == "," and not (following.endswith("ing") or following in MANNER):
             break
         place += 1
     return min(end, place + 1)
-
-
-def _follows_question(stop: str, words: Sequence[str]) -> bool:
-    """Tell whether a tag may begin after the end of a spoken sentence: "Where? he asked."."""
-    if stop == "." or words[0][0].islower():
-        return stop != "."
-    return words[0] not in NARRATED and words[-1].lower() in SPEECH_VERBS - AMBIGUOUS
-
-
-def _goes_on(words: Sequence[str]) -> bool:
-    """Tell whether a tag goes on after its comma: "he said, turning away"."""
-    first, second, third = (*(word.lower() for word in words[:3]), "", "", "")[:3]
-    if first == "and":
-        return _is_past(second) or (second in SPEAKERS and _is_past(third))
-    return first in MANNER or (len(first) > 4 and first.endswith(("ing", "ly", "ed")))
 
 
 def _find_verb(words: Sequence[str]) -> int:
     """Find the place after the subject and the verb with which a tag begins, in either order; 0 if there are none."""
     lowered = [*(word.lower() for word in words), ""]
     if lowered[0] in QUOTATION_VERBS:
-        subject = len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED)
-        return 2 if subject else 0
-    if lowered[0] == "i" and lowered[1] in SPEECH_VERBS - {"say"}:
-        return 2 if lowered[2] in STOPS | PREPOSITIONS or lowered[2].endswith("ly") else 0
+        return 2 if len(words) > 1 and (words[1][0].isupper() or lowered[1] in INVERTED) else 0
     described = lowered[0] in ARTICLES
     for place, (word, low) in enumerate(zip(words, lowered, strict=False)):
         if low in (SPEECH_VERBS if described else QUOTATION_VERBS):
-            after = lowered[place + 1]
-            fits = after in ("on", "in") if low in ("went", "put") else after not in CLAUSES
+            fits = low not in ("went", "put") or lowered[place + 1] in ("on", "in")
             return place + 1 if place and fits else 0
-        named = word[0].isupper() or low in NAME_LINKS or (not place and low in SPEAKERS)
-        between = place and (low in BEFORE_VERB or low.endswith("ly"))
-        if low in ("i", "you") or not (
-            named or between or (described and word.isalpha() and not _is_past(low))
-        ):
+        named = word[0].isupper() or low in TITLES or (not place and low in SPEAKERS)
+        if low in ("i", "you") or not (named or (described and word.isalpha() and not _is_past(low))):
             return 0
     return 0

@@ -20,6 +20,8 @@ SPEAKER_REACH = 60
 """Tokens before and after a quotation in which a speaker is looked for."""
 TAG_LENGTH, INTRODUCTION = 4, 14
 """Tokens from a quotation to the speaker in a tag after it, and in an introduction before it."""
+SPEAKER_MEMORY = 200
+"""Quotations back in which the turns of each speaker are counted."""
 TURNS = 6
 """Quotations back whose speakers may speak again."""
 BEFORE_ADDRESS = MARKS | ENDS | {","}
@@ -115,134 +117,107 @@ class Dialogue:
         return self.outside[bisect_left(self._starts, low) : bisect_left(self._starts, high)]
 
 
-class SpeakerFeatures:
-    """List the candidates of one quotation after the other, each with the names of its features."""
+def list_candidates(dialogue: Dialogue, number: int, recent: Sequence[str | None]) -> dict[str, set[str]]:
+    """List the entities that may speak a quotation, each with the names of its features.
 
-    def __init__(self, dialogue: Dialogue) -> None:
-        self.dialogue = dialogue
-        self._looked: tuple[int, list[tuple[str, str]]] = (-1, [])
+    :param recent: the speakers of the quotations before it.
+    """
+    found: dict[str, set[str]] = {}
+    tagged = False
+    for entity, feature in (*_look_after(dialogue, number), *_look_before(dialogue, number)):
+        found.setdefault(entity, set()).add(feature)
+        tagged = tagged or feature.startswith(("after: tag", "before: introduced"))
+    for entity, feature in _follow_turns(dialogue, number, recent):
+        found.setdefault(entity, set()).add(f"{feature}{', tagged' if tagged else ''}")
+    before = dialogue.called[number - 1] if number else {}
+    for entity, addressed in before.items():
+        if addressed:
+            found.setdefault(entity, set()).add(f"addressed before: {dialogue.gaps[number].kind}")
+    for entity, addressed in dialogue.called[number].items():
+        if entity in found:
+            found[entity].add("addressed in it" if addressed else "named in it")
+    spoken = Counter(recent[-SPEAKER_MEMORY:])
+    for entity, features in found.items():
+        features |= {f"mentions > {least}" for least in (2, 8) if dialogue.counts[entity] > least}
+        features |= {f"speaks > {least}" for least in (0, 4) if spoken[entity] > least}
+    return found
 
-    def list(
-        self, number: int, recent: Sequence[str | None], spoken: Mapping[str | None, int]
-    ) -> dict[str, set[str]]:
-        """List the candidates of a quotation.
 
-        :param recent: the speakers of the quotations right before it, :data:`TURNS` of them or more.
-        :param spoken: how many quotations each entity spoke before those.
-        """
-        found: dict[str, set[str]] = {}
-        tagged = False
-        for entity, feature in self._look_around(number):
-            found.setdefault(entity, set()).add(feature)
-            tagged = tagged or feature.startswith(("after: tag", "before: introduced"))
-        for entity, feature in self._follow_turns(number, recent):
-            found.setdefault(entity, set()).add(f"{feature}{', tagged' if tagged else ''}")
-        dialogue = self.dialogue
-        if number:
-            for entity, addressed in dialogue.called[number - 1].items():
-                if addressed:
-                    found.setdefault(entity, set())
-            start, before = dialogue.quotations[number][0], dialogue.quotations[number - 1][0]
-            for mention in dialogue.list_near(max(0, start - SPEAKER_REACH), before):
-                found.setdefault(mention.entity, set()).add("before: the last quotation")
-        for entity, features in found.items():
-            if entity in dialogue.called[number]:
-                features.add("addressed in it" if dialogue.called[number][entity] else "named in it")
-            if number and dialogue.called[number - 1].get(entity):
-                features.add(f"addressed before: {dialogue.gaps[number].kind}")
-            turns = spoken.get(entity, 0) + recent.count(entity)
-            features |= {f"mentions > {least}" for least in (2, 8) if dialogue.counts[entity] > least}
-            features |= {f"speaks > {least}" for least in (0, 4) if turns > least}
-        return found
-
-    # -- mentions beside the quotation -----------------------------------------------------------------------------------------
-
-    def _look_around(self, number: int) -> Sequence[tuple[str, str]]:
-        """List the features that do not depend on other speakers, which all sequences of the beam have in common."""
-        if self._looked[0] != number:
-            self._looked = number, [*self._look_after(number), *self._look_before(number)]
-        return self._looked[1]
-
-    def _describe(self, mention: Mention) -> str:
-        """Describe the form and the syntactic role of a mention, which tell how likely its entity acts here."""
-        tokens = self.dialogue.tokens
-        words = tokens[mention.start : mention.end]
-        first = words[0].lower()
-        if len(words) == 1 and first in PRONOUNS:
-            after = tokens[mention.end : mention.end + 1]
-            owns = first in POSSESSIVE_PRONOUNS or (first == "her" and bool(after) and after[0][0].isalpha())
-            if owns:
-                return "possessive"
-            return "object" if first in ("him", "her", "them", "me", "us") else "pronoun"
-        if mention.start and tokens[mention.start - 1].lower() in PREPOSITIONS:
-            return "object"
-        if mention.end < len(tokens) and tokens[mention.end] in ("'s", "’s"):
+def _describe(tokens: Sequence[str], mention: Mention) -> str:
+    """Describe the form and the syntactic role of a mention, which tell how likely its entity acts here."""
+    words = tokens[mention.start : mention.end]
+    first = words[0].lower()
+    if len(words) == 1 and first in PRONOUNS:
+        after = tokens[mention.end : mention.end + 1]
+        owns = first in POSSESSIVE_PRONOUNS or (first == "her" and bool(after) and after[0][0].isalpha())
+        if owns:
             return "possessive"
-        return "name" if any(word[0].isupper() for word in words[-2:]) else "noun"
+        return "object" if first in ("him", "her", "them", "me", "us") else "pronoun"
+    if mention.start and tokens[mention.start - 1].lower() in PREPOSITIONS:
+        return "object"
+    if mention.end < len(tokens) and tokens[mention.end] in ("'s", "’s"):
+        return "possessive"
+    return "name" if any(word[0].isupper() for word in words[-2:]) else "noun"
 
-    def _look_after(self, number: int) -> Iterator[tuple[str, str]]:
-        dialogue, tokens = self.dialogue, self.dialogue.tokens
-        end = dialogue.quotations[number][1]
-        following = (
-            dialogue.quotations[number + 1][0] if number + 1 < len(dialogue.quotations) else len(tokens)
-        )
-        said = tokens[strip_marks(dialogue.discourse.document, dialogue.quotations[number])[1] - 1]
-        for rank, mention in enumerate(dialogue.list_near(end, min(end + SPEAKER_REACH, following))):
-            form = self._describe(mention)
-            between = [token.lower() for token in tokens[end : mention.start]]
-            same = dialogue.share_paragraph(end - 1, mention.start)
-            ended = not ENDS.isdisjoint(between)
-            after = [token.lower() for token in tokens[mention.end : mention.end + 3]]
-            if same and not ended and form != "possessive" and rank < 2:
-                if len(between) <= TAG_LENGTH and any(word in QUOTATION_VERBS for word in between):
-                    yield mention.entity, f"after: tag, verb first {rank}"
-                    continue
-                verb = next((place for place, word in enumerate(after) if word in QUOTATION_VERBS), None)
-                if verb is not None and not between:
-                    yield mention.entity, f"after: tag, verb last{' but one' if verb else ''}"
-                    continue
-                if len(between) == 1 and between[0].isalpha() and form in ("name", "noun"):
-                    yield mention.entity, "after: tag, other verb first"
-                if not between and said == ",":
-                    yield mention.entity, "after: tag, other verb last"
-            place = "paragraph after" if not same else "sentences after" if ended else "sentence after"
-            yield mention.entity, f"after: {place} {min(rank, 2)}"
-            yield mention.entity, f"after: {place} {form} {min(rank, 1)}"
 
-    def _look_before(self, number: int) -> Iterator[tuple[str, str]]:
-        dialogue, tokens = self.dialogue, self.dialogue.tokens
-        document = dialogue.discourse.document
-        start = dialogue.quotations[number][0]
-        before = dialogue.quotations[number - 1][1] if number else 0
-        near = dialogue.list_near(max(start - SPEAKER_REACH, before), start)
-        colon = start > 0 and tokens[start - 1] in (":", ",")
-        for rank, mention in enumerate(reversed(near)):
-            form = self._describe(mention)
-            between = [token.lower() for token in tokens[mention.end : start]]
-            ends = sum(token in ENDS for token in between)
-            spoken = [place for place, word in enumerate(between) if word in QUOTATION_VERBS]
-            if colon and spoken and not ends and len(between) <= INTRODUCTION and form != "possessive":
-                direct = "directly" if spoken[0] <= 1 else "later"
-                yield mention.entity, f"before: introduced {direct}{', object' if form == 'object' else ''}"
+def _look_after(dialogue: Dialogue, number: int) -> Iterator[tuple[str, str]]:
+    tokens = dialogue.tokens
+    end = dialogue.quotations[number][1]
+    following = dialogue.quotations[number + 1][0] if number + 1 < len(dialogue.quotations) else len(tokens)
+    said = tokens[strip_marks(dialogue.discourse.document, dialogue.quotations[number])[1] - 1]
+    for rank, mention in enumerate(dialogue.list_near(end, min(end + SPEAKER_REACH, following))):
+        form = _describe(tokens, mention)
+        between = [token.lower() for token in tokens[end : mention.start]]
+        same = dialogue.share_paragraph(end - 1, mention.start)
+        ended = not ENDS.isdisjoint(between)
+        after = [token.lower() for token in tokens[mention.end : mention.end + 3]]
+        if same and not ended and form != "possessive" and rank < 2:
+            if len(between) <= TAG_LENGTH and any(word in QUOTATION_VERBS for word in between):
+                yield mention.entity, f"after: tag, verb first {rank}"
                 continue
-            if not dialogue.share_paragraph(mention.start, start):
-                place = "paragraph before"
-            elif not ends:
-                place = "sentence before, colon" if colon else "sentence before"
-            else:
-                place = "last sentence before" if ends == 1 else "sentences before"
-            yield mention.entity, f"before: {place} {min(rank, 2)}"
-            yield mention.entity, f"before: {place} {form}"
-            if mention.start == document.sentences[document.sentence_of[mention.start]][0]:
-                yield mention.entity, f"before: {place} opens it"
+            verb = next((place for place, word in enumerate(after) if word in QUOTATION_VERBS), None)
+            if verb is not None and not between:
+                yield mention.entity, f"after: tag, verb last{' but one' if verb else ''}"
+                continue
+            if len(between) == 1 and between[0].isalpha() and form in ("name", "noun"):
+                yield mention.entity, "after: tag, other verb first"
+            if not between and said == ",":
+                yield mention.entity, "after: tag, other verb last"
+        place = "paragraph after" if not same else "sentences after" if ended else "sentence after"
+        yield mention.entity, f"after: {place} {min(rank, 2)}"
+        yield mention.entity, f"after: {place} {form} {min(rank, 1)}"
 
-    # -- turns -----------------------------------------------------------------------------------------------------------------
 
-    def _follow_turns(self, number: int, recent: Sequence[str | None]) -> Iterator[tuple[str, str]]:
-        """Rank the last speakers: the last but one answers, unless the speech goes on."""
-        gap = self.dialogue.gaps[number]
-        known = gap.same_paragraph and self.dialogue.discourse.has_paragraphs
-        where = f"{gap.kind}{', same paragraph' if known else ''}"
-        order = dict.fromkeys(speaker for speaker in reversed(recent[-TURNS:]) if speaker is not None)
-        for rank, speaker in enumerate([*order][:3]):
-            yield speaker, f"turn {rank}: {where}" if rank < 2 else f"turn {rank}"
+def _look_before(dialogue: Dialogue, number: int) -> Iterator[tuple[str, str]]:
+    tokens = dialogue.tokens
+    start = dialogue.quotations[number][0]
+    before = dialogue.quotations[number - 1][1] if number else 0
+    near = dialogue.list_near(max(start - SPEAKER_REACH, before), start)
+    colon = start > 0 and tokens[start - 1] in (":", ",")
+    for rank, mention in enumerate(reversed(near)):
+        form = _describe(tokens, mention)
+        between = [token.lower() for token in tokens[mention.end : start]]
+        ends = sum(token in ENDS for token in between)
+        spoken = [place for place, word in enumerate(between) if word in QUOTATION_VERBS]
+        if colon and spoken and not ends and len(between) <= INTRODUCTION and form != "possessive":
+            direct = "directly" if spoken[0] <= 1 else "later"
+            yield mention.entity, f"before: introduced {direct}{', object' if form == 'object' else ''}"
+            continue
+        if not dialogue.share_paragraph(mention.start, start):
+            place = "paragraph before"
+        elif not ends:
+            place = "sentence before, colon" if colon else "sentence before"
+        else:
+            place = "last sentence before" if ends == 1 else "sentences before"
+        yield mention.entity, f"before: {place} {min(rank, 2)}"
+        yield mention.entity, f"before: {place} {form}"
+
+
+def _follow_turns(dialogue: Dialogue, number: int, recent: Sequence[str | None]) -> Iterator[tuple[str, str]]:
+    """Rank the last speakers: the last but one answers, unless the speech goes on."""
+    gap = dialogue.gaps[number]
+    known = gap.same_paragraph and dialogue.discourse.has_paragraphs
+    where = f"{gap.kind}{', same paragraph' if known else ''}"
+    order = dict.fromkeys(speaker for speaker in reversed(recent[-TURNS:]) if speaker is not None)
+    for rank, speaker in enumerate([*order][:3]):
+        yield speaker, f"turn {rank}: {where}"
