@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from entitynlm.api import as_document
-from entitynlm.discourse.discourse import read_discourse
-from entitynlm.discourse.paragraphs import find_paragraphs
+from entitynlm.discourse.discourse import find_paragraphs, read_discourse
 from entitynlm.discourse.quotation_marks import pair_marks
 from entitynlm.discourse.quotations import strip_marks
 from entitynlm.text.document import Document

@@ -32,20 +32,3 @@ def test_properties_are_drawn_and_those_with_a_mark_always() -> None:
     assert {bike.adjectives[0] for bike in drawn} == {"old", "new", "red"}
     assert all(bike.modifier is not None and bike.modifier[1] == "b" for bike in drawn)
     assert [noun[0] for noun in drawn[0].nouns] == ["bike", "bicycle"]
-
-
-def test_titles_take_the_place_of_first_names() -> None:
-    doctor = StoryCast([Role("a", "person", ("doctor",), title=True)], None, make_random(1, 1))["a"]
-    woman = StoryCast([Role("a", "person", title=True, gender="f")], None, make_random(1, 1))["a"]
-    assert doctor.name[0] == "Dr."
-    assert woman.name[0] in ("Mrs.", "Ms.")
-
-
-def test_the_number_of_a_noun_is_that_of_the_participant() -> None:
-    roles = [Role("eggs", "thing", ("eggs",), counts=("three",)), Role("flour", "thing", ("flour",))]
-    cast = StoryCast([*roles, Role("both", "person", members=("eggs", "flour"))], "eggs", make_random(1, 1))
-    assert (cast["eggs"].plural, cast["flour"].plural, cast["both"].plural) == (True, False, True)
-    assert (cast["eggs"].uncounted, cast["flour"].uncounted) == (True, True)
-    assert cast["eggs"].count is not None
-    assert cast["eggs"].narrator
-    assert not cast["flour"].narrator

@@ -57,45 +57,6 @@ def test_an_entity_has_pronouns_of_one_gender_and_number(stories: list[Document]
         assert all(len(genders) == 1 for genders in found.values())
 
 
-def test_some_pronouns_would_fit_two_people(stories: list[Document]) -> None:
-    """Ambiguity that only the script resolves: someone else of that gender was mentioned in the sentence before."""
-    ambiguous = unambiguous = 0
-    for document in stories:
-        genders = {
-            mention.entity: GENDERS[document.tokens[mention.start].lower()]
-            for mention in document.mentions
-            if len(mention) == 1 and document.tokens[mention.start].lower() in GENDERS
-        }
-        people = [m for m in document.mentions if genders.get(m.entity) in ("m", "f")]
-        for mention in people:
-            if document.tokens[mention.start].lower() not in ("he", "she"):
-                continue
-            sentence = document.sentence_of[mention.start]
-            rivals = [
-                other
-                for other in people
-                if other.entity != mention.entity
-                and genders[other.entity] == genders[mention.entity]
-                and document.sentence_of[other.start] == sentence - 1
-            ]
-            ambiguous += bool(rivals)
-            unambiguous += not rivals
-    assert 0.03 < ambiguous / (ambiguous + unambiguous) < 0.3
-
-
-def test_pronouns_have_the_case_of_their_place(stories: list[Document]) -> None:
-    before_objects = {"gave", "to", "with", "for", "at", "asked", "told", "hugged", "from"}
-    seen = 0
-    for document in stories:
-        for before, token in zip(document.tokens, document.tokens[1:], strict=False):
-            if before in before_objects:
-                assert token not in ("I", "he", "she", "we", "they"), document.text
-            if before in (".", "but", "that"):
-                assert token not in ("me", "him", "us", "them"), document.text
-            seen += token in ("me", "him", "us", "them")
-    assert seen > 300
-
-
 def test_verbs_agree_with_their_subjects(stories: list[Document]) -> None:
     forms = {
         **dict.fromkeys(("we", "they", "you"), ("were", "are", "do", "love")),
@@ -111,12 +72,6 @@ def test_verbs_agree_with_their_subjects(stories: list[Document]) -> None:
                 assert verb in forms[subject.lower()], document.text
                 checked += 1
     assert checked > 50
-
-
-def test_particles_follow_pronouns() -> None:
-    for document in generate_stories(300, seed=12):
-        assert " put on it" not in (document.text or "")
-        assert " blew out them" not in (document.text or "")
 
 
 def test_possessors_are_mentions_within_the_mention(stories: list[Document]) -> None:

@@ -94,12 +94,6 @@ def test_registers_point_to_whom_they_are_set_and_leave_out_whom_they_should(tmp
     assert tell(after) == "B"
 
 
-def test_only_those_react_who_were_mentioned(tmp_path: Path) -> None:
-    state = start(" react 0.5\n - C .", tmp_path)._replace(mentioned=frozenset({"x", "y", "t"}))
-    assert list_next(state) == pytest.approx({"C": 0.5, "{someone}": 0.5}, abs=ERROR)
-    assert {drawn.resolve("someone") for drawn in draw_often(state)} == {"x", "y", "someone"}
-
-
 def test_a_detour_fits_its_place_and_happens_once(tmp_path: Path) -> None:
     state = start(" detour 1 home\n - C .", tmp_path)
     scenes = {drawn.detours[-1] for drawn in draw_often(state)}

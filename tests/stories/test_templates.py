@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.stories.lexicon import choose, choose_weighted, is_plural
+from entitynlm.stories.lexicon import is_plural
 from entitynlm.stories.templates import TemplateSlot, compile_wording, compile_wordings, expand
-from support.seeded import make_random
 
 
 def test_alternatives_expand_to_all_wordings() -> None:
@@ -53,11 +52,3 @@ def test_slots_know_their_form_and_whether_they_are_spoken() -> None:
 )
 def test_nouns_know_their_number(noun: str, plural: bool) -> None:
     assert is_plural(noun) is plural
-
-
-def test_draws_follow_their_weights() -> None:
-    """Four standard errors of 4,000 draws at 0.75 are 0.027."""
-    random = make_random(1, 2)
-    share = sum(choose_weighted([(1, 0), (3, 1)], random) for _ in range(4000)) / 4000
-    assert share == pytest.approx(0.75, abs=0.027)
-    assert {choose("abc", random) for _ in range(100)} == set("abc")

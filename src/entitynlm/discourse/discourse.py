@@ -4,18 +4,22 @@ Coreference, speakers and characters all ask which tokens are quoted and which c
 text answers them, so that no later step searches the text for quotation marks again.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from entitynlm.discourse.names import find_common_words
-from entitynlm.discourse.paragraphs import find_paragraphs
 from entitynlm.discourse.quotations import find_quotations
 from entitynlm.text.document import Document, Span
 
 NARRATION = -1
 """The quotation number of a token that is not quoted."""
+BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
+LONG_LINE = 160
+"""Mean length of a line in characters from which each line is a paragraph, in a text without blank lines."""
 
 
 @dataclass(frozen=True)
@@ -58,3 +62,19 @@ def read_discourse(document: Document, quotations: Sequence[Span] | None = None)
     if quotations is None:
         quotations = find_quotations(document, paragraphs) if paragraphs else []
     return Discourse(document, paragraphs, quotations)
+
+
+def find_paragraphs(document: Document) -> list[int]:
+    """List the first token of each paragraph; a document without raw text or without breaks is one paragraph."""
+    if not len(document):
+        return []
+    if document.text is None or document.offsets is None:
+        return [0]
+    text = document.text.replace("\r\n", " \n").replace("\r", "\n")
+    by_lines = not BLANK_LINE.search(text) and len(text) > LONG_LINE * max(1, text.count("\n"))
+    starts = [0]
+    for token, ((_, before), (after, _)) in enumerate(pairwise(document.offsets), start=1):
+        gap = text[before:after]
+        if ("\n" in gap and (by_lines or BLANK_LINE.search(gap))) or "\f" in gap or "\u2029" in gap:
+            starts.append(token)
+    return starts
