@@ -90,7 +90,7 @@ def _load(files: LanguageModelFiles) -> LanguageModelRuntime:
     _check_causal(files, config, transformers)
     try:
         model = transformers.AutoModelForCausalLM.from_pretrained(
-            files.folder, config=config, dtype=torch.float32, trust_remote_code=False
+            files.folder, config=config, dtype=torch.float32, trust_remote_code=False, use_safetensors=True
         )
     except Exception as error:  # of many libraries below
         raise ModelError(
