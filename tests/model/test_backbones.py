@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.config import ModelConfig, TrainingConfig
+from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
-from entitynlm.model.backbones.base import BACKBONES, initialise
-from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.backbones.base import BACKBONES
+from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.model.reference import SlowTwin
-from entitynlm.training.loop import Training
 from support.enumeration import enumerate_analyses
 from support.letter_backbone import (
     Letters,
@@ -103,33 +102,6 @@ def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
                 assert_close(part(fast, number, name), torch.stack([getattr(s, name) for s in slow]))
 
 
-def test_training_in_windows(tmp_path: Path) -> None:
-    """Windows score what the whole document scores, and an update of each makes the documents more probable."""
-    torch.manual_seed(0)
-    config = make_letter_config(TINY, mention_positions=1, copying=True, dropout=0.0, max_length=2)
-    network = EntityNetwork(config, len(TINY), TINY.start).double()
-    documents = list_documents(6, words=draw_words(TINY, 6, seed=1))[::97]
-    windows = cut_windows(documents[0], network, 2)
-    with torch.no_grad():
-        whole = score_documents(network, documents[:1], noise=None)
-        carried, parts = None, []
-        for window in windows:
-            result = score_windows(network, [window], noise=None, carried=carried)
-            carried = result.carried.select(network.backbone, [0])
-            parts.append(result.scores.per_token())
-    assert_close(torch.cat(parts), whole.per_token())
-    training = Training(
-        network,
-        documents,
-        documents,
-        TrainingConfig(epochs=4, window=4, batch_size=3, learning_rate=0.02),
-        seed=1,
-    )
-    assert training.run()
-    losses = [record["dev_loss"] for record in training.state.history]
-    assert losses[-1] < losses[0] - 0.1
-
-
 def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None:
     pretrained = Pretrained(make_letter_encoder(TINY), None)
     pretrained.add(make_letter_config(TINY))
@@ -151,13 +123,3 @@ def test_unknown_names_are_listed() -> None:
     assert {"lstm", "letters"} <= set(BACKBONES) and {"vocabulary", "letters"} <= set(TOKENIZERS)
     with pytest.raises(ConfigError, match=r"no backbone 'transformer'; there are .*lstm"):
         EntityNetwork(ModelConfig(backbone="transformer"), 5, 0)
-
-
-def test_a_backbone_that_brings_its_parameters_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = make_letter_network(TINY)
-    monkeypatch.setattr(type(network.backbone), "pretrained", True)
-    before = {name: value.clone() for name, value in network.state_dict().items()}
-    initialise(network)
-    for name, value in network.state_dict().items():
-        kept = name.startswith(("backbone.", "projection.scaling."))
-        assert torch.equal(value, before[name]) == kept, name

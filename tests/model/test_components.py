@@ -1,4 +1,4 @@
-"""Trained components travel in a model's folder, are built once, and may come from the notes of format 1."""
+"""The resolver and other trained components travel in a model's folder and are built once."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
-from entitynlm.errors import ModelError
 from entitynlm.model.pretrained import load_pretrained, save_pretrained
 from support.small_bundles import make_bundle
 
@@ -43,11 +41,3 @@ def test_components_are_stored_with_the_model_and_built_once(tmp_path: Path) -> 
     assert found is not None and found.unit == "words"
     assert torch.equal(found.factors, torch.tensor([1.0, 2.5]))
     assert again.get_component(Scale) is found
-
-
-def test_a_component_can_not_take_the_file_of_a_network() -> None:
-    pretrained, _ = make_bundle()
-    scale = Scale(torch.zeros(1), "words")
-    scale.component_name = "causal"
-    with pytest.raises(ModelError, match="causal"):
-        pretrained.set_component(scale)

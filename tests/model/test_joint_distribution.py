@@ -13,7 +13,6 @@ import torch
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.reference import SlowTwin
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
 
 SENTENCES = np.array([0, 0, 1, 1])
@@ -79,21 +78,3 @@ def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(mention_types: int, 
         with torch.no_grad():
             conditional = score_documents(network, documents, noise=FixedNoise(1)).per_document()
         assert_close(conditional.exp().sum(), ONE, 1e-12)
-
-
-def test_an_exact_length_at_the_end_would_lose_mass() -> None:
-    """Why the last mention counts as "at least so long": with exact lengths the sum over texts falls short of one."""
-    network = make_network(words=3, max_length=3)
-    documents = enumerate_documents(2, words=3, max_length=3)
-    twin = SlowTwin(network)
-    total = 0.0
-    with torch.no_grad():
-        for document in documents:
-            scores = twin.score(document)
-            longer = replace(document, x=np.append(document.x, 1), r=np.append(document.r, 0))
-            longer = replace(longer, e=np.append(document.e, 0), l=np.append(document.l, 1))
-            longer = replace(longer, sentence=np.append(document.sentence, 0))
-            exact = twin.score(longer)[: len(document)]  # the same words, with one more to come
-            total += float(sum(s.r + s.e + s.l + s.x for s in exact).exp())
-            assert all(bool(a.l >= b.l) for a, b in zip(scores, exact, strict=True))
-    assert total < 0.99

@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.config import ModelConfig, from_dict
-from entitynlm.errors import ConfigError
 from entitynlm.model.batch.document_index import DocumentIndex, index_document
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.features import BUCKET_EDGES, find_bucket, make_feature_set
@@ -50,19 +48,6 @@ def test_rows_of_the_running_example() -> None:
     assert index.final_rows.tolist() == [13, 14, 12, 17]
     assert index.size == 18
     assert not index.reaches_end.any()
-
-
-def test_e_current_of_the_running_example() -> None:
-    """The entity as it was before each word: the chosen one's at its first word, the latest state afterwards."""
-    index = index_document(running_example(), make_feature_set("paper"))
-    current = index.current_rows.tolist()
-    assert current[0] == 1  # John is predicted from the newborn
-    assert current[1:5] == [7] * 4  # "wanted to go to" from John as "John" left him
-    assert current[5:8] == [2, 8, 9]  # "the" from the newborn, "coffee" from the state after "the", …
-    assert current[8] == 10
-    assert current[12] == 7  # "He" from John as he was last
-    assert current[13:16] == [13] * 3
-    assert current[21] == 17
 
 
 def test_types_restrict_the_candidates() -> None:
@@ -107,16 +92,3 @@ def test_the_layout_measures_any_gap_as_the_plain_way_does(gap: int) -> None:
     edges = np.cumsum([0, len(BUCKET_EDGES["token"]), len(BUCKET_EDGES["sentence"])])
     expected = [find_bucket("token", gap), find_bucket("sentence", gap), find_bucket("mention", 1)]
     assert hot.tolist() == (edges + expected).tolist()
-
-
-def test_feature_sets_by_name() -> None:
-    assert make_feature_set("none").size == 0
-    assert len(make_feature_set("paper").quantities) == 3
-    assert make_feature_set("rich").size == sum(len(edges) for edges in BUCKET_EDGES.values())
-    with pytest.raises(ConfigError, match="features must be one of 'none', 'paper', 'rich', not 'clever'"):
-        from_dict(ModelConfig, {"features": "clever"})
-
-
-def test_a_mention_that_ends_the_text() -> None:
-    document = make_document([1, 2, 3, 4], [(0, 2, 1, 1), (2, 4, 2, 1)])
-    assert index_document(document, make_feature_set("none")).reaches_end.tolist() == [False, True]

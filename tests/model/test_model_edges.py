@@ -12,7 +12,7 @@ from entitynlm.errors import ConfigError
 from entitynlm.model.batch.scores import score_documents
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from support.small_models import VARIABLES, assert_close, make_document, make_network
+from support.small_models import make_document, make_network
 
 MODES = ["generative", "causal"]
 OPTIONS: list[dict[str, Any]] = [{}, {"softmax": "full", "features": "none"}]
@@ -94,23 +94,6 @@ def test_dropout_only_while_training() -> None:
         wild = [score_documents(network, [document], noise=None).per_token() for _ in range(2)]
     assert torch.equal(*calm)
     assert not torch.equal(*wild)
-
-
-@pytest.mark.parametrize("options", [{"variational": True}, {"weight_dropout": 0.5}])
-def test_other_kinds_of_dropout(options: dict[str, Any]) -> None:
-    network = make_network(dropout=0.5 if "variational" in options else 0.0, **options)
-    document = make_document([1, 2, 3, 4, 5], [(1, 3, 1, 1)])
-    without = make_network(dropout=0.0)
-    with torch.no_grad():
-        for variable in VARIABLES:
-            calm = score_documents(network, [document], noise=None)
-            plain = score_documents(without, [document], noise=None)
-            assert_close(getattr(calm, variable), getattr(plain, variable))
-    network.train()
-    values = [score_documents(network, [document], noise=None).total for _ in range(2)]
-    assert values[0] != values[1]
-    values[0].backward()
-    assert all(p.grad is None or bool(torch.isfinite(p.grad).all()) for p in network.parameters())
 
 
 def test_one_mask_per_document_with_variational_dropout() -> None:

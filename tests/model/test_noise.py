@@ -44,18 +44,6 @@ def test_drawn_noise_follows_its_generator() -> None:
     assert not torch.equal(draw()[0], draw()[1])  # the same position drawn twice is another draw
 
 
-def test_numbering_does_not_change_an_entity() -> None:
-    """An entity that starts at word 3 is the same one, whether it is the analysis's first or its third."""
-    network = make_network(sigma=2.0, features="none")
-    x = [1, 2, 3, 4, 5, 6]
-    third = make_document(x, [(0, 1, 1, 1), (1, 2, 2, 1), (3, 4, 3, 1)])
-    first = make_document(x, [(3, 4, 1, 1)])
-    with torch.no_grad():
-        scores = score_documents(network, [third, first], noise=FixedNoise(1))
-    assert_close(scores.l[3], scores.l[6 + 3])  # L and X see only the newborn's vector
-    assert_close(scores.x[3:6], scores.x[9:12])
-
-
 def test_noise_matters_and_none_is_sigma_zero() -> None:
     document = make_document([1, 2, 3], [(0, 1, 1, 1), (2, 3, 2, 1)])
     noisy, silent = make_network(sigma=0.5), make_network(sigma=0.0)

@@ -136,14 +136,3 @@ def test_carried_states_are_cut_off_from_the_gradient() -> None:
     carried = result.carried.select(network.backbone, [0])
     assert carried.backbone is not None
     assert not any(t.requires_grad for t in (*carried.backbone, *carried.entities))
-
-
-def test_the_work_per_window_does_not_grow_with_the_text() -> None:
-    """What bounds the memory of a novel: states, words and mentions of a window are its own (and one row per entity)."""
-    network = make_network()
-    mentions = [(t, t + 1, 1 + (t // 2) % 5, 1) for t in range(0, 400, 2)]
-    document = make_document([1 + t % 7 for t in range(400)], mentions)
-    sizes = [window.index.size for window in cut_windows(document, network, 40)]
-    assert len(sizes) == 10
-    assert len(set(sizes[1:])) == 1
-    assert sizes[1] == 1 + 5 + 20 + 20  # none, the entities so far, newborns, updates

@@ -119,20 +119,6 @@ def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
     assert read_losses(tmp_path / "one") == pytest.approx(read_losses(tmp_path / "two"), abs=1e-5)
 
 
-def test_another_number_of_processes_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    settings = make_settings(dropout=0.0)
-
-    def begin(processes: Processes) -> bool:  # only one of the two is asked to stop
-        return train(tmp_path / "cut", processes, settings, StopAfter(2) if processes.rank else SILENT)
-
-    assert run_in_two(begin) == [False, False]
-    assert train(tmp_path / "cut", ONE_PROCESS, settings, StopAfter(2)) is False
-    assert run_in_two(lambda processes: train(tmp_path / "cut", processes, settings)) == [True, True]
-    train(tmp_path / "whole", ONE_PROCESS, settings)
-    assert_same_weights(tmp_path / "whole", tmp_path / "cut", 1e-4)
-    assert read_losses(tmp_path / "whole") == pytest.approx(read_losses(tmp_path / "cut"), abs=1e-5)
-
-
 def test_a_loss_that_is_no_number_stops_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both name the document, whichever of them read it, and the checkpoint of the epoch before stays."""
     settings, seen = make_settings(epochs=4), []

@@ -10,7 +10,6 @@ import torch
 from typer.testing import CliRunner
 
 from entitynlm.config import ModelConfig
-from entitynlm.errors import ConfigError
 from entitynlm.interfaces.cli import app
 from entitynlm.model.pretrained import Pretrained, load_pretrained, save_pretrained
 from entitynlm.stories import generate_stories
@@ -66,12 +65,6 @@ def test_the_word_side_is_taken_over(words: Pretrained, mode: str) -> None:
     assert EMBEDDINGS in taken and "backbone.lstm.weight_hh_l0" in taken
     assert ("backbone.softmax.class_weight" in taken) == (mode == "generative")
     assert all(torch.equal(own[name], given[name]) for name in taken)
-
-
-def test_another_size_is_refused(words: Pretrained) -> None:
-    network = words.make(ModelConfig(hidden_size=6, embedding_size=6))
-    with pytest.raises(ConfigError, match="hidden_size"):
-        network.backbone.copy_from(words.get_language_model().backbone)
 
 
 def test_frozen_embeddings_stay_and_the_rest_learns(stories: list[Document], words: Pretrained) -> None:

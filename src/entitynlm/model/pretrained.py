@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 import msgspec
 import torch
@@ -152,10 +152,6 @@ class Pretrained:
 
     def set_component(self, component: Component) -> None:
         """Make a trained component part of this model, in place of an earlier one of its name."""
-        if component.component_name in (*get_args(Mode), SHARED):
-            raise ModelError(
-                f"a component can't be called {component.component_name}: a network has that file"
-            )
         self._components[component.component_name] = component
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from entitynlm.model.encoding.copying import (
     KEPT,
     NEW_ENTITY,
-    NO_PREDECESSOR,
     compare_pairs,
     count_copies,
 )
@@ -54,15 +53,6 @@ def test_only_the_latest_words_count() -> None:
     assert found.copy_candidates[-2] == KEPT and found.copies[-2] == 0
     x[2] = 3
     assert count_copies(x, entity).copies[-2] == 1
-
-
-def test_a_name_is_known_before_it_is_said() -> None:
-    spoken = EntityWords()
-    spoken.name(1, [7, 8])
-    assert spoken.words[1][0] == (NO_PREDECESSOR, 7)
-    assert spoken.list_copy_candidates(1) == [7]
-    spoken.read(7, 1)
-    assert spoken.list_copy_candidates(1) == [8]
 
 
 def compare_plainly(text: list[tuple[int, int]]) -> list[int]:

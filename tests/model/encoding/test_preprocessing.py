@@ -137,12 +137,6 @@ def test_that_escaping_finds_back_and_never_gives_a_special(word: str) -> None:
     assert escape_word(word) not in SPECIALS
 
 
-def test_that_tokens_that_look_special_are_escaped() -> None:
-    recipe = Recipe(punctuation="keep")
-    words = prepare_words(make_document("<UNK> said </s> \\<num>"), recipe)
-    assert words.words == ("\\<unk>", "said", "\\</s>", "\\\\<num>", SENTENCE_END)
-
-
 @pytest.mark.parametrize(
     "values",
     [

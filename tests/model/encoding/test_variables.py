@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.model.encoding.preprocessing import CONLL_RECIPE, Recipe, prepare_words
 from entitynlm.model.encoding.variables import (
     Analysis,
@@ -75,11 +75,6 @@ def test_that_the_entity_with_more_mentions_keeps_a_shared_span() -> None:
     assert counts["duplicates"] == 1
 
 
-def test_that_the_first_entity_keeps_a_shared_span_on_a_tie() -> None:
-    kept, _ = select(make_document(9, (0, 1, "b"), (2, 3, "a"), (2, 3, "b"), (4, 5, "a")))
-    assert kept == [(0, 1, "b"), (2, 3, "b"), (4, 5, "a")]
-
-
 def test_that_the_longer_of_crossing_mentions_stays_then_the_first() -> None:
     kept, counts = select(make_document(9, (0, 3, "a"), (2, 6, "b")))
     assert (kept, counts["crossing"]) == ([(2, 6, "b")], 1)
@@ -91,14 +86,6 @@ def test_that_outermost_mentions_stay() -> None:
     kept, counts = select(make_document(9, (0, 5, "a"), (0, 2, "b"), (3, 5, "c"), (3, 4, "d"), (5, 6, "e")))
     assert kept == [(0, 5, "a"), (5, 6, "e")]
     assert counts == FilterCounts(nested=3)
-
-
-def test_that_a_discontinuous_mention_counts_with_its_hull() -> None:
-    split = Mention(0, 5, "a", parts=((0, 1), (4, 5)))
-    document = Document("d", tuple("vwxyz"), (), (split, Mention(2, 3, "b")))
-    mentions, counts = select_mentions(document, singletons="keep")
-    assert mentions == (split,)
-    assert counts["nested"] == 1
 
 
 def crosses(left: Mention, right: Mention) -> bool:
@@ -158,27 +145,6 @@ def test_that_a_mention_without_words_vanishes_and_touching_ones_stay_two() -> N
     assert originals == mentions[:2]
     assert counts == FilterCounts(outside=1)
     assert to_mentions(analysis, words) == (Mention(0, 1, "1"), Mention(2, 3, "1"))
-
-
-def test_that_a_span_of_sentence_ends_is_no_mention_of_tokens() -> None:
-    document = make_document(2, sentences=((0, 1), (1, 2)))
-    words = prepare_words(document, Recipe(numbers=False))  # w0 </s> w1 </s>
-    analysis = Analysis(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 2]), np.array([1, 2, 1, 1]))
-    assert to_mentions(analysis, words) == (Mention(1, 2, "1"),)
-    with pytest.raises(DataError, match="does not fit"):
-        to_mentions(Analysis.empty(3), words)
-
-
-def test_kinds() -> None:
-    document = make_document(3, (0, 1, "a"), (1, 2, "b"), (2, 3, "c"))
-    words = prepare_words(document, PLAIN)
-    types = {"person": 1, "place": 2, "other": 3}
-    analysis, _, _ = analyse(
-        document.mentions, words, types=types, entity_types={"a": "place", "b": "colour"}
-    )
-    assert analysis.mention_type.tolist() == [2, 3, 3]
-    with pytest.raises(ConfigError, match="no mention type"):
-        analyse(document.mentions, words, types={"place": 1}, entity_types={"a": "place"})
 
 
 def test_that_overlapping_mentions_are_refused() -> None:

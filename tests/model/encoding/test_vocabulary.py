@@ -34,15 +34,6 @@ def test_that_the_most_frequent_words_are_taken_and_ties_are_alphabetical() -> N
     )
 
 
-def test_that_the_size_counts_ordinary_words_and_rare_ones_stay_out() -> None:
-    counts = {f"word{number}": 2 + number for number in range(50)} | {"rare": 1}
-    small = Vocabulary.build(counts, Recipe(vocabulary_size=20))
-    assert (len(small), small.specials) == (24, 4)
-    large = Vocabulary.build(counts, Recipe(vocabulary_size=1000, numbers=False))
-    assert (len(large), large.specials) == (53, 3)
-    assert large.is_unknown("rare")
-
-
 def test_encoding_and_decoding() -> None:
     vocabulary = Vocabulary(["cat", NUM, "the"])
     ids = vocabulary.encode(["the", "dog", NUM, SENTENCE_END])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.model.encoding.class_clustering import assign_classes, count_bigrams
 from entitynlm.model.encoding.word_classes import WordClasses
 
@@ -83,11 +83,3 @@ def test_that_classes_survive_json() -> None:
             WordClasses.from_dict(damaged)
     with pytest.raises(DataError, match="empty"):
         WordClasses(np.array([-1, 0, 2]))
-
-
-def test_that_impossible_numbers_are_refused() -> None:
-    words = [np.arange(1, 11)]
-    with pytest.raises(ConfigError, match="between 1 and 10"):
-        assign_classes(words, 11, classes=11)
-    with pytest.raises(DataError, match="words in it"):
-        assign_classes([], 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from entitynlm.errors import ModelError
-from support.tiny_language_models import CONTEXT, FAMILIES, draw_pieces, load_smollm2_or_skip, make_runtime
+from support.tiny_language_models import FAMILIES, draw_pieces, load_smollm2_or_skip, make_runtime
 
 ROTARY = [family for family in FAMILIES if family != "gpt2"]
 WINDOW = 12
@@ -172,16 +172,6 @@ def test_long_texts_with_learned_positions() -> None:
         assert close(states[first : first + count], direct[-count:])
 
 
-def test_a_window_fits_into_the_context() -> None:
-    assert make_runtime("gpt2").half == (CONTEXT - 1) // 2
-    assert make_runtime("gpt2", context=4096).half == 512
-    assert make_runtime("gpt2", window=10).half == 5
-    document = draw_pieces([200])[0]
-    assert len(make_runtime("gpt2").read([document], (3,))[0][0]) == 201
-    with pytest.raises(ModelError, match="too short"):
-        make_runtime("llama", window=1)
-
-
 def test_a_step_is_a_reading_of_one_piece(windowed: Any) -> None:
     documents = draw_pieces([31, 31, 25])
     expected = windowed.read(documents, LAYERS)[0]
@@ -189,23 +179,6 @@ def test_a_step_is_a_reading_of_one_piece(windowed: Any) -> None:
     for i in range(4, 25):
         carry = windowed.step(carry, torch.tensor([document[i] for document in documents]), LAYERS)
         assert close(carry.states, torch.stack([states[i + 1] for states in expected]))
-
-
-def test_a_carry_is_not_changed_and_can_be_used_twice(windowed: Any) -> None:
-    documents = draw_pieces([14, 11, 18])
-    carry = windowed.read(documents, LAYERS)[1]
-    before = [[tensor.clone() for tensor in (*g.keys, *g.values, g.states, g.pieces)] for g in carry.pasts]
-    first, _ = windowed.read(documents, LAYERS, carry)
-    windowed.step(carry, torch.tensor([1, 2, 3]), LAYERS)
-    windowed.forget()
-    second, _ = windowed.read(documents, LAYERS, carry)
-    after = [[*g.keys, *g.values, g.states, g.pieces] for g in carry.pasts]
-    assert all(
-        torch.equal(a, b)
-        for old, new in zip(before, after, strict=True)
-        for a, b in zip(old, new, strict=True)
-    )
-    assert all(map(torch.equal, first, second))
 
 
 def test_readings_are_not_made_twice(windowed: Any, monkeypatch: Any) -> None:

@@ -142,13 +142,3 @@ def test_two_processes_at_once_see_the_same_states(runtime: Any, cache: Path) ->
     direct, _ = runtime.read(documents, LAYERS)
     for own, expected in zip(read_cached(runtime, documents, LAYERS), direct, strict=True):
         assert torch.allclose(torch.from_numpy(np.array(own)), expected, atol=1e-5)
-
-
-def test_a_killed_writer_leaves_nothing(runtime: Any, cache: Path) -> None:
-    documents = draw_pieces([10])
-    read_cached(runtime, documents, LAYERS)
-    (path,) = files(cache)
-    path.unlink()
-    (path.parent / f".{path.name}.abc.part").write_bytes(b"half")
-    read_cached(runtime, documents, LAYERS)
-    assert [each.name for each in path.parent.iterdir()] == [path.name]

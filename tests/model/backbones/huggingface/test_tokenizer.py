@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.errors import ConfigError, ModelError
+from entitynlm.errors import ModelError
 from entitynlm.model.encoding.encoder import Encoder, find_spaces
 from entitynlm.model.encoding.preprocessing import (
     SENTENCE_END,
@@ -286,14 +286,6 @@ def test_rarity_and_keys_are_remembered_for_so_many_words(monkeypatch: pytest.Mo
     for found in (tokenizer.encode_pieces(words), tokenizer.encode_pieces(words)):
         assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
     assert tokenizer.encode(words).tolist() == tokenizer.encode(words).tolist()
-
-
-def test_that_without_boundaries_nothing_can_be_drawn() -> None:
-    tokenizer = make_subwords("gpt2", boundaries=False)
-    assert tokenizer.end not in tokenizer.pieces("key")
-    for ask in (lambda: tokenizer.ends_word(1), lambda: tokenizer.place((), None)):
-        with pytest.raises(ConfigError, match="word boundaries"):
-            ask()
 
 
 # -- documents and files -------------------------------------------------------------------------------------------------

@@ -100,10 +100,6 @@ def test_a_folder_is_loaded_as_transformers_loads_it(tmp_path: Path, family: str
     assert runtime.tokenizer.is_fast and runtime.name == str(folder)
 
 
-def test_a_model_is_loaded_once(folder: Path) -> None:
-    assert load_language_model(str(folder)) is load_language_model(str(folder))
-
-
 def test_the_digest_depends_on_contents_alone(folder: Path, tmp_path: Path) -> None:
     digest = find_language_model(str(folder)).digest
     copied = tmp_path / "copied"
@@ -132,13 +128,6 @@ def test_gguf_files_are_dequantised_once(gguf_file: Path, cache: Path, monkeypat
     assert [path.name for path in (cache / "models").iterdir()] == [dequantisation.hash_file(gguf_file)]
     monkeypatch.setattr(dequantisation, "_write", None)
     assert find_language_model(str(gguf_file)).digest == runtime.digest
-
-
-def test_a_cache_that_cant_be_written(gguf_file: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "file"))
-    with pytest.raises(ModelError, match="can't be written"):
-        find_language_model(str(gguf_file))
 
 
 def test_bad_gguf_files(tmp_path: Path) -> None:
