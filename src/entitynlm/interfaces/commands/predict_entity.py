@@ -79,7 +79,7 @@ def load_chooser(
     if predictor:
         from entitynlm.model.packaged import find_model
         from entitynlm.prediction.predictor import EntityPredictor
-        from entitynlm.prediction.story_states import StoryStates
+        from entitynlm.prediction.slot_batches import StoryStates
 
         return EntityPredictor.load(find_model(model.model), StoryStates.of_model(pretrained)), None
     from entitynlm.coref.annotation import annotate_document

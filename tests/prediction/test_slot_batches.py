@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.slot_batches import SlotExtractor
-from entitynlm.prediction.story_states import StoryStates
+from entitynlm.prediction.slot_batches import SlotExtractor, StoryStates
 from entitynlm.stories import generate_stories
 from entitynlm.text.document import Document, Mention
 from entitynlm.training.recipe import fit_encoder, make_network
