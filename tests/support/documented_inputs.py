@@ -12,9 +12,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-from pyarrow import parquet
-
 from entitynlm.config import load_toml
 from entitynlm.interfaces.cli import find_function
 from entitynlm.stories import generate_stories
@@ -111,7 +108,6 @@ def make_annotations(work: Path) -> None:
     for name in ("gold", "system", "better", "mentions", "gold.test"):
         write_documents(tests, work / f"{name}.conll", "conll2012")
     write_documents(generate_stories(1, seed=2), work / "story.conll", "conll2012")
-    parquet.write_table(pyarrow.table({"id": ["one", "two"], "text": [STORY, NOVEL]}), work / "news.parquet")
     write_documents(tests, work / "system.jsonl", "jsonl")
     write_documents(devs, work / "gold.dev.conll", "conll2012")
     write_documents(tests[:1], work / "brat", "brat")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from entitynlm.errors import EntityNLMError
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import FORMATS, read_documents, write_documents
-
-pyarrow = pytest.importorskip("pyarrow")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 STORY = Document(
     "tale",
@@ -60,11 +54,6 @@ READ_ONLY = {
 
 def make_sample(name: str) -> bytes:
     """A small valid file of a format."""
-    if name == "parquet":
-        sink = io.BytesIO()
-        table = pyarrow.table({"id": ["a", "b"], "text": ["Old Marta fed her dog.", "It slept, she said."]})
-        parquet.write_table(table, sink)
-        return sink.getvalue()
     if name in READ_ONLY:
         return READ_ONLY[name]
     with tempfile.TemporaryDirectory() as folder:

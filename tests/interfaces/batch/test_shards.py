@@ -51,23 +51,20 @@ def test_documents_without_a_name_are_called_as_in_the_whole_file(tmp_path: Path
 
 def test_a_folder(tmp_path: Path) -> None:
     """Files but JSON lines are not cut; what can't be read fails alone, with its line."""
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     corpus = write_corpus(tmp_path / "in")
     (corpus / ".hidden").write_text("Ann ran.")
     (corpus / "packed.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Ann ran."}\n' * 30))
-    rows = [*LINES[:4], {"id": "wordless row", "text": None}, *LINES[4:]]
-    parquet.write_table(pyarrow.Table.from_pylist(rows), corpus / "table.parquet", row_group_size=5)
-    (corpus / "cut.parquet").write_bytes(b"PAR1 and no more")
+    (corpus / "cut.spacy").write_bytes(b"no DocBin")
     (corpus / "picture.bin").write_bytes(b"\x89PNG\0\1\2")
     shards = plan_shards([str(corpus)], 5)
     assert [shard.name for shard in shards] == [
         *(f"below/text{number}" for number in range(4)), "cut", "empty", "latin", "news-00000", "news-00001", "news-00002",
-        "packed", "picture.bin", "table",
+        "packed", "picture.bin",
     ]  # fmt: skip
     documents, failures = read_all(shards)
-    assert len(documents) == 4 + 12 + 30 + 23
+    assert len(documents) == 4 + 12 + 30
     assert set(failures) == {
-        ("wordless", 4), ("news#4", 5), ("latin.txt", None), ("cut.parquet", None), ("picture.bin", None), ("wordless row", 5),
+        ("wordless", 4), ("news#4", 5), ("latin.txt", None), ("cut.spacy", None), ("picture.bin", None),
     }  # fmt: skip
 
 

@@ -89,8 +89,8 @@ def test_raw_text_with_links(tmp_path: Path) -> None:
 
 
 def test_relations_by_option(tmp_path: Path) -> None:
-    document = read(tmp_path, ANN, RAW, relations="Likes,Other", tokens="whitespace")
-    assert spoken(document)[0] == ["Old Marta", "her dog."]
+    document = read(tmp_path, ANN, RAW, relations="Likes,Other")
+    assert spoken(document)[0] == ["Old Marta", "her dog"]
 
 
 def test_relations_that_are_not_understood_are_named(tmp_path: Path) -> None:
@@ -130,9 +130,7 @@ def test_discontinuous_spans(tmp_path: Path) -> None:
 
 def test_a_cut_word_is_taken_whole_and_reported(tmp_path: Path) -> None:
     oddities: list[Oddity] = []
-    document = read(
-        tmp_path, "T1\tX 1 5\tarta\nT2\tX 5 6\t \n", TOKENISED, oddities=oddities, tokens="whitespace"
-    )
+    document = read(tmp_path, "T1\tX 1 5\tarta\nT2\tX 5 6\t \n", TOKENISED, oddities=oddities)
     assert [mention.span for mention in document.mentions] == [(0, 1)]
     assert [oddity.line for oddity in oddities] == [1, 2]
 
@@ -184,9 +182,6 @@ def test_a_missing_text(tmp_path: Path) -> None:
     (tmp_path / "alone.ann").write_text(LAYERS)
     with pytest.raises(DataError, match=r"alone\.ann: the text .*alone\.txt"):
         list(read_documents(tmp_path / "alone.ann"))
-    (tmp_path / "other.txt").write_text(TOKENISED)
-    (document,) = read_documents(tmp_path / "alone.ann", text=tmp_path / "other.txt")
-    assert len(document.mentions) == 4
 
 
 @settings(max_examples=60)

@@ -18,7 +18,7 @@ from entitynlm.errors import ConfigError, DataError, MissingExtraError, ModelErr
 from entitynlm.files import hash_file, open_binary
 from entitynlm.interfaces.inputs import list_texts
 from entitynlm.text.document import Document
-from entitynlm.text.formats import jsonlines, parquet
+from entitynlm.text.formats import jsonlines
 from entitynlm.text.formats.base import Source, strip_endings
 from entitynlm.text.formats.registry import parse_format, read_documents, read_sample, recognise_format
 
@@ -101,18 +101,15 @@ def cut_lines(path: Path, file: str, name: str, documents: int) -> Iterator[Shar
 def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> Iterator[Document]:
     """Read the documents of a shard; ``fail`` is told of a file or record that can't be read, and reading goes on."""
     try:
-        kind = find_format(shard.path, format)
-        if kind not in ("jsonl", "parquet"):
+        if find_format(shard.path, format) != "jsonl":
             yield from read_documents(shard.path, format)
             return
         with open_binary(shard.path) as stream:
             source = Source(shard.file, stream, options=parse_format(format)[1] if format else {})
-            for number, count, content in read_records(shard, source, kind):
+            for number, count, line in read_records(shard, source):
                 record: dict[str, Any] = {}
                 try:
-                    record = (
-                        content if kind == "parquet" else jsonlines.parse_line(content.decode("utf-8-sig"))
-                    )
+                    record = jsonlines.parse_line(line.decode("utf-8-sig"))
                     document = jsonlines.read_record(record, source, number, count)
                 except Exception as error:
                     fail(jsonlines.find_name(record) or f"{source.stem}#{count}", error, number)
@@ -124,11 +121,8 @@ def read_shard(shard: Shard, format: str | None, fail: Callable[..., None]) -> I
         fail(shard.file, error)
 
 
-def read_records(shard: Shard, source: Source, kind: str) -> Iterator[tuple[int, int, Any]]:
-    """Read JSON lines, or rows of a Parquet file as objects, with their number and that of the document in the file."""
-    if kind == "parquet":
-        yield from ((number, number, row) for number, row in parquet.read_rows(source))
-        return
+def read_records(shard: Shard, source: Source) -> Iterator[tuple[int, int, bytes]]:
+    """Read JSON lines with their number and that of the document in the file."""
     source.stream.seek(shard.start)
     lines = enumerate(itertools.islice(source.stream, shard.lines), shard.line + 1)
     documents = (pair for pair in lines if pair[1].strip())

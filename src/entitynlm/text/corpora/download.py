@@ -11,7 +11,6 @@ import urllib.parse
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from entitynlm.errors import ConfigError, DataError
@@ -105,29 +104,20 @@ def _fetch_by_address(entry: CatalogueEntry, parts: Path) -> Fetch:
 def _copy_files(
     entry: CatalogueEntry, parts: Path, source: Path, temporary: Path, on_file: Callable[[str], None]
 ) -> list[str]:
-    """Copy the files out of a folder or an archive.
-
-    ``data/a.txt`` is also found as ``download/data/a.txt``, since archives and clones wrap a corpus in folders: the file that
-    shares the longest tail with the wanted path is taken, and its hash tells whether it is the right one.
-    """
-    folder = source if source.is_dir() else _unpack(source, temporary / "unpacked")
-    by_name: dict[str, list[Path]] = {}
-    for path in (
-        *folder.rglob("*"),
-        *filter(None, [find_split_list(folder)]),
-    ):  # GUM's list may lie beside it
-        if path.is_file():
-            by_name.setdefault(path.name, []).append(path)
+    """Copy the files out of a folder or an archive, wherever they lie in it: archives and clones wrap a corpus in folders."""
+    folder = source if source.is_dir() else _unpack(source, temporary)
+    wanted = {PurePosixPath(name).name for name in entry.files}
+    beside = filter(None, [find_split_list(folder)])  # GUM's list may lie beside it
+    named = [path for path in (*folder.rglob("*"), *beside) if path.name in wanted and path.is_file()]
+    by_hash = {hash_file(path): path for path in named}
 
     def fetch(name: str) -> None:
-        candidates = by_name.get(PurePosixPath(name).name, [])
-        if not candidates:
+        if (found := by_hash.get(entry.files[name])) is None:
+            if any(path.name == PurePosixPath(name).name for path in named):
+                raise _complain_of_content(name)
             raise DataError(f"it has no file {name}", path=source, hint="Is this the right corpus?")
-        best = max(candidates, key=lambda path: (_common_tail(path, name), -len(str(path)), str(path)))
         (parts / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(best, parts / name)
-        if hash_file(parts / name) != entry.files[name]:
-            raise _complain_of_content(name)
+        shutil.copyfile(found, parts / name)
 
     try:
         return _assemble(entry, fetch, on_file)
@@ -180,11 +170,6 @@ def _unpack(archive: Path, folder: Path) -> Path:
             raise DataError(f"this archive has {size:,} bytes in it, more than any corpus", path=archive)
         packed.extractall(folder)
     return folder
-
-
-def _common_tail(path: Path, name: str) -> int:
-    pairs = zip(reversed(path.parts), reversed(PurePosixPath(name).parts), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _complain_of_content(origin: str) -> DataError:

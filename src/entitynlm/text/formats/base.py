@@ -21,7 +21,7 @@ from entitynlm.text.document import Document
 # What is no part of a document's name; in this order, because ``.txt.drs`` and ``.jsonl.gz`` are endings too.
 ENDINGS = (
     ".gz", ".drs", ".ann", ".txt", ".jsonl", ".jsonlines", ".json", ".conllu", ".conll",
-    ".spacy", ".parquet",
+    ".spacy",
 )  # fmt: skip
 
 

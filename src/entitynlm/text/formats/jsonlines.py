@@ -73,7 +73,7 @@ def parse_line(line: str) -> JsonObject:
 
 
 def read_record(record: JsonObject, source: Source, number: int, count: int) -> Document:
-    """The document of a line (or row) of the file, the ``count``-th that is not blank."""
+    """The document of a line of the file, the ``count``-th that is not blank."""
     with source.naming(number):
         return _make_document(record, source, number, count)
 

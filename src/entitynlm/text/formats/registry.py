@@ -20,7 +20,6 @@ from entitynlm.text.formats import (
     conllu,
     inscript,
     jsonlines,
-    parquet,
     plain_text,
     spacy_docs,
 )
@@ -28,10 +27,6 @@ from entitynlm.text.formats.base import Format, Report, Source, ignore
 
 SAMPLE_BYTES = 65536
 
-JSON_OPTIONS = {
-    "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
-    "clusters": "the key of the clusters, such as predicted_clusters",
-}
 _TABLE = (  # the strictest test of content first; plain text takes what is left
     Format(
         "spacy",
@@ -42,15 +37,6 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
         spacy_docs.write,
         binary=True,
         options={"prefix": "span groups called this and a number are the entities (coref_clusters)"},
-    ),
-    Format(
-        "parquet",
-        "Parquet tables with a document a row, as of Hugging Face datasets",
-        ".parquet",
-        parquet.recognise,
-        parquet.read,
-        binary=True,
-        options=JSON_OPTIONS,
     ),
     Format(
         "conll2012",
@@ -82,7 +68,10 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
         jsonlines.recognise,
         jsonlines.read,
         jsonlines.write,
-        options=JSON_OPTIONS,
+        options={
+            "spans": "what spans count: auto, inclusive or exclusive (tokens), or characters",
+            "clusters": "the key of the clusters, such as predicted_clusters",
+        },
     ),
     Format(
         "brat",
@@ -91,11 +80,7 @@ _TABLE = (  # the strictest test of content first; plain text takes what is left
         brat.recognise,
         brat.read,
         write_folder=brat.write_folder,
-        options={
-            "tokens": "how the text is cut into words: auto, whitespace or text",
-            "relations": "names of relations that mean coreference, parted by commas",
-            "text": "the path of the text, where it is not beside the annotations",
-        },
+        options={"relations": "names of relations that mean coreference, parted by commas"},
     ),
     Format(
         "text",

@@ -78,7 +78,6 @@ def recognise(path: str, sample: bytes) -> bool:
 
 
 def read(source: Source) -> Iterator[Document]:
-    how = source.choose("tokens", ("auto", "whitespace", "text"))
     relations = [name for name in str(source.options.get("relations", "")).split(",") if name]
     found, named, notes = _read_lines(source)
     quoted = {key: found.pop(key) for key, each in list(found.items()) if each.label == QUOTATION}
@@ -86,7 +85,7 @@ def read(source: Source) -> Iterator[Document]:
     named = [(name, keys) for name, keys in named if name not in ROLES]
     links = [keys for name, keys in named if (name in relations if relations else COREFERENCE.search(name))]
     texts = _read_text(_find_text(source))
-    words = _read_sidecar(source, texts) if how == "auto" else None
+    words = _read_sidecar(source, texts)
     _read_types(found)
     if words is not None:
         links += _close_gaps(words.written, found)
@@ -96,7 +95,7 @@ def read(source: Source) -> Iterator[Document]:
             source.report(f"no relation was read as coreference; there are {names}, see the option relations")
         text = max(texts, key=lambda text: sum(_agrees(each, text) for each in found.values()))
         cut = segment_whitespace(text)
-        if how == "text" or (how == "auto" and not _is_tokenised(cut, found)):
+        if not _is_tokenised(cut, found):
             cut = segment_text(text)
         document = Document(source.stem, cut.tokens, cut.sentences, text=text, offsets=cut.offsets)
         words = _SegmentedText(document, text, cut.offsets, {})
@@ -123,12 +122,8 @@ def _find_span(key: str, each: TextBound, words: _SegmentedText, source: Source)
 
 
 def _find_text(source: Source) -> Path:
-    given = source.options.get("text")
-    if given is not None:
-        return Path(str(given))
     if source.path == STANDARD:
-        hint = "Name the text by the option text"
-        raise DataError("brat annotations from standard input have no text beside them", hint=hint)
+        raise DataError("brat annotations from standard input have no text beside them")
     base = source.path.removesuffix(".gz").removesuffix(".ann")
     for path in (Path(f"{base}.txt"), Path(f"{base}.txt.gz")):
         if path.is_file():
