@@ -37,33 +37,13 @@ def test_words(softmax: str, tied: bool) -> None:
     assert bool((log_probs[:, 0] == -torch.inf).all()), "the start symbol is read and never predicted"
     assert bool((log_probs[:, 1:] > -torch.inf).all())
     for x in range(1, WORDS):
-        assert_close(network.log_prob_word(h, We, torch.full((6,), x)), log_probs[:, x])
+        assert_close(network.log_prob_piece(h + We, torch.full((6,), x)), log_probs[:, x])
 
 
 def test_the_start_symbol_has_no_probability_in_the_full_softmax() -> None:
     network = make_network(softmax="full")
-    log_prob = network.log_prob_word(vectors(1, 5), vectors(1, 5), torch.tensor([0]))
+    log_prob = network.log_prob_piece(vectors(1, 5), torch.tensor([0]))
     assert log_prob.item() == -torch.inf
-
-
-def test_one_class_and_classes_of_one_word_are_the_full_softmax() -> None:
-    """Two borders at which class-factored and full softmax are the same function."""
-    h, We = vectors(6, 5), torch.zeros(6, 5, dtype=torch.float64)
-    full = make_network(softmax="full")
-    for classes in [(-1, *[0] * 7), (-1, 3, 2, 0, 1, 6, 5, 4)]:
-        factored = make_network(classes=classes)
-        words = factored.backbone.softmax
-        slots = words.slot_of[1:]  # type: ignore[union-attr, index, operator]
-        with torch.no_grad():
-            for parameter in words.parameters():  # type: ignore[union-attr, index, operator]
-                parameter.zero_()
-            if max(classes) == 0:
-                words.word_weight[slots] = full.backbone.softmax.weight[1:]  # type: ignore[union-attr, index, operator]
-                words.word_bias[slots] = full.backbone.softmax.bias[1:]  # type: ignore[union-attr, index, operator]
-            else:
-                words.class_weight[list(classes[1:])] = full.backbone.softmax.weight[1:]  # type: ignore[union-attr, index, operator]
-                words.class_bias[list(classes[1:])] = full.backbone.softmax.bias[1:]  # type: ignore[union-attr, index, operator]
-        assert_close(factored.log_prob_words(h, We), full.log_prob_words(h, We))
 
 
 @pytest.mark.parametrize("mention_types", [1, 3])

@@ -11,11 +11,9 @@ from torch.autograd import gradcheck
 
 from entitynlm.model.batch.scan import Steps, scan_states
 from entitynlm.model.batch.scores import score_documents
-from entitynlm.model.encoding.word_classes import WordClasses
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
-from entitynlm.model.softmax import ClassSoftmax
-from support.small_models import CLASSES, make_document, make_network
+from support.small_models import make_document, make_network
 
 
 def parameter(*shape: int, seed: int) -> torch.Tensor:
@@ -33,22 +31,6 @@ def test_scan_survives_a_state_that_vanishes() -> None:
     assert states[1].tolist() == [0.0, 0.0]
     states.sum().backward()
     assert all(bool(torch.isfinite(p.grad).all()) for p in (initial, hidden, gates))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("tied", [False, True])
-def test_class_softmax(tied: bool) -> None:
-    softmax = ClassSoftmax(3, WordClasses(np.array(CLASSES)), tied).double()
-    for number, weight in enumerate(softmax.parameters()):
-        weight.data = parameter(*weight.shape, seed=number).data
-    names = [name for name, _ in softmax.named_parameters()]
-    x = torch.tensor([5, 1, 7, 7, 2, 3, 1])  # class 0 twice, words twice, one word never
-
-    def score(u: torch.Tensor, embeddings: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
-        given = (u, x, embeddings if tied else None)
-        return torch.func.functional_call(softmax, dict(zip(names, weights, strict=True)), given)
-
-    inputs = (parameter(7, 3, seed=8), parameter(8, 3, seed=9), *softmax.parameters())
-    assert gradcheck(score, inputs)
 
 
 class _Loss(torch.nn.Module):

@@ -84,12 +84,10 @@ class EntityNetwork(nn.Module):
         """hᵀ W_entity, to be multiplied with entity vectors: (…, d) → (…, d)."""
         return h @ self.W_entity
 
-    def score_distance(self, hot: Tensor) -> Tensor:
-        """w_distᵀ f(e), with f(e) given by its hot buckets (…, W); the bucket number "size" means none (a new entity)."""
-        return self.distance_weights()[hot.long()].sum(-1)
-
     def distance_weights(self) -> Tensor:
-        """w_dist, a zero for the bucket "none", and the weights of buckets that ``additions`` have."""
+        """w_dist, whose entries at the hot buckets of f(e) add up to w_distᵀ f(e); a zero for the bucket "none" (a new entity);
+        and the weights of buckets that ``additions`` have.
+        """
         return torch.cat([self.w_dist, self.w_dist.new_zeros(1), *self.additions.list_weights()])
 
     # -- eq. 5: how long is the mention? ---------------------------------------------------------------------------
@@ -104,18 +102,14 @@ class EntityNetwork(nn.Module):
         """W_e e: (…, d) → (…, D)."""
         return self.narrow_entity(e) @ self.W_e.t()
 
-    def log_prob_word(self, h: Tensor, We: Tensor, x: Tensor, positions: Tensor | None = None) -> Tensor:
-        """log p(X_t = x | h + W_e e_current): h (N, D), We = W_e e_current (N, D), x (N,) → (N,).
-
-        Where words have several pieces these are pieces, and p(word) is the product over those of a word. ``positions`` (N,) are
-        the places of words in their mentions, for networks that have vectors for them.
-        """
-        return self.log_prob_piece(h + We, x, positions)
-
     def log_prob_piece(
         self, u: Tensor, pieces: Tensor, positions: Tensor | None = None, places: Tensor | None = None
     ) -> Tensor:
-        """log p(piece | u) with u = h + W_e e_current (N, D) added up before; ``places`` (N,) are the pieces' in their words."""
+        """log p(X_t = x | u), u = h + W_e e_current (N, D), for words or (where words have several) pieces (N,) → (N,).
+
+        ``positions`` (N,) are the places of words in their mentions, for networks that have vectors for them; ``places`` (N,)
+        those of pieces in their words. p(word) is the product over its pieces.
+        """
         return self.backbone.log_prob(self.additions.add_positions(u, positions), pieces, places)
 
     def log_prob_words(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,28 +115,3 @@ def test_a_folder_that_cant_be_written(runtime: Any, tmp_path: Path, monkeypatch
     monkeypatch.setenv("ENTITYNLM_CACHE", str(tmp_path / "file"))
     with pytest.raises(DataError, match="can't be written"):
         read_cached(runtime, draw_pieces([10]), LAYERS)
-
-
-READING = """
-import sys
-import numpy as np
-from entitynlm.model.backbones.huggingface import state_cache
-from support.tiny_language_models import draw_pieces, make_runtime
-state_cache.BATCH_PIECES = 1
-states = state_cache.read_cached(make_runtime("llama"), draw_pieces([10 + n % 7 for n in range(40)]), (1, 3))
-print(sum(float(np.abs(own).sum()) for own in states))
-"""
-
-
-def test_two_processes_at_once_see_the_same_states(runtime: Any, cache: Path) -> None:
-    tests = Path(__file__).parents[3]
-    code = f"import sys; sys.path[:0] = [{str(tests)!r}]\n{READING}"
-    both = [
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
-    first, second = (process.communicate()[0] for process in both)
-    assert first == second and len(files(cache)) == 40
-    documents = draw_pieces([10 + number % 7 for number in range(40)])
-    direct, _ = runtime.read(documents, LAYERS)
-    for own, expected in zip(read_cached(runtime, documents, LAYERS), direct, strict=True):
-        assert torch.allclose(torch.from_numpy(np.array(own)), expected, atol=1e-5)
