@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Context, Figure
-from entitynlm.coref.candidates.candidate_files import read_antecedent_scores
+from entitynlm.coref.candidates.candidate_files import AntecedentScores, read_candidates
 from entitynlm.coref.candidates.kbest import decode_best
 from entitynlm.coref.metrics.coreference import score_documents
 from entitynlm.coref.metrics.documents import clean_key, pair_documents
@@ -52,7 +52,8 @@ def load_pair(data: Path | None) -> tuple[str, list[Document], list[Document]]:
     if data is not None and (data / "ontogum").is_dir() and (data / "cort-ontogum").is_dir():
         keys = [clean_key(document) for document in open_corpus(data / "ontogum").documents("test")]
         documents = {document.id: document for document in keys}
-        scores = read_antecedent_scores(data / "cort-ontogum" / "test.antecedents.jsonl", documents)
+        read = read_candidates(data / "cort-ontogum" / "test.antecedents.jsonl", documents)
+        scores = (item for _, item in read if isinstance(item, AntecedentScores))
         found = {item.doc_id: documents[item.doc_id].with_clusters(decode_best(item)) for item in scores}
         return ONTOGUM, keys, [found[document.id] for document in keys]
     keys = [document.with_clusters(document.clusters) for document in generate_stories(200, seed=7)]

@@ -270,14 +270,14 @@ class EntityNLM:
         :param candidates: a k-best list, or clusters of half-open token spans, one list of clusters per candidate.
         :param weights: of ``baseline`` (the list's own scores), ``P``, ``P.e``, ``causal`` …; default: by P alone.
         """
-        from entitynlm.coref.reranking.combination import BY_MODEL, Combination, list_needed, score_list
+        from entitynlm.coref.reranking.combination import BY_MODEL, Combination, score_list
 
         self._warn_untrained()
         document = as_document(document)
         if not isinstance(candidates, KBestList):
             candidates = KBestList(document.id, tuple(_make_candidate(clusters) for clusters in candidates))
         combination = BY_MODEL if weights is None else Combination(weights)
-        scored = score_list(self.pretrained, document, candidates, list_needed(combination))
+        scored = score_list(self.pretrained, document, candidates, combination.weights)
         scores = combination.score(scored).tolist()
         order = sorted(range(len(scores)), key=lambda number: -scores[number])
         return [ScoredClustering(candidates.candidates[n].clusters, scores[n]) for n in order]

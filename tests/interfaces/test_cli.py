@@ -108,7 +108,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "ranker train --corpus nothing --out a",
     "ranker train --corpus {text} --out {taken}",
     "ranker apply nowhere --corpus {text} --out a.conll",
-    "ranker kbest nothing.jsonl --out a.jsonl",
     "train nothing --out a",
     "train {corpus} --out {taken}",
     "train {corpus} --out a --config nothing.toml",

@@ -8,13 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from entitynlm.coref.candidates.candidate_files import read_antecedent_scores, write_kbest_lists
+from entitynlm.coref.candidates.candidate_files import read_candidates
 from entitynlm.coref.candidates.kbest import decode_swaps
 from entitynlm.interfaces.cli import app, main
+from entitynlm.text.corpora import open_corpus
 from entitynlm.text.document import Document, Mention
 from entitynlm.text.formats.registry import read_documents, write_documents
 
@@ -90,19 +92,18 @@ def test_training_makes_the_table(reproduced: tuple[Path, dict[str, Any]]) -> No
 
 
 def test_evaluate_says_the_same_from_stored_scores(
-    corpus: Path, reproduced: tuple[Path, dict[str, Any]], tmp_path: Path
+    corpus: Path, reproduced: tuple[Path, dict[str, Any]]
 ) -> None:
     out, figures = reproduced
     result = run(
         "evaluate", "coref", corpus, "--scores", out / "scores", "--model", out / "model",
-        "--trials", 50, "--k", 10, "--weights-out", tmp_path / "weights", "--json", "-",
+        "--trials", 50, "--k", 10, "--json", "-",
     )  # fmt: skip
     [block] = json.loads(result.stdout)["blocks"]
     [expected] = figures["blocks"]
     for split in ("dev", "test"):
         found = {row["name"]: row["conll"] for row in block["splits"][split]["rows"]}
         assert found == {row["name"]: row["conll"] for row in expected["splits"][split]["rows"]}
-    assert (tmp_path / "weights" / "scores-swaps-P+baseline.json").is_file()
 
 
 def test_evaluate_prints_a_table(corpus: Path, reproduced: tuple[Path, dict[str, Any]]) -> None:
@@ -116,8 +117,10 @@ def test_rerank_writes_documents(
     corpus: Path, reproduced: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     out, _ = reproduced
-    lists = [decode_swaps(item, 10) for item in read_antecedent_scores(out / "scores/test.jsonl")]
-    write_kbest_lists(lists, tmp_path / "lists.jsonl")
+    texts = {document.id: document for document in open_corpus(corpus).documents("test")}
+    lists = [decode_swaps(item, 10) for _, item in read_candidates(out / "scores/test.jsonl", texts)]
+    rows = ({"doc_id": item.doc_id, "candidates": item.candidates} for item in lists)
+    (tmp_path / "lists.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(rows))
     common = ("--corpus", corpus, "--split", "test", "--model", out / "model", "--threads", 1)
     for kbest in (tmp_path / "lists.jsonl", out / "scores/test.jsonl"):
         target = tmp_path / f"{kbest.stem}.conll"

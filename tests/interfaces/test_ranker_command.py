@@ -32,7 +32,7 @@ def run(*arguments: str) -> str:
     return result.stdout
 
 
-def test_train_apply_and_kbest(tmp_path: Path) -> None:
+def test_train_and_apply(tmp_path: Path) -> None:
     corpus, model = str(tmp_path / "tales.conll"), str(tmp_path / "model")
     write_documents(make_documents(), corpus, "conll2012")
     figures = json.loads(
@@ -43,13 +43,6 @@ def test_train_apply_and_kbest(tmp_path: Path) -> None:
     assert figures["documents"] == 12
     assert figures["losses"][-1] < figures["losses"][0]
 
-    out, scores, lists = (str(tmp_path / name) for name in ("out.conll", "scores.jsonl", "lists.jsonl"))
+    out, scores = (str(tmp_path / name) for name in ("out.conll", "scores.jsonl"))
     run("apply", model, "--corpus", corpus, "--out", out, "--scores", scores, "--quiet")
     assert [d.clusters for d in read_documents(out)] == [d.clusters for d in make_documents()]
-
-    figures = json.loads(run("kbest", scores, "--out", lists, "--k", "7", "--key", corpus, "--json", "-"))
-    assert figures["one_best"] == figures["oracle"] == 100
-    assert [len(json.loads(line)["candidates"]) for line in Path(lists).read_text().splitlines()] == [7] * 12
-    assert "oracle of 5" in run(
-        "kbest", scores, "--out", lists, "--k", "5", "--key", corpus, "--method", "samples"
-    )

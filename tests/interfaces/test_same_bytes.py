@@ -35,7 +35,6 @@ CASES = {
     "rerank": "--kbest kbest.jsonl --model model --weight 0.1 --out new/r.conll --json new/r.json",
     "ranker train": "--corpus corpus --out new/ranker --mentions given --epochs 1",
     "ranker apply": "ranker --corpus corpus --split dev --out new/a.conll --scores new/scores.jsonl",
-    "ranker kbest": "scores.jsonl --out new/lists.jsonl --k 5 --method samples",
     "data list": "--data . --json new/list.json",
     "data get": "stories --documents 10 --seed 5 --out new/stories",
     "data stats": "corpus --json new/stats.json",

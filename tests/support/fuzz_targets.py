@@ -79,7 +79,6 @@ def read_brat_pair(data: bytes) -> None:
 def read_small_file(data: bytes) -> None:
     """The first letter says which of the files that are no corpora."""
     from entitynlm.config import load_toml
-    from entitynlm.coref.reranking.combination import load_combination
     from entitynlm.hash_lists import read_hash_list
     from entitynlm.lm.items import read_items
     from entitynlm.model.encoding.embeddings import load_embeddings
@@ -91,7 +90,6 @@ def read_small_file(data: bytes) -> None:
     kinds: dict[bytes, tuple[str, Callable[[Path], object]]] = {
         b"s": ("settings.toml", load_settings),
         b"t": ("any.toml", load_toml),
-        b"c": ("weights.json", load_combination),
         b"i": ("items.tsv", read_items),
         b"I": ("items.csv", read_items),
         b"j": ("items.txt", read_items),

@@ -15,7 +15,7 @@ from entitynlm.coref.resolver_network import PairScores, ResolverNetwork
 from entitynlm.discourse.identity import IdentityRules
 from entitynlm.model.encoding.preprocessing import IntArray
 
-MENTIONS_AT_ONCE = 64
+MENTIONS_AT_ONCE = 32
 """Mentions whose antecedents are scored at a time: bounds the memory."""
 
 

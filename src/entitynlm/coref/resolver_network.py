@@ -198,12 +198,13 @@ class ResolverNetwork(nn.Module):
     def score_pairs(self, sides: MentionProjections, mentions: MentionTable, pairs: Pairs) -> PairScores:
         """Pairs of a mention and an earlier one."""
         i, j = torch.from_numpy(pairs.mention), torch.from_numpy(pairs.antecedent)
-        hidden = sides.left[i] + sides.right[j] + self.product(sides.factors[i] * sides.factors[j])
-        classes = torch.from_numpy(
-            mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
-        )
-        hidden = hidden + self.features(torch.from_numpy(pairs.features)) + self.class_pairs(classes)
-        hidden = self._drop_units(hidden.relu())
+        classes = mentions.classes[pairs.mention] * CLASSES + mentions.classes[pairs.antecedent]
+        hidden = sides.left[i]  # (N, d), added up in place: pairs are many
+        hidden += sides.right[j]
+        hidden += self.product(sides.factors[i] * sides.factors[j])
+        hidden += self.features(torch.from_numpy(pairs.features))
+        hidden += self.class_pairs(torch.from_numpy(classes))
+        hidden = self._drop_units(hidden.relu_())
         return PairScores(self.antecedent(hidden).squeeze(1), self.message(hidden))
 
     def score_clusters(self, messages: Tensor, sizes: IntArray, features: Floats) -> Tensor:

@@ -40,7 +40,6 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "rerank": "rerank:rerank",
     "ranker train": "ranker:train",
     "ranker apply": "ranker:apply",
-    "ranker kbest": "ranker:kbest",
     "data list": "data_sources:list_corpora",
     "data get": "data_sources:get_corpus",
     "data stats": "data:stats",

@@ -15,10 +15,8 @@ from entitynlm.coref.candidates.candidate_files import (
     KBestList,
     ScoredClustering,
     make_antecedent_scores,
-    read_antecedent_scores,
     read_candidates,
     write_antecedent_scores,
-    write_kbest_lists,
 )
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document
@@ -43,34 +41,26 @@ def write_rows(path: Path, *rows: Any) -> Path:
 
 
 def test_scores_are_read_as_they_were_written(tmp_path: Path) -> None:
-    [scores] = read_antecedent_scores(write_rows(tmp_path / "a.jsonl", make_row()), DOCUMENTS)
+    [(_, scores)] = read_candidates(write_rows(tmp_path / "a.jsonl", make_row()), DOCUMENTS)
+    assert isinstance(scores, AntecedentScores)
     assert scores.mentions == ((0, 1), (2, 4), (5, 6))
     assert scores.offsets.tolist() == [0, 1, 3, 6]
     assert scores.antecedents.tolist() == [-1, 0, -1, 1, 0, -1]
     assert scores.best_scores.tolist() == [0.0, 0.0, 2.5]
     write_antecedent_scores([scores], tmp_path / "b.jsonl")
-    [again] = read_antecedent_scores(tmp_path / "b.jsonl")
-    assert again.mentions == scores.mentions
-    for name in ("offsets", "antecedents", "scores", "best"):
+    [(_, again)] = read_candidates(tmp_path / "b.jsonl", DOCUMENTS)
+    for name in ("mentions", "offsets", "antecedents", "scores", "best"):
         assert np.array_equal(getattr(again, name), getattr(scores, name))
 
 
 def test_without_best_the_first_highest_score_wins(tmp_path: Path) -> None:
     row = make_row(candidates=[[[-1, 0]], [[0, 1.0], [-1, 1.0]], [[1, 0], [0, 3], [-1, 3]]])
     del row["best"]
-    [scores] = read_antecedent_scores(write_rows(tmp_path / "a.jsonl", row))
+    [(_, scores)] = read_candidates(write_rows(tmp_path / "a.jsonl", row), DOCUMENTS)
+    assert isinstance(scores, AntecedentScores)
     assert scores.best.tolist() == [-1, 0, 0]
     assert scores.anaphors.tolist() == [0, 1, 1, 2, 2, 2]
     assert make_antecedent_scores("tale", scores.mentions, row["candidates"]).best.tolist() == [-1, 0, 0]
-
-
-def test_kbest_lists_are_read_as_they_were_written(tmp_path: Path) -> None:
-    lists = [
-        KBestList("tale", (ScoredClustering((((0, 1), (5, 6)),), 2.5), ScoredClustering((), -1.0))),
-        KBestList("poem", (ScoredClustering((((0, 2), (3, 4)), ((5, 6), (7, 8))), 0.125),)),
-    ]
-    write_kbest_lists(lists, tmp_path / "k.jsonl")
-    assert [item for _, item in read_candidates(tmp_path / "k.jsonl", DOCUMENTS)] == lists
 
 
 def test_both_kinds_of_lines_with_texts_of_a_corpus_or_of_the_line(tmp_path: Path) -> None:
@@ -80,7 +70,8 @@ def test_both_kinds_of_lines_with_texts_of_a_corpus_or_of_the_line(tmp_path: Pat
         (poem, listed), (tale, scored) = read_candidates(path, documents)
         assert (poem.id, tale.id) == ("poem", "tale")
         assert len(poem.sentences) == (1 if documents else 2)
-        assert isinstance(listed, KBestList) and isinstance(scored, AntecedentScores)
+        assert listed == KBestList("poem", (ScoredClustering((((0, 1), (5, 6)),), 2.5),))
+        assert isinstance(scored, AntecedentScores)
 
 
 FAULTS = {
@@ -140,12 +131,7 @@ def test_texts_of_lines_are_checked(tmp_path: Path, text: dict[str, Any], messag
     assert "a.jsonl:1" in str(caught.value)
 
 
-def test_lists_are_no_scores_and_long_lines_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_rows(tmp_path / "a.jsonl", LISTED)
-    with pytest.raises(DataError, match="no antecedent scores"):
-        list(read_antecedent_scores(path))
+def test_long_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidate_files, "LONGEST_LINE", 40)
     with pytest.raises(DataError, match="more than 40 bytes"):
-        list(read_candidates(path, DOCUMENTS))
+        list(read_candidates(write_rows(tmp_path / "a.jsonl", LISTED), DOCUMENTS))

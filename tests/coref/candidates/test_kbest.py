@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -17,7 +18,7 @@ from entitynlm.coref.candidates.candidate_files import (
     KBestList,
     ScoredClustering,
     make_antecedent_scores,
-    read_antecedent_scores,
+    read_candidates,
 )
 from entitynlm.coref.candidates.kbest import (
     count_candidates,
@@ -192,7 +193,7 @@ def test_cort_on_ontogum_has_its_published_figures(
 
     documents = {d.id: d for d in open_corpus(corpora_path / "ontogum").documents(split)}
     path = corpora_path / "cort-ontogum" / f"{split}.antecedents.jsonl"
-    scores = list(read_antecedent_scores(path, documents))
+    scores: list[Any] = [item for _, item in read_candidates(path, documents)]
     assert len(scores) == 30
     keys = [clean_key(documents[item.doc_id]) for item in scores]
     responses = [documents[item.doc_id].with_clusters(decode_best(item)) for item in scores]
@@ -212,6 +213,6 @@ def test_samples_leave_more_room_than_swaps(corpora_path: Path) -> None:
 
     documents = {d.id: d for d in open_corpus(corpora_path / "ontogum").documents("dev")}
     path = corpora_path / "cort-ontogum" / "dev.antecedents.jsonl"
-    scores = list(read_antecedent_scores(path, documents))
+    scores: list[Any] = [item for _, item in read_candidates(path, documents)]
     keys = [clean_key(documents[item.doc_id]) for item in scores]
     assert measure_oracle(keys, [decode_samples(item, 100) for item in scores]).conll > 61.67 + 1

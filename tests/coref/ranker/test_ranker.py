@@ -23,7 +23,6 @@ from entitynlm.coref.ranker.hashing import index_features, learn_choices
 from entitynlm.coref.ranker.mentions import (
     CandidateMention,
     MentionSource,
-    find_by_constituents,
     find_by_dependencies,
     find_mentions,
     has_syntax,
@@ -94,25 +93,6 @@ ECB PROPN NNP 2 appos
     }
 
 
-def test_mentions_from_constituents() -> None:
-    document = Document(
-        "x",
-        ("Mary", "Smith", "fed", "her", "cat", "of", "Spain"),
-        columns={
-            "pos": ("NNP", "NNP", "VBD", "PRP$", "NN", "IN", "NNP"),
-            "parse": ("(TOP(S(NP*", "*)", "(VP*", "(NP(NP*", "*)", "(PP*", "(NP*)))))"),
-        },
-    )
-    assert has_syntax(document)
-    assert words_of(document, find_by_constituents(document)) == {
-        "Mary Smith": "Smith",
-        "her": "her",
-        "her cat": "cat",
-        "her cat of Spain": "cat",
-        "Spain": "Spain",
-    }
-
-
 def test_heads_without_a_tree() -> None:
     document = Document("x", tuple("the king of all Spain 's".split()))
     assert guess_head(document, 0, 5) == 1
@@ -157,7 +137,6 @@ def test_relations_of_a_small_document() -> None:
     assert differ("same_head", (4, 0), (4, 1))  # Smith: Mary Smith, a king
     assert differ("agreement", (3, 1), (2, 1))  # him, she: a king
     assert differ("sentences", (2, 0), (4, 0)) and not differ("sentences", (2, 0), (2, 1))
-    assert [int(relations["speaker"][found[pair]]) for pair in ((2, 0), (4, 3))] == [1, 2]
 
 
 def test_templates_name_columns_and_hash_their_values() -> None:
@@ -292,18 +271,17 @@ def test_mentions_can_be_learned_and_singletons_be_part_of_the_answer(tmp_path: 
     assert score_ranker(ranker, unseen) > 80
     ranker.save(tmp_path)
     again = load_ranker(tmp_path)
-    assert again.threshold == ranker.threshold
     assert again.score(unseen[0]).mentions == ranker.score(unseen[0]).mentions
 
 
 def test_the_finder_finds_spans_and_none_that_cross() -> None:
     finder = train_span_finder([tell_story(n, singletons=True) for n in range(60)])
     document = tell_story(999, singletons=True)
-    found = finder.find(document, threshold=-3.0)
-    spans = {(start, end) for start, end, _, _ in found}
+    found = finder.find(document)
+    spans = {(start, end) for start, end, _ in found}
     assert len({m.span for m in document.mentions} & spans) >= 0.8 * len(document.mentions)
     assert not any(a[0] < b[0] < a[1] < b[1] for a in spans for b in spans)
-    assert finder.find(Document("empty", ()), threshold=0.0) == []
+    assert finder.find(Document("empty", ())) == []
 
 
 def test_wrong_settings_and_damaged_models_are_readable_errors(tmp_path: Path, ranker: Ranker) -> None:

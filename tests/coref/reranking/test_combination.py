@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,12 +12,9 @@ from entitynlm.coref.reranking.combination import (
     GRID,
     Combination,
     ScoredList,
-    list_needed,
-    load_combination,
-    save_combination,
     search_weights,
 )
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import ConfigError
 from entitynlm.text.document import Document
 
 SPANS = tuple((i, i + 1) for i in range(12))
@@ -69,7 +64,6 @@ def test_combinations_choose() -> None:
     assert Combination({"baseline": 1.0, "P": 0.4}).choose(scored) == 0
     assert Combination({"baseline": 1.0, "P.e": 0.6}).choose(scored) == 1
     assert Combination({"baseline": -1.0, "P": 0.6}).choose(scored) == 2
-    assert list_needed(Combination({"baseline": 1, "P.e": 1, "P.x": 2, "causal": 1})) == ["P", "causal"]
     with pytest.raises(ConfigError, match="finite"):
         Combination({"P": float("nan")})
 
@@ -118,14 +112,3 @@ def test_a_constant_score_gets_no_weight() -> None:
     scored = make_scored(kbest, np.zeros((4, 4)))
     found = search_weights([scored], [count_candidates(make_key(rng), kbest.candidates)], ["P"])
     assert found.combination.weights["P"] == 0.0
-
-
-def test_weights_go_through_a_file(tmp_path: Path) -> None:
-    combination = Combination({"baseline": 1.0, "P.e": -0.25})
-    save_combination(combination, tmp_path / "w.json")
-    assert load_combination(tmp_path / "w.json") == combination
-    (tmp_path / "bad.json").write_text('{"weights": {"P": "much"}}')
-    with pytest.raises(DataError, match="not a file of weights"):
-        load_combination(tmp_path / "bad.json")
-    with pytest.raises(DataError, match="no such file"):
-        load_combination(tmp_path / "none.json")

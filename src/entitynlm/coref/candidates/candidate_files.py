@@ -161,18 +161,6 @@ def read_all_candidates(path: Path, documents: Sequence[Document]) -> list[Ranke
     return [found[doc_id] for doc_id in texts]
 
 
-def read_antecedent_scores(
-    path: str | Path, documents: Mapping[str, Document] | None = None
-) -> Iterator[AntecedentScores]:
-    """Stream a file of antecedent scores; with ``documents`` (texts by id), mentions must lie within their text."""
-    for place, line in _read_lines(path):
-        size = None if documents is None else len(_find_text(place, line, documents))
-        item = _check_line(place, line, size)
-        if isinstance(item, KBestList):
-            raise place.fail("this is a k-best list and has no antecedent scores", expected='"mentions"')
-        yield item
-
-
 def _read_lines(path: str | Path) -> Iterator[tuple[_Place, _ScoresLine | _ListLine]]:
     """Stream the lines of a file, each with a ``doc_id`` of its own; a line with mentions has antecedent scores."""
     seen: dict[str, int] = {}
@@ -212,7 +200,7 @@ def _find_text(place: _Place, line: _Line, documents: Mapping[str, Document] | N
         raise place.fail(message, line.sentences, "[[0, end], [end, …], …]") from error
 
 
-def _check_line(place: _Place, line: _ScoresLine | _ListLine, size: int | None) -> Ranked:
+def _check_line(place: _Place, line: _ScoresLine | _ListLine, size: int) -> Ranked:
     """Check that spans lie within ``size`` tokens, and antecedents before their mentions."""
     if isinstance(line, _ScoresLine):
         _check_spans(place, line.mentions, "the mentions", size)
@@ -232,11 +220,10 @@ def _check_line(place: _Place, line: _ScoresLine | _ListLine, size: int | None) 
     return KBestList(line.doc_id, line.candidates)
 
 
-def _check_spans(place: _Place, spans: Iterable[Span], name: str, size: int | None) -> None:
+def _check_spans(place: _Place, spans: Iterable[Span], name: str, size: int) -> None:
     for start, end in spans:
-        if not 0 <= start < end or (size is not None and end > size):
-            within = "" if size is None else f" within the {size} tokens of the document"
-            expected = f"a half-open range [start, end]{within}"
+        if not 0 <= start < end <= size:
+            expected = f"a half-open range [start, end] within the {size} tokens of the document"
             raise place.fail(f"a span of {name} is impossible", [start, end], expected)
 
 
@@ -270,22 +257,6 @@ def write_antecedent_scores(items: Iterable[AntecedentScores], path: str | Path)
         mentions, best = item.mentions, item.best.tolist()
         return {"doc_id": item.doc_id, "mentions": mentions, "candidates": candidates, "best": best}
 
-    _write_lines(map(to_row, items), path)
-
-
-def write_kbest_lists(lists: Iterable[KBestList], path: str | Path) -> None:
-    """Write a file of k-best lists with scores rounded to six decimals."""
-    rows = (
-        {
-            "doc_id": item.doc_id,
-            "candidates": [{"clusters": c.clusters, "score": round(c.score, 6)} for c in item.candidates],
-        }
-        for item in lists
-    )
-    _write_lines(rows, path)
-
-
-def _write_lines(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
     with write_atomically(path) as stream:
-        for row in rows:
-            stream.write(msgspec.json.encode(row).decode() + "\n")
+        for item in items:
+            stream.write(msgspec.json.encode(to_row(item)).decode() + "\n")

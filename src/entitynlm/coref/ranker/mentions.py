@@ -1,14 +1,11 @@
-"""Candidate mentions of a document: given spans, by syntax (dependencies or constituents), or by the learned finder.
+"""Candidate mentions of a document: given spans, by dependencies, or by the learned finder.
 
 Recall counts, so every nominal head has a few spans; the ranker leaves most of them unlinked.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Literal
 
 from entitynlm.coref.mention_table import guess_head
@@ -16,11 +13,8 @@ from entitynlm.coref.ranker.spans import SpanFinder
 from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Span
 
-LIKELY = -1.0  # log-odds from which a span is worth ranking where the ranker may still drop it
-
-
 MentionSource = Literal["given", "syntax", "learned"]
-"""Those of the document, from dependencies or constituents, or by the finder."""
+"""Those of the document, from dependencies, or by the finder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +32,28 @@ class CandidateMention:
 
 
 def has_syntax(document: Document) -> bool:
-    """Whether mentions can be found by rule: a dependency tree with tags, or a column of constituents with tags."""
-    has_tags = "pos" in document.columns or "upos" in document.columns
-    return has_tags and (_has_tree(document) or "parse" in document.columns)
-
-
-def _has_tree(document: Document) -> bool:
-    return document.heads is not None and any(head >= 0 for head in document.heads)
+    """Say whether mentions can be found by rule, which needs part-of-speech tags and a dependency tree."""
+    tagged = "pos" in document.columns or "upos" in document.columns
+    return tagged and document.heads is not None and any(head >= 0 for head in document.heads)
 
 
 def find_mentions(
-    document: Document, source: MentionSource, finder: SpanFinder | None = None, *, threshold: float = LIKELY
+    document: Document, source: MentionSource, finder: SpanFinder | None = None
 ) -> list[CandidateMention]:
+    """List the candidate mentions of a document from one source."""
     if source == "given":
         spans = sorted({mention.span for mention in document.mentions})
         return [CandidateMention(start, end, guess_head(document, start, end)) for start, end in spans]
     if source == "learned":
         if finder is None:
             raise DataError(f"document {document.id!r} needs a finder of mentions, and none was trained")
-        likely = finder.find(document, threshold=threshold)
-        return [CandidateMention(start, end, head) for start, end, head, _ in likely]
+        return [CandidateMention(*found) for found in finder.find(document)]
     if not has_syntax(document):
         raise DataError(
-            f"document {document.id!r} has no syntax (part-of-speech tags with dependencies or constituents)",
+            f"document {document.id!r} has no syntax (part-of-speech tags and dependencies)",
             hint="Train a ranker with learned mentions for such documents, or give the mentions",
         )
-    return find_by_dependencies(document) if _has_tree(document) else find_by_constituents(document)
+    return find_by_dependencies(document)
 
 
 # -- dependencies ---------------------------------------------------------------------------------------------------
@@ -153,36 +143,3 @@ class _Tree:
                 start += 1
             else:
                 return start, end
-
-
-# -- constituents --------------------------------------------------------------------------------------------------
-
-_OPENING = re.compile(r"\(([^\s()*]+)")
-
-
-def find_by_constituents(document: Document) -> list[CandidateMention]:
-    """Noun phrases of the parse column, possessive pronouns, and names inside of longer phrases."""
-    tags = document.column("pos")
-    phrases = [CandidateMention(*span, guess_head(document, *span)) for span in _list_noun_phrases(document)]
-    pronouns = [CandidateMention(t, t + 1, t) for t, tag in enumerate(tags) if tag in ("PRP", "PRP$")]
-    names = [CandidateMention(s, e, e - 1, variant=1) for s, e in _list_names(tags, document.sentences)]
-    found = {mention.span: mention for mention in reversed([*phrases, *pronouns, *names])}  # the first counts
-    return sorted(found.values(), key=lambda mention: mention.span)
-
-
-def _list_noun_phrases(document: Document) -> Iterator[Span]:
-    stack: list[tuple[str, int]] = []
-    for token, bits in enumerate(document.column("parse")):
-        stack += [(label, token) for label in _OPENING.findall(bits or "")]
-        for _ in range(min((bits or "").count(")"), len(stack))):
-            label, start = stack.pop()
-            if label.startswith(("NP", "NML")):
-                yield start, token + 1
-
-
-def _list_names(tags: tuple[str | None, ...], sentences: tuple[Span, ...]) -> Iterator[Span]:
-    for start, end in sentences:
-        for is_name, run in groupby(range(start, end), key=lambda token: tags[token] in ("NNP", "NNPS")):
-            if is_name:
-                tokens = list(run)
-                yield tokens[0], tokens[-1] + 1

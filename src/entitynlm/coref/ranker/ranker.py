@@ -21,21 +21,20 @@ from entitynlm.coref.mention_table import MentionTable
 from entitynlm.coref.metrics.documents import drop_repetitions, drop_singletons
 from entitynlm.coref.ranker.features import NEW_TEMPLATES, PAIR_TEMPLATES, describe_mentions, relate_mentions
 from entitynlm.coref.ranker.hashing import Columns, FeatureTable, add_weights, index_features, learn_choices
-from entitynlm.coref.ranker.mentions import LIKELY, CandidateMention, MentionSource, find_mentions, has_syntax
+from entitynlm.coref.ranker.mentions import CandidateMention, MentionSource, find_mentions, has_syntax
 from entitynlm.coref.ranker.spans import FINDER_WEIGHTS, SpanFinder, train_span_finder
 from entitynlm.errors import ConfigError, DataError, ModelError
 from entitynlm.files import read_json, write_atomically
 from entitynlm.model.encoding.preprocessing import IntArray
 from entitynlm.text.document import Document
 
-VERSION = 3
+VERSION = 4
 CARD, WEIGHTS = "ranker.json", "ranker.safetensors"
 RANKER_WEIGHTS = 1 << 22
 NEW_SEED, PAIR_SEED = 1000, 1
 RATE = 0.1
 LEAST_GRADIENT = 1e-3
 COSTS = np.array([0.1, 3.0, 1.0])  # of a false link, a missed one, a wrong one
-THRESHOLDS = (-2.5, -2.0, -1.5, -1.25, -1.0, -0.75, -0.5, 0.0)
 SINGLETONS_ANNOTATED = 0.2  # share of entities with one mention from which a corpus is taken to annotate them
 AVERAGED = 8  # weights of an epoch that are averaged
 
@@ -96,11 +95,10 @@ class Ranker:
     singletons: bool
     weights: NDArray[np.float32]
     finder: SpanFinder | None = None
-    threshold: float = LIKELY
 
     def score(self, document: Document, *, mentions: MentionSource | None = None) -> AntecedentScores:
         """Score all possible antecedents relative to "none"; ``mentions="given"`` takes the document's own spans."""
-        found = find_mentions(document, mentions or self.source, self.finder, threshold=self.threshold)
+        found = find_mentions(document, mentions or self.source, self.finder)
         example = RankerExample(document, found)
         new, pairs = (add_weights(self.weights, features) for features in example.index_features())
         scores = pairs - new[example.i]
@@ -125,12 +123,7 @@ class Ranker:
 
     def save(self, folder: str | Path) -> None:
         """Write a card and the weights that are not zero."""
-        card = {
-            "version": VERSION,
-            "source": self.source,
-            "singletons": self.singletons,
-            "threshold": self.threshold,
-        }
+        card = {"version": VERSION, "source": self.source, "singletons": self.singletons}
         arrays = _pack("", self.weights) | (
             {} if self.finder is None else _pack("span_", self.finder.weights)
         )
@@ -149,7 +142,7 @@ def load_ranker(folder: str | Path) -> Ranker:
         arrays = load_file(folder / WEIGHTS)
         finder = SpanFinder(_unpack("span_", arrays, FINDER_WEIGHTS)) if "span_places" in arrays else None
         weights = _unpack("", arrays, RANKER_WEIGHTS)
-        return Ranker(card["source"], bool(card["singletons"]), weights, finder, float(card["threshold"]))
+        return Ranker(card["source"], bool(card["singletons"]), weights, finder)
     except FileNotFoundError as error:
         raise ModelError(f"{folder}: there is no ranker here ({CARD} and {WEIGHTS})") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, SafetensorError) as error:
@@ -181,37 +174,18 @@ def train_ranker(
     keys = [drop_repetitions(document) for document in documents]
     if not any(document.mentions for document in keys):
         raise DataError("a ranker can't be trained: the documents have no mentions")
-    singletons = annotates_singletons(keys)
     source = settings.mentions or ("syntax" if all(map(has_syntax, keys)) else "learned")
     finders: list[SpanFinder | None] = [None] * len(keys)
-    finder, threshold = None, LIKELY
+    finder = None
     if source == "learned":
         finder = train_span_finder(keys, seed=settings.seed)
         halves = [train_span_finder(keys[n::2] or keys, seed=settings.seed) for n in (1, 0)]
         finders = [halves[n % 2] for n in range(len(keys))]  # of the half that the document is not in
-        threshold = _choose_threshold(keys, halves) if singletons else LIKELY
     examples = []
     for key, own in zip(keys, finders, strict=True):
-        example = RankerExample(key, find_mentions(key, source, own, threshold=threshold))
+        example = RankerExample(key, find_mentions(key, source, own))
         examples.append((example, example.find_right(key)))
-    return Ranker(source, singletons, _learn(examples, settings, on_epoch), finder, threshold)
-
-
-def _choose_threshold(keys: Sequence[Document], halves: Sequence[SpanFinder]) -> float:
-    """Choose the threshold with the best F1 of mentions in documents that their finder has not seen."""
-    scores: list[tuple[float, bool]] = []
-    gold_total = 0
-    for number, key in enumerate(keys):
-        gold = {mention.span for mention in key.mentions}
-        gold_total += len(gold)
-        found = halves[number % 2].find(key, threshold=THRESHOLDS[0])
-        scores += [(score, (start, end) in gold) for start, end, _, score in found]
-
-    def measure(threshold: float) -> float:
-        hits = [hit for score, hit in scores if score > threshold]
-        return 2 * sum(hits) / max(1, gold_total + len(hits))
-
-    return max(THRESHOLDS, key=measure)
+    return Ranker(source, annotates_singletons(keys), _learn(examples, settings, on_epoch), finder)
 
 
 def _learn(

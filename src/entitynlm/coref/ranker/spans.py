@@ -28,6 +28,7 @@ LONGEST_SPAN = 25
 FINDER_WEIGHTS, FINDER_SEED = 1 << 20, 5000
 FINDER_EPOCHS = 6
 FINDER_RATE = 0.15
+LIKELY = -1.0  # log-odds from which a span is a mention: on LitBank the best F1 of mentions
 LEAST_DOUBT = 0.01  # of a span to learn from it
 PREPOSITIONS = frozenset("of in on with at from to for by".split())
 
@@ -48,16 +49,16 @@ SPAN_TEMPLATES = (
 class SpanFinder:
     weights: NDArray[np.float32]
 
-    def find(self, document: Document, *, threshold: float) -> list[tuple[int, int, int, float]]:
-        """List (start, end, head, log-odds) of the likely spans, the likeliest first; of crossing ones the likelier."""
+    def find(self, document: Document) -> list[tuple[int, int, int]]:
+        """List (start, end, head) of the likely spans, the likeliest first; of crossing ones the likelier."""
         starts, lasts, heads, columns = list_spans(document)
         scores = add_weights(
             self.weights, index_features(SPAN_TEMPLATES, columns, FINDER_WEIGHTS, FINDER_SEED)
         )
-        likely = np.flatnonzero(scores > threshold)
+        likely = np.flatnonzero(scores > LIKELY)
         likely = likely[np.argsort(-scores[likely], kind="stable")]
         chosen = likely[drop_crossing(starts[likely], lasts[likely] + 1)]
-        found = (starts[chosen], lasts[chosen] + 1, heads[chosen], scores[chosen])
+        found = (starts[chosen], lasts[chosen] + 1, heads[chosen])
         return list(zip(*(column.tolist() for column in found), strict=True))
 
 

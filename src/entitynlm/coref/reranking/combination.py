@@ -10,11 +10,9 @@ serves systems of any scale. Several weights are searched coordinate by coordina
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -23,8 +21,7 @@ import numpy as np
 from entitynlm.coref.candidates.candidate_files import KBestList
 from entitynlm.coref.metrics.coreference import CONLL_METRICS, METRICS, CorpusCounts
 from entitynlm.coref.reranking.scores import PARTS, complete_candidates, score_candidates
-from entitynlm.errors import ConfigError, DataError
-from entitynlm.files import read_json, write_atomically
+from entitynlm.errors import ConfigError
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.text.document import Document
 
@@ -88,41 +85,22 @@ def list_networks(pretrained: Pretrained) -> dict[str, str]:
 
 
 def score_list(
-    pretrained: Pretrained, document: Document, kbest: KBestList, names: Sequence[str] | None = None
+    pretrained: Pretrained, document: Document, kbest: KBestList, names: Iterable[str] | None = None
 ) -> ScoredList:
-    """Score the candidates of one document by ``names`` (default: all networks), with singletons if the model has them."""
-    encoder = pretrained.encoder
-    clusters = complete_candidates(encoder, kbest)
-    networks = {
-        name: pretrained.get(MODES.get(name, name))
-        for name in (list_networks(pretrained) if names is None else names)
-    }
+    """Score the candidates of one document, with singletons if the model has them.
+
+    :param names: what a combination weighs; None: the scores of all networks.
+    """
+    clusters = complete_candidates(pretrained.encoder, kbest)
+    networks = list_networks(pretrained)
+    if names is not None:
+        wanted = dict.fromkeys(name.partition(".")[0] for name in names if name != BASELINE)
+        networks = {name: MODES.get(name, name) for name in wanted}
     parts = {
-        name: score_candidates(network, encoder, document, clusters) for name, network in networks.items()
+        name: score_candidates(pretrained.get(mode), pretrained.encoder, document, clusters)
+        for name, mode in networks.items()
     }
     return ScoredList(np.array([candidate.score for candidate in kbest.candidates]), parts)
-
-
-def list_needed(combination: Combination) -> list[str]:
-    names = (name.partition(".")[0] for name in combination.weights if name != BASELINE)
-    return list(dict.fromkeys(names))
-
-
-def save_combination(combination: Combination, path: str | Path) -> None:
-    with write_atomically(path) as stream:
-        json.dump(asdict(combination), stream, indent=2)
-        stream.write("\n")
-
-
-def load_combination(path: str | Path) -> Combination:
-    """Read weights that :func:`save_combination` has written; DataError where there are none."""
-    try:
-        return msgspec.convert(read_json(Path(path)), Combination)
-    except FileNotFoundError as error:
-        raise DataError("there is no such file", path=path) from error
-    except (OSError, ValueError, msgspec.ValidationError) as error:
-        expected = '{"weights": {"baseline": 1.0, "P": 0.1}}'
-        raise DataError(f"this is not a file of weights ({error})", path=path, expected=expected) from error
 
 
 GRID = (0.0, *(sign * 2.0**power for power in np.arange(-6, 3.5, 0.5).tolist() for sign in (1.0, -1.0)))

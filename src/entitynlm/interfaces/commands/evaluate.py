@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -103,7 +102,6 @@ def evaluate_coref(
     scores: options.OptionalPath = None,
     k: options.Candidates = 100,
     trials: options.Trials = 10_000,
-    weights_out: Annotated[Path | None, typer.Option(callback=options.check_writable)] = None,
     seed: options.Seed = 1,
     terminal: Terminal,
 ) -> None:
@@ -130,7 +128,6 @@ def evaluate_coref(
     :param causal: With --out: train the proposal (for rows with log Q), or do without.
     :param folds: With --out: this number of folds over all documents instead of the splits.
     :param scores: A baseline's antecedent scores or k-best lists: a folder with dev….jsonl and test….jsonl (docs/formats.md).
-    :param weights_out: Write each combination's weights into this folder, for rerank.
     """
     training.check(model)
     if training.out is None and model is None and scores is None and ranker is None:
@@ -142,7 +139,6 @@ def evaluate_coref(
     files = {name: find_split_file(scores, name) for name in names} if scores is not None else {}
     source.prepare()
     from entitynlm.coref.ranker.ranker import load_ranker
-    from entitynlm.coref.reranking.combination import save_combination
     from entitynlm.experiments import table2_coreference as table2
 
     def read_baselines(splits: Sequence[table2.KeyedSplit]) -> dict[str, table2.Baseline]:
@@ -169,11 +165,6 @@ def evaluate_coref(
                 baselines[table2.OUR_RANKER] = experiment.rank(ours, splits)
             found = experiment.evaluate(splits, baselines, pretrained)
             facts = {"model": None if model is None else str(model), "singletons": splits[0].singletons}
-    if weights_out is not None:
-        weights = {f"{b.title} {name}": item for b in found.blocks for name, item in b.weights.items()}
-        for title, item in weights.items():
-            file = re.sub(r"[:,]? ", "-", title.replace(" + ", "+").replace(", ", "+"))
-            save_combination(item.combination, weights_out / f"{file}.json")
     present(table2.describe(found, experiment, corpus=corpus.name, facts=facts), terminal, training.out)
 
 

@@ -16,13 +16,7 @@ from entitynlm.errors import ModelError
 from entitynlm.files import read_json
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, print_path
-from entitynlm.model.language_models import (
-    BACKBONE_PREFIX,
-    EXTRA,
-    KnownLanguageModel,
-    list_language_models,
-    list_missing,
-)
+from entitynlm.model.language_models import EXTRA, KnownLanguageModel, list_language_models, list_missing
 from entitynlm.model.packaged import CONFIG_FILE, PACKAGED_MODELS, list_models, read_language_model
 
 Folders = Annotated[list[Path] | None, typer.Argument(metavar="DIR", callback=options.check_exists)]
@@ -46,51 +40,44 @@ def models(*, folders: Folders = None, terminal: Terminal) -> None:
 
     known = list_language_models()
     default, reason = explain_default()
-    found = [_describe_model(PACKAGED_MODELS / name, name, known) for name in list_models()]
-    found += [_describe_model(path, str(path), known) for path in _find_folders(folders or [])]
-    found = [{**row, "default": row["name"] == default} for row in found]
-    lines = [
-        (f"[bold]{escape(row['name'])}[/bold]", *map(escape, _show_model(row)), _show_size(row["bytes"]))
-        for row in found
+    places = {name: PACKAGED_MODELS / name for name in list_models()}
+    places |= {str(path): path for path in _find_folders(folders or [])}
+    found = [
+        {**_describe(place, known), "name": name, "default": name == default}
+        for name, place in places.items()
     ]
-    terminal.print(draw_table(("model", "parts", "stands on", "size"), lines, right=("size",)))
+    terminal.print(draw_table(("model", "parts", "stands on", "size"), map(_show, found), right=("size",)))
     chosen = f"used where no --model is given: {print_path(default)} ({reason}); {MODEL_VARIABLE}=NAME chooses another"
-    terminal.print(f"\n{chosen}", markup=False)
-    lines = [
-        (f"[bold]{escape(one.name)}[/bold]", _show_size(one.size), *map(escape, _show_language_model(one)))
-        for one in known
+    terminal.print(f"\n{chosen}\n", markup=False)
+    rows = [
+        (one.name, _show_size(one.size), one.licence or "see its card", _show_place(one)) for one in known
     ]
-    terminal.print()
-    headings = ("language model", "size", "licence", "digest", "here")
-    terminal.print(draw_table(headings, lines, right=("size",)))
+    lines = [tuple(map(escape, row)) for row in rows]
+    terminal.print(draw_table(("language model", "size", "licence", "here"), lines, right=("size",)))
     if missing := list_missing():
         needed = f"language models need {', '.join(missing)}: pip install 'entitynlm[{EXTRA}]'"
         terminal.print(f"\n{needed}", markup=False)
-    terminal.print(
-        f"\nother language models: a folder, a .gguf file or a hub name; what is unpacked goes to {cache_folder()}"
-    )
     languages = [{**asdict(one), "place": one.place and str(one.place)} for one in known]
-    more: dict[str, Any] = {"default": {"model": default, "reason": reason}}
-    more |= {"language_models": languages, "missing": missing, "cache": str(cache_folder())}
-    terminal.write_json({"models": found, **more})
+    more = {"default": {"model": default, "reason": reason}, "missing": missing, "cache": str(cache_folder())}
+    terminal.write_json({"models": found, "language_models": languages, **more})
 
 
 def _find_folders(folders: Sequence[Path]) -> list[Path]:
-    """Those that are models, and the models right inside of the others."""
+    """List the folders that are models, and the models right inside of the others."""
     found: list[Path] = []
     for folder in folders:
-        inside = [folder] if (folder / "model.json").is_file() else sorted(folder.glob("*/"))
-        models = [path for path in inside if (path / "model.json").is_file()]
-        if not models:
+        inside = [folder] if (folder / CONFIG_FILE).is_file() else sorted(folder.glob("*/"))
+        stored = [path for path in inside if (path / CONFIG_FILE).is_file()]
+        if not stored:
             raise ModelError(f"{folder}: there is no model here or in a folder right below")
-        found += models
+        found += stored
     return found
 
 
-def _describe_model(folder: Path, name: str, known: Sequence[KnownLanguageModel]) -> dict[str, Any]:
-    """What a folder's configuration says; ``state`` is about the language model that it stands on."""
-    row: dict[str, Any] = {"name": name, "folder": str(folder), "parts": []}
-    row |= {"components": [], "language_model": None, "untrained": False, "state": "unreadable"}
+def _describe(folder: Path, known: Sequence[KnownLanguageModel]) -> dict[str, Any]:
+    """Read a model's configuration; ``state`` says whether the language model that it stands on is here."""
+    row: dict[str, Any] = {"folder": str(folder), "parts": [], "components": [], "language_model": None}
+    row |= {"untrained": False, "state": "unreadable"}
     row["bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
         stored = read_json(folder / CONFIG_FILE)
@@ -98,36 +85,29 @@ def _describe_model(folder: Path, name: str, known: Sequence[KnownLanguageModel]
         row["untrained"] = "untrained" in stored.get("notes", {})
     except (OSError, ValueError, KeyError, AttributeError, TypeError):
         return row
+    row["language_model"] = own = read_language_model(folder)
     row["state"] = "ready"
-    if (own := read_language_model(folder)) is not None:
-        row["language_model"], row["state"] = own, _find_state(own["model"], own["digest"], known)
+    if own is not None and not Path(own["model"]).exists():
+        here = [one for one in known if one.name == own["model"] and one.place is not None]
+        if not here:
+            row["state"] = "its language model is not here"
+        elif here[0].digest not in (None, own["digest"]):
+            row["state"] = "another language model of this name is here"
     return row
 
 
-def _find_state(name: str, digest: str, known: Sequence[KnownLanguageModel]) -> str:
-    """Whether a language model is here, as far as that is known without reading all of it."""
-    for one in known:
-        if one.name == name and one.place is not None:
-            return "ready" if one.digest in (None, digest) else "another language model of this name is here"
-    return "ready" if Path(name).exists() else "its language model is not here"
-
-
-def _show_model(row: dict[str, Any]) -> tuple[str, str]:
+def _show(row: dict[str, Any]) -> tuple[str, ...]:
     parts = ", ".join([*row["parts"], *row["components"]]) + (" (default)" if row["default"] else "")
-    stands = "its own LSTM"
-    if row["language_model"] is not None:
-        stands = f"{print_path(row['language_model']['model'])} {row['language_model']['digest']}"
+    own = row["language_model"]
+    stands = "its own LSTM" if own is None else f"{print_path(own['model'])} {own['digest']}"
     remarks = ["entity side untrained"] * row["untrained"] + [row["state"]] * (row["state"] != "ready")
-    return parts, "; ".join([stands, *remarks])
+    return tuple(map(escape, (row["name"], parts, "; ".join([stands, *remarks]), _show_size(row["bytes"]))))
 
 
-def _show_language_model(one: KnownLanguageModel) -> tuple[str, str, str]:
-    here = "ready" if one.cached else "unpacked at first use" if one.place else f"no: {one.install}"
-    return (
-        one.licence or "see its card",
-        one.digest or "",
-        f"{here} ({BACKBONE_PREFIX}{one.name})" if one.place else here,
-    )
+def _show_place(one: KnownLanguageModel) -> str:
+    if one.place is None:
+        return f"no: {one.install}"
+    return "ready" if one.cached else "unpacked at first use"
 
 
 def _show_size(size: int) -> str:

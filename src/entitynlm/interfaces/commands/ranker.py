@@ -12,7 +12,6 @@ import typer
 from entitynlm.coref.candidates import candidate_files
 from entitynlm.coref.candidates import kbest as decoding
 from entitynlm.coref.candidates.candidate_files import KBestList, Ranked
-from entitynlm.coref.metrics.documents import clean_key
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.interfaces import options
 from entitynlm.interfaces.console import Terminal, count, print_path
@@ -137,43 +136,6 @@ def apply(
     ranked = sum(map(len, found))
     terminal.remark(f"{count(documents, 'document')}, {count(ranked, 'mention')} ranked")
     terminal.write_json({"documents": len(documents), "mentions": ranked})
-
-
-def kbest(
-    *,
-    scores: Annotated[str, typer.Argument(callback=options.check_exists)],
-    out: options.Output,
-    lists: KBestOptions,
-    key: options.OptionalExisting = None,
-    split: options.Split = None,
-    terminal: Terminal,
-) -> None:
-    """Make k-best lists from antecedent scores.
-
-    Make k-best lists of antecedent scores, for `entitynlm rerank` or another reranker.
-
-    Examples:
-
-      entitynlm ranker kbest scores.jsonl --out lists.jsonl --k 100
-
-    :param scores: A file of antecedent scores (JSON lines).
-    :param out: Write the k-best lists here (JSON lines).
-    :param key: Annotated documents: report the CoNLL score of the first candidates and of the oracle.
-    """
-    keys = {d.id: d for d in _read(key, None, split, required=True)} if key else None
-    items = list(candidate_files.read_antecedent_scores(scores, keys))
-    made = [lists.decode(item) for item in track(terminal, "decoding", items)]
-    candidate_files.write_kbest_lists(made, out)
-    figures: dict[str, object] = {"documents": len(made), "k": lists.k, "method": lists.method}
-    if keys is not None:
-        clean = [clean_key(keys[item.doc_id], singletons=lists.singletons) for item in made]
-        for name, choices in (("one_best", [0] * len(made)), ("oracle", decoding.find_oracle(clean, made))):
-            chosen = [[item.candidates[choice]] for item, choice in zip(made, choices, strict=True)]
-            counts = list(map(decoding.count_candidates, clean, chosen))
-            figures[name] = decoding.join_counts(counts).conll
-        best, oracle = figures["one_best"], figures["oracle"]
-        terminal.print(f"CoNLL score: one best {best:.2f}, oracle of {lists.k} {oracle:.2f}")
-    terminal.write_json(figures)
 
 
 def _read(path: str, format: str | None, split: str | None, *, required: bool) -> Iterator[Document]:

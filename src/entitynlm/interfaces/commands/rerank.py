@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from entitynlm.coref.candidates.candidate_files import KBestList, read_candidates
@@ -20,8 +18,7 @@ from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import write_documents
 
 if TYPE_CHECKING:
-    from entitynlm.coref.reranking.combination import Combination
-    from entitynlm.model.pretrained import Pretrained
+    pass
 
 
 def rerank(
@@ -32,7 +29,6 @@ def rerank(
     corpus: options.OptionalExisting = None,
     split: options.Split = None,
     weight: float | None = None,
-    weights: options.OptionalExisting = None,
     dev_kbest: options.OptionalExisting = None,
     dev_key: options.OptionalExisting = None,
     dev_split: str | None = None,
@@ -59,15 +55,13 @@ def rerank(
     :param out: Write the documents with their entities here.
     :param corpus: Where the texts are; needed unless each line has its own tokens.
     :param weight: Rank by the system's score + this weight times log P; default: by log P alone.
-    :param weights: A file of weights, as `evaluate coref --weights-out` writes it.
     :param dev_kbest: Choose the weight of log P on these candidates of development documents …
     :param dev_key: … whose annotation is here.
     :param dev_split: The split of --dev-key.
     """
-    searched = dev_kbest is not None or dev_key is not None
-    if (weight is not None) + (weights is not None) + searched > 1:
-        raise ConfigError("choose one of --weight, --weights, and --dev-kbest with --dev-key")
-    if searched and (dev_kbest is None or dev_key is None):
+    if weight is not None and (dev_kbest or dev_key):
+        raise ConfigError("choose one of --weight and --dev-kbest with --dev-key")
+    if (dev_kbest is None) != (dev_key is None):
         raise ConfigError("--dev-kbest and --dev-key belong together: candidates, and their annotation")
     to = choose_format(to, out, "conll2012")
 
@@ -82,40 +76,26 @@ def rerank(
     pretrained = model.load(terminal)
     from entitynlm.coref.reranking import combination as combining
 
-    conll = None
-    if dev_lists is not None:
-        combination, conll = search(pretrained, dev_lists, making, terminal)
-    elif weight is not None:
+    figures: dict[str, Any] = {"task": "rerank", "model": model.model}
+    combination = combining.BY_MODEL
+    if weight is not None:
         combination = combining.Combination({combining.BASELINE: 1.0, "P": weight})
-    else:
-        combination = combining.load_combination(Path(weights)) if weights else combining.BY_MODEL
-    needed = combining.list_needed(combination)
+    elif dev_lists is not None:
+        tracked = track(terminal, "searching the weight", dev_lists)
+        scored = [combining.score_list(pretrained, *pair, ["P"]) for pair in tracked]
+        keys = [clean_key(document, singletons=making.singletons) for document, _ in dev_lists]
+        counts = [
+            count_candidates(key, item.candidates) for key, (_, item) in zip(keys, dev_lists, strict=True)
+        ]
+        found = combining.search_weights(scored, counts, ["P"])
+        combination, figures["dev_conll"] = found.combination, found.dev_conll
     changed, documents = [], []
     for document, item in track(terminal, "reranking", lists):
-        choice = combination.choose(combining.score_list(pretrained, document, item, needed))
+        choice = combination.choose(combining.score_list(pretrained, document, item, combination.weights))
         changed.append({"doc_id": document.id, "candidates": len(item), "chosen": choice})
         documents.append(model.sign(document.with_clusters(item.candidates[choice].clusters)))
     write_documents(documents, out, to)
     moved = sum(entry["chosen"] != 0 for entry in changed)
     shown = ", ".join(f"{name} {value:.4g}" for name, value in combination.weights.items())
     terminal.remark(f"wrote {count(documents, 'document')}, {moved} not with the first candidate; by {shown}")
-    figures: dict[str, Any] = {"task": "rerank", "model": model.model}
-    figures |= {"weights": dict(combination.weights), "documents": changed}
-    terminal.write_json(figures if conll is None else {**figures, "dev_conll": conll})
-
-
-def search(
-    pretrained: Pretrained,
-    lists: Sequence[tuple[Document, KBestList]],
-    making: KBestOptions,
-    terminal: Terminal,
-) -> tuple[Combination, float]:
-    """The weight of log P with the best CoNLL score on development documents."""
-    from entitynlm.coref.reranking.combination import score_list, search_weights
-
-    tracked = track(terminal, "searching the weight", lists)
-    scored = [score_list(pretrained, document, item, ["P"]) for document, item in tracked]
-    keys = [clean_key(document, singletons=making.singletons) for document, _ in lists]
-    counts = [count_candidates(key, item.candidates) for key, (_, item) in zip(keys, lists, strict=True)]
-    found = search_weights(scored, counts, ["P"])
-    return found.combination, found.dev_conll
+    terminal.write_json({**figures, "weights": dict(combination.weights), "documents": changed})

@@ -69,15 +69,12 @@ def score(
     :param lenient: Missing documents count as empty, unknown ones are left out (as the official scorer does).
     :param ignore_words: Require as many tokens, but not the same words.
     """
-    for path in (key, response, *([versus] if versus else [])):
-        refuse_plain_text(path, format)
-    keys = _filter(_read(key, format, split, required=True), "key", drop_singletons, drop_repetitions)
-
+    keys = _read(key, format, split, "key", drop_singletons, drop_repetitions)
     if not any(text.mentions for text in keys):
         raise DataError("there is no mention in the key, so there is nothing to score", path=key)
 
     def count(path: str) -> CorpusCounts:
-        documents = _filter(_read(path, format, split), "response", drop_singletons, drop_repetitions)
+        documents = _read(path, format, split, "response", drop_singletons, drop_repetitions)
         if not any(text.mentions for text in documents):
             terminal.remark(f"remark: {path}: there is no mention in this response", markup=False)
         paired = pair_documents(keys, documents, lenient=lenient, compare_words=not ignore_words)
@@ -107,17 +104,6 @@ def score(
     terminal.write_json(figures)
 
 
-def refuse_plain_text(path: str, format: str | None) -> None:
-    """A text without annotation would be scored as an analysis without mentions."""
-    if format is None and path != STANDARD and not Path(path).is_dir():
-        form = recognise_format(path, read_sample(path))
-        if form.name == "text":
-            expected = "documents with mentions and entities (CoNLL-2012, CoNLL-U, JSON lines, brat …)"
-            raise DataError(
-                "this is plain text, which has no annotation to score", path=path, expected=expected
-            )
-
-
 def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: bool) -> None:
     rows, columns = [], {}
     for name in counts.by_metric:
@@ -133,15 +119,18 @@ def _print_scores(terminal: Terminal, counts: CorpusCounts, *, per_document: boo
         _print(terminal, ("document (F1)", *columns), cells)
 
 
-def _read(path: str, format: str | None, split: str | None, *, required: bool = False) -> Sequence[Document]:
-    corpus = open_corpus(path, format=format)
-    wanted = split if required or split in corpus.splits else None
-    return list(corpus.documents(wanted, words_only=True))
-
-
-def _filter(
-    texts: Sequence[Document], side: Where, singletons: Where, repetitions: Where
+def _read(
+    path: str, format: str | None, split: str | None, side: str, singletons: Where, repetitions: Where
 ) -> Sequence[Document]:
+    """Read annotated documents; plain text is refused, which would be scored as an analysis without mentions."""
+    guessed = format is None and path != STANDARD and not Path(path).is_dir()
+    if guessed and recognise_format(path, read_sample(path)).name == "text":
+        expected = "documents with mentions and entities (CoNLL-2012, CoNLL-U, JSON lines, brat …)"
+        raise DataError("this is plain text, which has no annotation to score", path=path, expected=expected)
+    corpus = open_corpus(path, format=format)
+    texts = list(
+        corpus.documents(split if side == "key" or split in corpus.splits else None, words_only=True)
+    )
     for where, drop in ((repetitions, drop_repetitions), (singletons, drop_singletons)):
         if where in (side, "both"):
             texts = [drop(text) for text in texts]

@@ -62,8 +62,7 @@ def train(
 ) -> None:
     """Train a model on an annotated corpus.
 
-    Train the model P(R, E, L, X), its proposal Q and the resolver of annotate on an annotated corpus, and store them as
-    one model.
+    Train the model P(R, E, L, X), its proposal Q and the resolver of annotate, and store them as one model.
 
     The corpus is read with its own splits; training stops by the loss on development documents. Ctrl-C stores a
     checkpoint, and --resume continues from it to the same result as an uninterrupted training.
@@ -81,7 +80,6 @@ def train(
       entitynlm data get stories --documents 2000 --seed 1 --out stories
       entitynlm train stories --config configs/tiny.toml --out runs/stories
       entitynlm train corpora/inscript -c configs/paper-inscript.toml -o runs/inscript --parts generative,causal
-      entitynlm train corpora/ontogum -c configs/lm.toml -o runs/ontogum --parts generative,causal,rnnlm
       entitynlm train my-texts -c configs/lm.toml -o runs/words --parts rnnlm
       entitynlm train my-stories -c configs/lm.toml -o runs/mine --start-from runs/words
       entitynlm train my-stories --backbone smollm2 --out runs/mine
@@ -124,9 +122,8 @@ def train(
 
     terminal.unpack(strip_prefix(settings.model.backbone))
     base = terminal.load_model(out) if into_model else terminal.load_model(start_from) if start_from else None
-    earlier = (
-        terminal.load_model(out).stored_components if stored and resume else {}
-    )  # a resolver is trained last
+    # the resolver is trained last, so a stored one is finished
+    earlier = terminal.load_model(out).stored_components if stored and resume else {}
     figures: dict[str, Any] = {}
     with follow_training(terminal) as progress, processes.connect(device):
         pretrained = train_pretrained(
