@@ -110,16 +110,6 @@ def test_a_filter_that_never_resamples_is_importance_sampling() -> None:
     assert other.resamplings == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_weights_are_combined_over_all_samples_of_one_document(method: Method) -> None:
-    """The trap: dividing by another count than that of the samples."""
-    model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(40)
-    estimate = estimate_log_prob(model, proposal, document, particles=9, repeats=3, method=method)
-    assert estimate.log_prob == pytest.approx(float(np.log(np.mean(np.exp(estimate.repeats)))), abs=1e-9)
-    single = estimate_log_prob(model, proposal, document, particles=9, repeats=1, method=method)
-    assert single.log_prob == pytest.approx(float(single.repeats[0]), abs=1e-10)
-
-
 def test_documents_do_not_mix() -> None:
     model, proposal = make_network("generative", sigma=0.3), make_network("causal", seed=1)
     documents = [make_words(length, seed=length) for length in (30, 5, 61)]

@@ -57,11 +57,6 @@ def test_no_weight_at_all() -> None:
     np.testing.assert_allclose(normalise_weights(nothing), 0.25)
 
 
-def test_axes() -> None:
-    table = np.random.default_rng(0).normal(size=(3, 5))
-    np.testing.assert_allclose(log_mean_exp(table, axis=0), [log_mean_exp(column) for column in table.T])
-
-
 @given(st.data())
 def test_offspring_of_particles_that_stand_for_several(data: st.DataObject) -> None:
     """Counted at once as by resampling each of them, island by island; the others stay as they are."""
@@ -115,7 +110,3 @@ def test_mean_number_of_offspring() -> None:
     draws = np.array([count_offspring(weights, generator.random()) for _ in range(20_000)])
     error = draws.std(0) / np.sqrt(len(draws))
     assert (np.abs(draws.mean(0) - 5 * weights) <= 4 * error + 1e-12).all()
-
-
-def test_equal_weights_leave_each_particle_alone() -> None:
-    np.testing.assert_array_equal(count_offspring(np.full(7, 1 / 7), 0.4), np.ones(7))

@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.inference.marginal import estimate_log_prob, make_filter
+from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.readings import Readings
+from entitynlm.inference.weights import normalise_weights
 from entitynlm.lm.surprisal import TokenRow, measure_surprisal
 from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.pretrained import Pretrained, load_pretrained
 from entitynlm.text.document import Document
-from support.enumeration import enumerate_log_prob
+from support.enumeration import list_analyses, score_analyses
 from support.small_bundles import cut_document, make_bundle
 from support.surprisal_rows import assert_same_rows
 
@@ -87,24 +88,6 @@ def test_surprisals_add_up_to_the_probability_of_the_text(words: list[str]) -> N
     assert found.total == pytest.approx(-found.log_prob / math.log(2), abs=1e-9)
 
 
-@pytest.mark.parametrize("sigma", [0.0, 0.3])
-def test_collapsed_particles_estimate_the_sum_over_all_analyses(sigma: float) -> None:
-    """Every word's estimate is unbiased: on average over seeds it is what enumeration gives."""
-    pretrained, documents = make_bundle(std=0.7, sigma=sigma)
-    model, proposal = pretrained.get("generative"), pretrained.get("causal")
-    document = cut_document(documents[0], 4)
-    estimates = [
-        estimate_log_prob(model, proposal, document, particles=5, repeats=8, seed=seed).repeats
-        for seed in range(60)
-    ]
-    probs = np.exp(np.concatenate(estimates))
-    if sigma == 0:  # the enumeration has no noise
-        exact = math.exp(enumerate_log_prob(model, document))
-        assert probs.mean() == pytest.approx(exact, abs=4 * probs.std() / math.sqrt(len(probs)))
-    single = estimate_log_prob(model, proposal, document, particles=1, repeats=4_000, seed=1)
-    assert math.log(probs.mean()) == pytest.approx(single.log_prob, abs=0.05)
-
-
 def test_equal_particles_are_one() -> None:
     pretrained, documents = make_bundle(std=0.7)
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
@@ -116,12 +99,23 @@ def test_equal_particles_are_one() -> None:
 
 
 def test_beliefs_are_the_posterior_given_the_words_so_far() -> None:
-    """By enumeration of a text of one word: P(R > 0 | x) and P(new | R > 0)."""
+    """By enumeration of the analyses of a text and of its beginnings."""
     pretrained, documents = make_bundle(std=0.7)
     model, proposal = pretrained.get("generative"), pretrained.get("causal")
     document = cut_document(documents[0], 3)
     reader = estimate_words(model, proposal, document, particles=2_000, repeats=4).reader
     assert reader is not None
+    for t in range(3):
+        beginning = cut_document(document, t + 1)
+        analyses = list_analyses(model, beginning)
+        posterior = normalise_weights(score_analyses(model, beginning, analyses))
+        inside = posterior @ [a.mention_type[t] > 0 for a in analyses]
+        starts = posterior @ [a.mention_type[t] > 0 and (t == 0 or a.remaining[t - 1] == 1) for a in analyses]
+        assert reader.mention_found[t] == pytest.approx(inside, abs=0.02)
+        assert reader.mention_starts[t] == pytest.approx(starts, abs=0.02)
+        if (entity := reader.entity[t]) >= 0:  # by the word of its first mention
+            own = [a.entity[t] > 0 and int(np.argmax(a.entity == a.entity[t])) == entity for a in analyses]
+            assert reader.probability[t] == pytest.approx(posterior @ own, abs=0.02)
     assert reader.mention_starts[0] == pytest.approx(reader.mention_found[0])
     assert reader.referent[0] == pytest.approx(0.0) and reader.entropy[0] == pytest.approx(0.0)  # who else?
     assert (reader.mention_starts <= reader.mention_found + 1e-12).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,7 +17,6 @@ import entitynlm
 from entitynlm.lm.items import Item, measure_items
 from entitynlm.text.document import Document, Mention
 from support.bare_language_models import (
-    import_minicons,
     list_openers,
     measure_words,
     needs_extra,
@@ -225,54 +223,3 @@ def test_an_item_does_not_depend_on_what_follows(tiny: entitynlm.EntityNLM) -> N
     found = [measured.rows for measured in measure_items(find_trained(tiny).pretrained, items, samples=8)]
     assert_same_rows(found[1], found[0][:2])
     assert_same_rows(found[2], found[0][:1])
-
-
-# -- beside minicons -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> entitynlm.EntityNLM:
-    folder = tmp_path_factory.mktemp("language-model")
-    return entitynlm.EntityNLM.from_backbone(str(save_model(folder, "llama", context=512)))
-
-
-def score_with_minicons(model: entitynlm.EntityNLM, text: str, **options: Any) -> np.ndarray:
-    runtime = find_runtime(model)
-    with pytest.warns() if runtime.tokenizer.pad_token is None else contextlib.nullcontext():
-        scorer = import_minicons().IncrementalLMScorer(runtime.model, "cpu", tokenizer=runtime.tokenizer)
-    options = {"bos_token": True, "surprisal": True, "base_two": True, **options}
-    (words,) = scorer.word_score_tokenized([text], str.split, **options)
-    return np.array([bits for _, bits in words])
-
-
-def check_against_minicons(model: entitynlm.EntityNLM) -> None:
-    runtime, bounds = find_runtime(model), find_bounds(model, TEXT)
-    pieces, log_probs = read_directly(runtime, TEXT)
-    # Without word boundaries the two agree.
-    plain = bits(model, TEXT, word_boundaries=False)
-    assert score_with_minicons(model, TEXT) == pytest.approx(plain, abs=1e-3)
-    # With them minicons has our definition, but for it only pieces with a space open a word: no marks, no end of the text.
-    narrow = measure_words(pieces, log_probs, bounds, list_openers(runtime, marks=False))
-    assert score_with_minicons(model, TEXT, bow_correction=True) == pytest.approx(narrow, abs=1e-3)
-    wide = bits(model, TEXT)
-    assert np.abs(wide - narrow).max() > 0.1
-    # Without a start piece, which it adds only when asked, the first piece has no number, and all others are one too early:
-    # where words are one piece each, a word has the number of the next one, and the last has 0 bits.
-    with torch.no_grad():
-        logits = runtime.model(torch.tensor([pieces])).logits[0].double()
-    early = -torch.log_softmax(logits, -1)[range(len(pieces) - 1), pieces[1:]].numpy() / np.log(2)
-    expected = [early[start:end].sum() for start, end in pairwise(bounds)]
-    assert score_with_minicons(model, TEXT, bos_token=False) == pytest.approx(expected, abs=1e-3)
-
-
-@needs_extra
-def test_beside_minicons(llama: entitynlm.EntityNLM) -> None:
-    import_minicons()
-    check_against_minicons(llama)
-
-
-@needs_smollm2
-@pytest.mark.slow
-def test_beside_minicons_on_smollm2(smollm2: entitynlm.EntityNLM) -> None:
-    import_minicons()
-    check_against_minicons(smollm2)

@@ -201,6 +201,3 @@ def test_spelling_prefers_what_looks_like_a_word() -> None:
     model = SpellingModel.of_vocabulary(vocabulary)
     assert model.log_prob("winging") > model.log_prob("gnigniw")
     assert math.isfinite(model.log_prob("柠檬🍋"))
-
-
-# -- forms -------------------------------------------------------------------------------------------------------------------

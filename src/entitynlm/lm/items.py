@@ -83,9 +83,8 @@ class DifferenceRow:
 
 
 def read_items(path: str | Path) -> list[Item]:
-    """Items from a file (``-``: standard input): a table if it is called .tsv or .csv or names its columns; else one per line.
-
-    A first line with a column ``target`` between tabs names them; in a pipe, which has no ending, also one between commas.
+    """Read items from a file (``-``: standard input): a table if its first line names a column ``target`` or ``region1``, or if
+    it is called .tsv or .csv; else one item per line.
     """
     path = Path(path)
     try:
@@ -95,11 +94,9 @@ def read_items(path: str | Path) -> list[Item]:
         raise DataError(
             f"can't be read ({error})", path=str(path), hint="Items are a text file in UTF-8"
         ) from error
-    heading = text.split("\n", 1)[0]
-    ending, marks = path.suffix.lower(), "\t" if path.suffix else "\t,;"
-    named = any(mark in heading and has_target(name_columns(heading.split(mark))) for mark in marks)
-    if ending in (".tsv", ".csv") or named:
-        items = list(read_table(text, path, choose_delimiter(heading, ending)))
+    by_ending = {".tsv": "\t", ".csv": ","}.get(path.suffix.lower())
+    if (delimiter := find_delimiter(text.split("\n", 1)[0]) or by_ending) is not None:
+        items = list(read_table(text, path, delimiter))
     else:
         lines = [line for line in text.splitlines() if line.strip()]
         items = [Item(str(n), "", "", split_regions(line)) for n, line in enumerate(lines, start=1)]
@@ -128,13 +125,15 @@ def name_columns(heading: Iterable[str]) -> list[str]:
     return [low if (low := name.lower()) in ITEM_COLUMNS or REGION.fullmatch(low) else name for name in names]
 
 
-def choose_delimiter(heading: str, ending: str) -> str:
-    """Choose the delimiter of columns: a tab, a comma, or a semicolon as in spreadsheets of countries with decimal commas."""
-    likely = ",;\t" if ending == ".csv" else "\t,;"
-    fits = (
-        mark for mark in likely if has_target(name_columns(next(csv.reader([heading], delimiter=mark), [])))
+def find_delimiter(heading: str) -> str | None:
+    """Find the delimiter of a line that names columns: a tab, a comma, or a semicolon as in spreadsheets of countries with
+    decimal commas; None where the line names none of ours.
+    """
+    marks = (mark for mark in "\t,;" if mark in heading)
+    return next(
+        (mark for mark in marks if has_target(name_columns(next(csv.reader([heading], delimiter=mark))))),
+        None,
     )
-    return next(fits, likely[0])
 
 
 def read_table(text: str, path: Path, delimiter: str) -> Iterator[Item]:

@@ -214,8 +214,7 @@ def name_kept(names: Iterable[str]) -> list[str]:
     kept: list[str] = []
     for name in names:
         name = re.sub(r"\W", "_", name)
-        name = name if name.isidentifier() and not keyword.iskeyword(name) else f"own_{name}"
-        while name in taken:
+        while name in taken or not name.isidentifier() or keyword.iskeyword(name):
             name = f"own_{name}"
         taken.add(name)
         kept.append(name)
@@ -227,9 +226,10 @@ def name_tables(paths: list[str], out: str, kind: Kind) -> dict[str, tuple[Path,
     if out == STANDARD:
         return {}
     if is_folder(out):
-        starts = {path: Path(out) / name for path, name in name_outputs(paths).items()}
-        endings = f"tokens.{kind}", f"mentions.{kind}"
-        return {path: (Path(f"{s}.{endings[0]}"), Path(f"{s}.{endings[1]}")) for path, s in starts.items()}
+        return {
+            path: (Path(out, f"{name}.tokens.{kind}"), Path(out, f"{name}.mentions.{kind}"))
+            for path, name in name_outputs(paths).items()
+        }
     both = Path(out), Path(out).with_suffix(f".mentions{Path(out).suffix}")
     return dict.fromkeys(paths, both)
 
@@ -243,10 +243,6 @@ def write_tables(
     terminal: Terminal,
 ) -> None:
     """Write one table to standard output, or both as files, while the documents come."""
-
-    def write_both(tables: Iterator[tuple[str, Surprisal]], *paths: Path) -> None:
-        write_found((found for _, found in tables), (paths[0], paths[1]), kind)
-
     if out == STANDARD:
         from entitynlm.lm.surprisal import MentionRow, TokenRow
 
@@ -258,12 +254,12 @@ def write_tables(
         empty = ((path, iter(())) for path in list(waiting))  # texts without a word: tables without a row
         for path, of_file in itertools.chain(by_file, empty):
             if path in waiting:
-                write_both(of_file, *waiting.pop(path))
+                write_found((found for _, found in of_file), waiting.pop(path), kind)
         terminal.remark(f"wrote {2 * len(paths)} tables in {print_path(out)}", markup=False)
     else:
-        tokens, beside = next(iter(name_tables(paths, out, kind).values()))
-        write_both(measured, tokens, beside)
-        terminal.remark(f"wrote {print_path(out)} and {print_path(beside)}", markup=False)
+        both = next(iter(name_tables(paths, out, kind).values()))
+        write_found((found for _, found in measured), both, kind)
+        terminal.remark(f"wrote {print_path(out)} and {print_path(both[1])}", markup=False)
 
 
 def write_found(tables: Iterable[Surprisal], paths: tuple[Path, Path], kind: Kind) -> None:
