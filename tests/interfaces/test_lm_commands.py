@@ -109,7 +109,7 @@ def test_evaluate_says_what_it_counted_and_how(corpus: Path, model: Path) -> Non
     text = " ".join(result.stdout.split())
     tokens = sum(map(len, map(load_pretrained(model).encoder.encode, open_corpus(corpus).documents("test"))))
     assert f"test: {tokens} words (sentence ends included) in 3 documents in every row" in text
-    assert "importance, causal Q, N = 3 × 2" in text
+    assert "importance, Q, N = 3 × 2" in text
     assert "Kneser-Ney" in text
     assert "131.64" in text
     assert "words-only *" in text

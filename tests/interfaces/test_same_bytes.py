@@ -51,7 +51,7 @@ SLOW = {
     "sweep": f"corpus --space space.toml --trials 2 {TINY} --seed 5 --out new/sweep --json new/sweep.json",
     "evaluate coref": f"corpus --out new/c {TINY} --trials 20 --k 3 --threads 1 --json new/e.json",
     "evaluate entity": f"corpus --out new/e {TINY} --rows always-new,entitynlm,ours --threads 1 --json new/e.json",
-    "evaluate lm": "corpus --model model --samples 2 --repeats 2 --plot new/m.svg --json new/e.json",
+    "evaluate lm": "corpus --model model --samples 2 --repeats 2 --json new/e.json",
 }
 CORPORA = {
     "evaluate quotations": "{0}/litbank --quotations {0}/litbank-quotations --split dev --json new/q.json"
