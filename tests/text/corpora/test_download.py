@@ -122,18 +122,6 @@ def test_a_file_is_fetched_and_checked(server: tuple[Behaviour, str], tmp_path: 
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_file_whose_connection_is_cut_is_fetched_again(
-    server: tuple[Behaviour, str], tmp_path: Path
-) -> None:
-    behaviour, url = server
-    content = bytes(range(256)) * 20
-    behaviour.files = {"a.bin": content}
-    behaviour.cut_after = [1000, 2000]
-    download_file(url + "a.bin", tmp_path / "a.bin", sha256=digest(content))
-    assert (tmp_path / "a.bin").read_bytes() == content
-    assert len(behaviour.requests) == 3
-
-
 def test_nothing_is_left_of_a_file_that_could_not_be_fetched(
     server: tuple[Behaviour, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,14 +146,6 @@ def test_a_missing_file_is_said_with_what_to_do(server: tuple[Behaviour, str], t
     _, url = server
     with pytest.raises(DataError, match=r"404 Client Error.*The file may have moved.*--from"):
         download_file(url + "gone.txt", tmp_path / "gone.txt")
-
-
-def test_a_server_that_is_busy_is_asked_again(server: tuple[Behaviour, str], tmp_path: Path) -> None:
-    behaviour, url = server
-    behaviour.files = {"a.txt": b"hello"}
-    behaviour.failures = [503, 429]
-    download_file(url + "a.txt", tmp_path / "a.txt")
-    assert len(behaviour.requests) == 3
 
 
 def test_no_server_at_all_ends_with_a_readable_error(

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.errors import DataError, EntityNLMError
+from entitynlm.errors import DataError
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Format, Oddity, Source
 from entitynlm.text.formats.registry import get_format
-from support.strategies import documents, sorted_clusters
+from support.strategies import documents
 
 FORM = get_format("conllu")
 
@@ -328,37 +328,6 @@ def test_round_trip_with_any_header(document: Document, header: str) -> None:
     )
     assert back.entity_types == document.entity_types
     assert read(write(back)) == [back]
-
-
-lines_of_files = st.sampled_from(
-    [
-        *BARE.splitlines(),
-        "",
-        "# newdoc",
-        "# global.Entity = eid-etype-head-other",
-        "# entitynlm.columns = a b",
-        "1\tw\t_\t_\t_\t_\t_\t_\t_\tEntity=(1[1/2]-x-1-a:b)(2)(3(a=1",
-        "2\tw\t_\t_\t_\t_\t1\t_\t_\tEntity=3)1[2/2])|Surface=|SpacesAfter=\\x",
-        "2.1\tw\t_\t_\t_\t_\t1\t_\t_\tEntity=(1[2/2](4)(5",
-        "3-9\tw w\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
-        "4\tw\t_",
-        "\ufeff",
-    ]
-)
-
-
-@given(st.lists(lines_of_files | st.text(max_size=20), max_size=30).map("\n".join))
-def test_any_text_gives_documents_or_a_readable_error(text: str) -> None:
-    try:
-        found = read(text.encode("utf-8", errors="replace"))
-    except EntityNLMError as error:
-        assert "tale.conllu" in str(error)
-    else:
-        written = read(write(*found))
-        assert [sorted_clusters(document) for document in written] == [sorted_clusters(d) for d in found]
-        assert [(d.tokens, d.text, d.offsets) for d in written] == [
-            (d.tokens, d.text, d.offsets) for d in found
-        ]
 
 
 # -- recognising and real files --------------------------------------------------------------------------------------

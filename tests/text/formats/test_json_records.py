@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from entitynlm.errors import DataError
-from entitynlm.text.document import Document, Mention, Quotation, Span
-from entitynlm.text.formats.json_records import OURS, make_record, restore_document, take
+from entitynlm.text.document import Document, Mention, Quotation
+from entitynlm.text.formats.json_records import OURS, make_record, restore_document
 
 DOCUMENT = Document(
     id="d",
@@ -61,32 +61,3 @@ def test_a_record_of_another_version_is_refused() -> None:
     record[OURS]["version"] = 99
     with pytest.raises(DataError, match="not of version 1"):
         restore_document(record, print)
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "taken"),
-    [
-        ([[1, 2]], list[Span], [(1, 2)]),
-        (None, int | None, None),
-        ({"a": ["x", None]}, dict[str, list[str | None]], {"a": ["x", None]}),
-        ([{"a": 1}], list[dict[str, Any]], [{"a": 1}]),
-    ],
-)
-def test_values_of_the_right_type_are_taken(value: object, kind: Any, taken: object) -> None:
-    assert take(value, kind, "it") == taken
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "message"),
-    [
-        (True, int, "'it' can't be read .Expected `int`, got `bool`"),
-        ([["a"], "b"], list[list[str]], "Expected `array`, got `str` - at `..1.`"),
-        ([[1, "b"]], list[Span], "Expected `int`, got `str`"),
-        ([[1, 2, 3]], list[Span], "Expected `array` of length 2"),
-        ({"a": 1}, dict[str, str], "Expected `str`, got `int`"),
-        (None, dict, "Expected `object`, got `null`"),
-    ],
-)
-def test_values_of_another_type_are_refused_by_name(value: object, kind: Any, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        take(value, kind, "it")

@@ -17,7 +17,6 @@ from entitynlm.errors import ConfigError, DataError
 from entitynlm.text.document import Document
 from entitynlm.text.formats.registry import (
     FORMATS,
-    get_format,
     read_documents,
     recognise_format,
     write_documents,
@@ -48,19 +47,6 @@ def test_content_is_enough_to_recognise_a_format(name: str) -> None:
         assert recognise_format("-", data[:65536]).name == name
         if not FORMATS[name].binary:
             assert recognise_format("-", b"\xef\xbb\xbf" + data).name == name
-
-
-def test_other_json_lines_are_recognised() -> None:
-    assert recognise_format("-", SAMPLES["e2e"]).name == "jsonl"
-    assert recognise_format("-", SAMPLES["fastcoref"]).name == "jsonl"
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_says_what_it_is(name: str) -> None:
-    form = get_format(name)
-    assert form.name == name
-    assert form.description
-    assert form.suffix.startswith(".")
 
 
 def test_what_no_format_takes() -> None:
