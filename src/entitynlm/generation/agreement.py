@@ -34,7 +34,6 @@ POSSESSIVE_FORMS = frozenset("my your his her its our their thy".split())
 PLURALS = frozenset(
     "and these those two three four five both many several few children men women people".split()
 )
-PERSON_TYPE = "person"
 PUNCTUATION = frozenset([*".,;:!?\"'“”‘’()[]{}*_/-–—…", "--", "...", "``", "''", "'s", "’s", "n't"])
 OWN_PRONOUNS = {*PRONOUNS} - {*DETERMINERS}
 
@@ -47,13 +46,11 @@ class MentionAgreement:
     """The expressions of each entity so far, by its number. Immutable, as the states of a story are."""
 
     called: Mapping[int, tuple[Expression, ...]] = field(default_factory=dict)
-    types: Mapping[int, str] = field(default_factory=dict)  # of entities, where the model has any
 
-    def hear(self, entity: int, form: Expression, type: str | None = None) -> MentionAgreement:
+    def hear(self, entity: int, form: Expression) -> MentionAgreement:
         """Add the expression of a mention."""
         known = self.called.get(entity, ())
-        types = {**self.types, entity: type} if type else self.types
-        return MentionAgreement({**self.called, entity: known if form in known else (*known, form)}, types)
+        return MentionAgreement({**self.called, entity: known if form in known else (*known, form)})
 
     def list_forms(self, entity: int) -> list[Expression]:
         """List the expressions for a known entity: those before, and pronouns that fit; none for a new one."""
@@ -66,7 +63,7 @@ class MentionAgreement:
         )  # "his" in "his wife" is not she
         if not own:
             return []
-        pronouns = [(form,) for form in sorted(BACKWARD) if self._may_be(entity, PRONOUNS[form], words)]
+        pronouns = [(form,) for form in sorted(BACKWARD) if self._may_be(PRONOUNS[form], words)]
         return list(dict.fromkeys([*own, *pronouns]))
 
     def list_unfit(self, *, first: bool, last: bool) -> set[str]:
@@ -81,19 +78,16 @@ class MentionAgreement:
             unfit |= OWN_PRONOUNS - POSSESSIVE_FORMS
         return unfit | self._list_names()
 
-    def _may_be(self, entity: int, head: str, known: frozenset[str]) -> bool:
-        """Tell whether a pronoun agrees with pronouns that were used for an entity, else with its number, titles or type."""
+    @staticmethod
+    def _may_be(head: str, known: frozenset[str]) -> bool:
+        """Tell whether a pronoun agrees with pronouns that were used for an entity, else with its number or titles."""
         used = {PRONOUNS[word] for word in known if word in PRONOUNS} & {"he", "she", "it", "they"}
         if used:
             return head in used
         if known & PLURALS:
             return head == "they"
         genders = {GENDERS[word] for word in known if GENDERS.get(word) in (MALE, FEMALE)}
-        if genders:
-            return {"he": MALE, "she": FEMALE}.get(head) in genders
-        if entity in self.types:
-            return head != "they" and (head == "it") != (self.types[entity] == PERSON_TYPE)
-        return True
+        return not genders or {"he": MALE, "she": FEMALE}.get(head) in genders
 
     def _list_names(self) -> set[str]:
         """List the words of the names of known entities, but for words that many things share."""

@@ -128,16 +128,12 @@ class ContinuationWriter:
         return tuple(self.words.learn(escape_word(word)) for word in words)
 
     def _describe_entities(self) -> MentionAgreement:
-        """Collect the expressions and types of the entities of the prompt and the cast."""
+        """Collect the expressions for the entities of the prompt and the cast."""
         found, opening = MentionAgreement(), self.opening
         for number, words in opening.names.items():
-            type = self._name_type(opening.state.history.mention_types[number - 1])
             for form in (words, *map(self._get_tokens, opening.spans.get(number, ()))):
-                found = found.hear(number, tuple(form), type)
+                found = found.hear(number, tuple(form))
         return found
-
-    def _name_type(self, mention_type: int) -> str | None:
-        return self.encoder.types[int(mention_type) - 1] if self.encoder.types and mention_type else None
 
     def _get_tokens(self, span: Span) -> tuple[str, ...]:
         assert self.opening.prompt is not None
@@ -211,7 +207,7 @@ class ContinuationWriter:
         elif word.e and word.l == 1 and constraints.agreement is not None:
             first, end, _ = list(list_mention_spans(partial.words))[-1]
             form = tuple(self.words[own.x] for own in partial.words[first:end])
-            heard = constraints.agreement.hear(word.e, form, self._name_type(word.r))
+            heard = constraints.agreement.hear(word.e, form)
             partial.constraints = replace(constraints, agreement=heard)
 
     # -- the entity that was asked for -----------------------------------------------------------------------------------
