@@ -8,7 +8,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from entitynlm.interfaces.cli import app
-from entitynlm.interfaces.commands import demo
 from support.small_model import store_model
 
 
@@ -22,45 +21,22 @@ def run(model: Path, folder: Path, *arguments: str) -> Result:
     return CliRunner().invoke(app, options)
 
 
-def test_the_demo_shows_the_example_the_story_and_the_corpus(model: Path, tmp_path: Path) -> None:
+def test_the_demo_shows_the_example_and_the_story(model: Path, tmp_path: Path) -> None:
     figures = tmp_path / "demo.json"
     result = run(model, tmp_path, "--documents", "30", "--json", str(figures))
     assert result.exit_code == 0, result.output
     assert "[John]₁ wanted to go to [the coffee shop]₂ in [downtown Copenhagen]₃ ." in result.output
     assert "E   1      ∅     ∅   ∅   ∅    2     2      2    ∅      3          3       ∅" in result.output
     assert "The Captain's Visitor" in result.output
-    assert "The most surprising referents" in result.output
     assert "report.html" in result.output.replace("\n", "") and (tmp_path / "report.html").exists()
-    assert "generated" in result.output
     assert "\x1b[" not in result.output
     written = json.loads(figures.read_text())
-    assert sum(split["documents"] for split in written["corpus"]["splits"].values()) == 30
     assert written["tables"] is None and written["story"]["tokens"] == 226
-
-
-def test_the_small_model_reads_the_story_before_the_better_one(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo, "ON_SMOLLM2", str(model))
-    result = run(model, tmp_path, "--documents", "10", "--no-training")
-    assert result.exit_code == 0, result.output
-    first, second = (part.partition("\n\n")[2] for part in result.stdout.split(" read by ")[1:3])
-    assert "read by the small model entitynlm-en" in result.stdout and first[:40] != second[:40]
-    assert "read by the small model" not in run(Path("entitynlm-en"), tmp_path, "--documents", "10").stdout
 
 
 def test_colours_can_be_asked_for(model: Path, tmp_path: Path) -> None:
     result = run(model, tmp_path, "--documents", "10", "--colour", "--no-training")
     assert "\x1b[1;31mJohn" in result.output
-
-
-def test_the_same_seed_gives_the_same_figures(model: Path, tmp_path: Path) -> None:
-    first, second, other = (
-        run(model, tmp_path, "--documents", "10", "--seed", seed, "--json", "-", "--quiet", "--force").stdout
-        for seed in ("4", "4", "5")
-    )
-    assert json.loads(first) == json.loads(second)
-    assert json.loads(first)["corpus"]["splits"] != json.loads(other)["corpus"]["splits"]
 
 
 @pytest.mark.slow
@@ -69,6 +45,6 @@ def test_a_quick_training_makes_the_three_tables(model: Path, tmp_path: Path) ->
     assert result.exit_code == 0, result.output
     tables = json.loads((tmp_path / "demo.json").read_text())["tables"]
     assert [table["task"] for table in tables] == ["lm", "coref", "entity"]
-    perplexity = {row["system"]: row["ours"] for row in tables[0]["rows"]}
+    perplexity = {row["system"]: row["figures"]["stories"]["value"] for row in tables[0]["rows"]}
     assert 5 < perplexity["EntityNLM"] < 200 and 5 < perplexity["RNNLM"] < 200
     assert tables[2]["rows"][0]["system"] == "Always new"

@@ -121,7 +121,7 @@ def test_the_table_has_the_promised_shape(predictors: Predictors, choosers: dict
     assert table["slots"] == sum(len(slotted.slots) for slotted in predictors.experiment.stories)
     assert set(table["rows"]) == {"always-new", "shallow"}
     found = table["rows"]["shallow"]
-    assert set(found["breakdown"]) == {"newness", "distance", "candidates", "scenario", "form"}
+    assert set(found["breakdown"]) == {"newness", "form"}
     assert found["interval"][0] <= found["accuracy"] <= found["interval"][1]
     ((first, second, comparison),) = compare_rows(rows)
     assert (first, second) == ("always-new", "shallow")

@@ -137,11 +137,6 @@ def _correlate(first: np.ndarray, second: np.ndarray) -> float | None:
 
 PAPER = {"always-new": 31.08, "shallow": 45.34, "modi": 62.65, "entitynlm": 74.23, "human": 77.35}
 """Table 3 of the paper, in percent."""
-BUCKETS = {
-    "distance": {1: "1-5", 6: "6-10", 11: "11-20", 21: "21-40", 41: "41-80", 81: "81 and more"},
-    "candidates": {0: "0-3", 4: "4-6", 7: "7-9", 10: "10-14", 15: "15 and more"},
-}
-"""Lower edges with the names of the buckets, for the distance in words and the number of candidates."""
 
 
 @dataclass(frozen=True)
@@ -220,37 +215,17 @@ def describe_table(rows: Sequence[PredictionRow]) -> dict[str, Any]:
 
 
 def break_down(answers: Sequence[Answer]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Accuracy (percent) and number of slots, by newness, distance, number of candidates, scenario and form of the mention."""
-    groups: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    """Count accuracy (percent) and number of slots, by newness and by form of the mention."""
+    groups: dict[str, dict[str, list[bool]]] = {"newness": defaultdict(list), "form": defaultdict(list)}
     for answer in answers:
-        for name, value in _classify_slot(answer).items():
-            groups[name][value].append(answer.is_right)
-    order = [bucket for buckets in BUCKETS.values() for bucket in buckets.values()]
+        age = "new" if answer.slot.is_new else "old"
+        is_pronoun = answer.story.story.tokens[answer.slot.position].lower() in PRONOUN_FORMS
+        groups["newness"][age].append(answer.is_right)
+        groups["form"][f"{age} {'pronoun' if is_pronoun else 'noun'}"].append(answer.is_right)
     return {
         name: {
             value: {"accuracy": round(100 * sum(right) / len(right), 2), "slots": len(right)}
-            for value, right in sorted(
-                values.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 99, item[0])
-            )
+            for value, right in sorted(values.items())
         }
         for name, values in groups.items()
     }
-
-
-def _classify_slot(answer: Answer) -> dict[str, str]:
-    story, slot = answer.story.story, answer.slot
-    own = [m for m in story.mentions if m.start < slot.position and m.entity == slot.entity]
-    age = "new" if slot.is_new else "old"
-    is_pronoun = story.tokens[slot.position].lower() in PRONOUN_FORMS
-    return {
-        "newness": age,
-        "distance": _find_bucket("distance", slot.position - own[-1].end + 1) if own else "new",
-        "candidates": _find_bucket("candidates", len(find_entities(story, slot.position))),
-        "scenario": story.meta.get("scenario", "unknown"),
-        "form": f"{age} {'pronoun' if is_pronoun else 'noun'}",
-    }
-
-
-def _find_bucket(name: str, value: int) -> str:
-    buckets = BUCKETS[name]
-    return buckets[max(edge for edge in buckets if edge <= max(value, min(buckets)))]
