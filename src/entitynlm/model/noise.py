@@ -1,6 +1,6 @@
 """The noise of new entities (equation 7), as an argument of its own.
 
-A new entity's vector has a random part. Whoever scores a text says where that randomness comes from:
+A new entity's vector has a random part. The caller that scores a text says where that randomness comes from:
 
 - training and marginalising draw it anew, from a ``torch.Generator``;
 - comparing analyses of one text (reranking, tests, repeated scoring) fixes it by the *position* of the first mention, so that two

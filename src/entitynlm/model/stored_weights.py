@@ -1,4 +1,4 @@
-"""Weights from files that anybody may have made: safetensors, which hold no code, and no memory for what a file merely claims.
+"""Weights from files of any origin: safetensors, which hold no code, and no memory for sizes that a file merely claims.
 
 The library compares a file's header with the file's length. The sizes of a network, though, stand in JSON: so a network is built
 on torch's meta device first, where numbers take no room, and in earnest only if the file has weights of just these sizes.

@@ -10,7 +10,7 @@ from entitynlm.text.english import DETERMINERS, PREPOSITIONS, PRONOUNS
 if TYPE_CHECKING:
     from entitynlm.model.encoding.encoder import Encoder
 
-COMMON = frozenset(
+COMMON_WORDS = frozenset(
     (
         *PRONOUNS,
         *DETERMINERS,
@@ -29,7 +29,7 @@ def find_doubt(document: Document, encoder: Encoder) -> str | None:
     words = [word for word in document.tokens[:LOOKED_AT] if word.isalpha()]
     if len(words) < FEWEST_WORDS:
         return None
-    common = sum(word.lower() in COMMON for word in words) / len(words)
+    common = sum(word.lower() in COMMON_WORDS for word in words) / len(words)
     if common < LEAST_COMMON:
         return (
             f"{document.id}: this does not look like English ({100 * common:.0f} % of the words are common there), and the "

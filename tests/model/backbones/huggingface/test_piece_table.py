@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from entitynlm.errors import ModelError
-from entitynlm.model.backbones.huggingface.piece_table import ALPHANUMERIC, BLANK, MARK, PieceTable
+from entitynlm.model.backbones.huggingface.piece_table import ALPHANUMERIC, BLANK, MARK_ENDING, PieceTable
 from support.small_tokenizers import BYTE_LEVEL, KINDS, SPECIAL, make_subwords, train_tokenizer
 
 
@@ -25,11 +25,11 @@ def test_classes_of_pieces(kind: str) -> None:
 
     assert describe(" key") == describe(" and") == (True, ALPHANUMERIC)
     assert describe("a") == describe("1") == (False, ALPHANUMERIC)
-    assert describe(",") == describe('"') == (True, MARK)
+    assert describe(",") == describe('"') == (True, MARK_ENDING)
     assert describe(" ") == (True, BLANK)
     special = trained.token_to_id("</s>" if kind not in BYTE_LEVEL else SPECIAL)
     for piece in (special, tokenizer.size - 1):  # the end of a text, and a number that is no piece
-        assert tokenizer.openers[piece] and tokenizer.endings[piece] == MARK
+        assert tokenizer.openers[piece] and tokenizer.endings[piece] == MARK_ENDING
     broken = tokenizer._table.encode(["日"])[0][0]  # three bytes, of which each is no character
     assert len(broken) == 3 and not tokenizer.openers[broken].any()
     assert (tokenizer.endings[broken] == ALPHANUMERIC).all()

@@ -23,7 +23,7 @@ from entitynlm.model.language_models import TOKENIZER_FILE
 if TYPE_CHECKING:
     from entitynlm.model.backbones.huggingface.weights import LanguageModelFiles
 
-ALPHANUMERIC, MARK, BLANK = range(3)
+ALPHANUMERIC, MARK_ENDING, BLANK = range(3)
 """How a piece ends: with a letter or digit, after which the word may go on or end; with another character, after which it surely
 ends; or the piece is nothing but white space, after which a word is still to come."""
 
@@ -109,10 +109,13 @@ def _without_prefix(step: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PieceClasses:
-    """V pieces: ``openers`` (V,), whether a piece begins a new word after a letter or digit; ``endings`` (V,), how each ends
-    (:data:`ALPHANUMERIC`, :data:`MARK`, :data:`BLANK`); ``ranks`` (V,), of pieces that are a space and letters, how many such
-    there are before it (tokenizers number frequent pieces first), of others the largest number; ``special`` (V,), which stand
-    for no text.
+    """V pieces.
+
+    :param openers: (V,) whether a piece begins a new word after a letter or digit.
+    :param endings: (V,) how each ends (:data:`ALPHANUMERIC`, :data:`MARK_ENDING`, :data:`BLANK`).
+    :param ranks: (V,) of pieces that are a space and letters, how many such there are before it (tokenizers number frequent
+        pieces first); of others the largest number.
+    :param special: (V,) which stand for no text.
     """
 
     openers: BoolArray
@@ -128,7 +131,9 @@ class PieceClasses:
         texts = table.decode_batch([[number] for number in range(size)])
         special = [number in table.special or not text for number, text in enumerate(texts)]
         openers = [alone or not _is_letter(text[0]) for text, alone in zip(texts, special, strict=True)]
-        endings = [MARK if alone else _find_ending(text) for text, alone in zip(texts, special, strict=True)]
+        endings = [
+            MARK_ENDING if alone else _find_ending(text) for text, alone in zip(texts, special, strict=True)
+        ]
         words = np.array([text[:1] == " " and text[1:].isalpha() for text in texts], dtype=np.bool_)
         ranks = np.where(words, np.cumsum(words) - 1, np.iinfo(np.int64).max)
         alone = np.array(special, dtype=np.bool_)
@@ -143,7 +148,7 @@ def _is_letter(character: str) -> bool:
 def _find_ending(text: str) -> int:
     if text.isspace():
         return BLANK
-    return ALPHANUMERIC if _is_letter(text[-1]) else MARK
+    return ALPHANUMERIC if _is_letter(text[-1]) else MARK_ENDING
 
 
 def load_fast_tokenizer(files: LanguageModelFiles) -> Any:

@@ -27,7 +27,7 @@ import numpy as np
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.backbones.huggingface.piece_table import (
     ALPHANUMERIC,
-    MARK,
+    MARK_ENDING,
     PieceClasses,
     PieceTable,
     load_fast_tokenizer,
@@ -46,7 +46,7 @@ OPEN, INSIDE, CONTINUE = range(3)
 """Places: after an END a piece is drawn from B alone; INSIDE it has the language model's own probability; and where a word may
 end (CONTINUE) a piece of B stands for END."""
 
-NO_WORD = -2
+NO_KEY = -2
 """The key of ``</s>``, which is never read: that of no word."""
 
 RARITY_RANKS = (100, 1000)
@@ -86,7 +86,7 @@ class SubwordTokenizer:
         :param boundaries: whether words have ENDs; if not, a word's probability is the product over its pieces.
         """
         self.model, self.digest, self.size, self.start = model, digest, size, start
-        self.boundaries, self.end, self.sentence_end = boundaries, size, NO_WORD
+        self.boundaries, self.end, self.sentence_end = boundaries, size, NO_KEY
         self._table = PieceTable(tokenizer)
         self.classes = PieceClasses.of_table(self._table, size)
         self.openers, self.endings = self.classes.openers, self.classes.endings
@@ -118,7 +118,7 @@ class SubwordTokenizer:
         if len(self._keys) > MOST_REMEMBERED:
             self._keys.clear()
         for word in set(words) - self._keys.keys():
-            self._keys[word] = NO_WORD if word == SENTENCE_END else _hash(write_plainly(unescape_word(word)))
+            self._keys[word] = NO_KEY if word == SENTENCE_END else _hash(write_plainly(unescape_word(word)))
         return np.array([self._keys[word] for word in words], dtype=np.int64)
 
     def encode_pieces(self, words: Sequence[str], spaces: BoolArray | None = None) -> SpelledWords:
@@ -185,7 +185,7 @@ class SubwordTokenizer:
 
     def ends_word(self, piece: int) -> bool:
         self._need_boundaries()
-        return piece == self.end or self.endings[piece] == MARK
+        return piece == self.end or self.endings[piece] == MARK_ENDING
 
     def _need_boundaries(self) -> None:
         if not self.boundaries:
