@@ -65,7 +65,7 @@ def list_summaries() -> list[ResultTable]:
     return [
         table1.describe(found, corpus="stories", facts={}).summary,
         make_summary("coref", "stories", coref, []),
-        table3.summarise(ENTITY),
+        table3.summarise_accuracies(ENTITY),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.prediction.calibration import group_predictions, measure_calibration
 from entitynlm.text.document import Document
 from support.small_bundles import make_bundle, make_documents
@@ -27,9 +27,7 @@ def test_probabilities_of_each_mention_are_in_the_bins_once() -> None:
     assert 0 <= found.calibration_error <= 1
 
 
-def test_bins_and_mentions_are_needed() -> None:
+def test_mentions_are_needed() -> None:
     pretrained, _ = make_bundle()
     with pytest.raises(DataError, match="no mention in 1 document"):
         measure_calibration(pretrained, [Document("d", ("Ann",))])
-    with pytest.raises(ConfigError, match="two bins"):
-        measure_calibration(pretrained, make_documents(), bins=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entitynlm.prediction.contexts import START, extract_contexts, stem
+from entitynlm.prediction.contexts import SENTENCE_START, extract_contexts, stem
 from support.tea_stories import make_tea_story
 
 
@@ -16,7 +16,7 @@ def test_a_context_holds_what_is_before_and_nothing_else() -> None:
     assert later.latest == "she"
     ann, cup = later.candidates
     assert ann.heads == ("ann", "she", "she")
-    assert ann.contexts == (START, START, START)
+    assert ann.contexts == (SENTENCE_START, SENTENCE_START, SENTENCE_START)
     assert (cup.starts, cup.last, cup.sentence, cup.rank) == ((3, 8), 8, 1, 3)
     assert later.by_recency == [0, 1]
     assert extract_contexts(story, [13, 0]) == [later, first]

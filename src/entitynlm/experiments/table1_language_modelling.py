@@ -294,12 +294,12 @@ def describe(found: Perplexities, *, corpus: str, facts: Mapping[str, Any]) -> E
         "splits": splits,
         "paper": {"corpus": "CoNLL-2012", "split": "test", "perplexity": PAPER_PERPLEXITIES},
     }
-    table = make_table(found, pooled, corpus)
+    table = make_perplexity_table(found, pooled, corpus)
     tables = [table, *(make_kinds_table(scores, corpus) for scores in pooled.values())]
-    return ExperimentResult("lm", tables, summarise(found, table, corpus), figures)
+    return ExperimentResult("lm", tables, summarise_perplexities(found, table, corpus), figures)
 
 
-def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
+def make_perplexity_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: str) -> ResultTable:
     keys = dict.fromkeys((row.model, row.likelihood) for scores in pooled.values() for row in scores.rows)
     rows = []
     for model, likelihood in keys:
@@ -315,7 +315,7 @@ def make_table(found: Perplexities, pooled: Mapping[str, SplitScores], corpus: s
     title = f"Perplexity on {corpus}"
     if found.seeds:
         title += f", mean ± standard deviation over seeds {', '.join(map(str, found.seeds))}"
-    remarks = tuple(list_remarks(found, pooled))
+    remarks = tuple(list_perplexity_remarks(found, pooled))
     return ResultTable(title, (LIKELIHOOD, *pooled), tuple(rows), CORPORA["lm"], remarks)
 
 
@@ -351,7 +351,7 @@ def make_kinds_table(scores: SplitScores, corpus: str) -> ResultTable:
     return ResultTable(f"Perplexity by kind of word, {corpus} {scores.split}", columns, tuple(rows))
 
 
-def summarise(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:
+def summarise_perplexities(found: Perplexities, table: ResultTable, corpus: str) -> ResultTable:
     """The rows that may be compared, on the last split that was measured (test, where there is one)."""
     split, sampling = table.columns[-1], found.sampling
     seeds = ", ".join(map(str, found.seeds))
@@ -363,7 +363,7 @@ def summarise(found: Perplexities, table: ResultTable, corpus: str) -> ResultTab
     return make_summary("lm", corpus, table.select(split, corpus, note=LIKELIHOOD), remarks)
 
 
-def list_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iterator[str]:
+def list_perplexity_remarks(found: Perplexities, pooled: Mapping[str, SplitScores]) -> Iterator[str]:
     """The words counted, how each figure was made, and tests over documents."""
     for split, scores in pooled.items():
         yield (

@@ -212,15 +212,15 @@ def describe(
         **evaluation.describe_table(first),
         "seeds": {"numbers": list(tables), "rows": over_seeds},
     }
-    remarks = [*list_remarks(first)]
+    remarks = [*list_accuracy_remarks(first)]
     for name, found in over_seeds.items() if len(tables) > 1 else ():
         remarks.append(f"{name}: mean {found['mean']:.2f} over {len(tables)} seeds ({found['accuracies']})")
     seed = f", seed {next(iter(tables))}" if len(tables) > 1 else ""
-    table = make_table(f"Which entity is mentioned next, {corpus} {split}{seed}", first, remarks)
-    return ExperimentResult("entity", [table], summarise(figures), figures)
+    table = make_accuracy_table(f"Which entity is mentioned next, {corpus} {split}{seed}", first, remarks)
+    return ExperimentResult("entity", [table], summarise_accuracies(figures), figures)
 
 
-def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]) -> ResultTable:
+def make_accuracy_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]) -> ResultTable:
     """Accuracy with its interval, on new and on old entities, and agreement with people where there are any."""
     human = any(answer.slot.guesses for answer in rows[0].answers)
     found = []
@@ -239,7 +239,7 @@ def make_table(title: str, rows: Sequence[PredictionRow], remarks: Sequence[str]
     return ResultTable(title, columns, tuple(found), CORPORA["entity"], tuple(remarks))
 
 
-def list_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
+def list_accuracy_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
     """Explain the columns, and list the tests of each row against each one before it."""
     yield "accuracy in percent with its 95 % interval (stories drawn), on new and on old entities"
     if any(answer.slot.guesses for answer in rows[0].answers):
@@ -252,7 +252,7 @@ def list_remarks(rows: Sequence[PredictionRow]) -> Iterator[str]:
         )
 
 
-def summarise(figures: Mapping[str, Any]) -> ResultTable:
+def summarise_accuracies(figures: Mapping[str, Any]) -> ResultTable:
     """The accuracy of every system, over seeds where it is trained."""
     corpus = figures["corpus"]["name"]
     rows = []

@@ -13,7 +13,7 @@ from entitynlm.interfaces.console import Terminal, print_path
 if TYPE_CHECKING:
     from rich.table import Table
 
-WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the lines
+TABLE_WIDTH = 130  # enough for ten columns of figures; a narrower window wraps the lines
 
 
 def present(result: ExperimentResult, terminal: Terminal, out: Path | None = None) -> ExperimentResult:
@@ -36,7 +36,7 @@ def print_table(table: ResultTable, terminal: Terminal) -> None:
     """Print title, table and remarks, in full width also where the terminal is narrow or a file."""
     terminal.print(f"\n{table.title}", style="bold", markup=False)
     before = terminal.out.width
-    terminal.out.width = max(WIDTH, before)
+    terminal.out.width = max(TABLE_WIDTH, before)
     try:
         terminal.print(draw_results(table), crop=False)
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from entitynlm.errors import ConfigError, DataError
+from entitynlm.errors import DataError
 from entitynlm.model.pretrained import Pretrained
 from entitynlm.prediction.referents import NEW_REFERENT, trace_referents
 from entitynlm.text.document import Document
@@ -45,11 +45,8 @@ class Calibration:
         return asdict(self)
 
 
-def measure_calibration(
-    pretrained: Pretrained, documents: Iterable[Document], *, bins: int = PROBABILITY_BINS
-) -> Calibration:
-    if bins < 2:
-        raise ConfigError(f"there must be two bins at least, not {bins}")
+def measure_calibration(pretrained: Pretrained, documents: Iterable[Document]) -> Calibration:
+    """Compare the probabilities of the likeliest referents at all mentions with how often they came true."""
     network = pretrained.get("generative")
     probabilities: list[float] = []
     outcomes: list[bool] = []
@@ -69,7 +66,7 @@ def measure_calibration(
             f"there is no mention in {count} document{'s' if count != 1 else ''}",
             hint="Calibration is measured on annotated documents",
         )
-    grouped = group_predictions(np.array(probabilities), np.array(outcomes), bins)
+    grouped = group_predictions(np.array(probabilities), np.array(outcomes), PROBABILITY_BINS)
     error = sum(b.count * abs(b.predicted - b.observed) for b in grouped) / len(outcomes)
     mentions = len(surprisals)
     return Calibration(grouped, error, right / mentions, sum(surprisals) / mentions, mentions, count)

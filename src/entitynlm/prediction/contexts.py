@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from entitynlm.text.document import Document, Mention
 
-START = "<s>"
-PRONOUN_FORMS = frozenset(
+SENTENCE_START = "<s>"
+PRONOUN_HEADS = frozenset(
     "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself "
     "it its itself they them their theirs themselves this that these those one ones who which everyone someone".split()
 )
@@ -86,7 +86,7 @@ def extract_contexts(story: Document, positions: Sequence[int]) -> list[Context]
             known[mention.entity] = replace(
                 old,
                 heads=(*old.heads, latest),
-                contexts=(*old.contexts, START if opens else words[mention.start - 1]),
+                contexts=(*old.contexts, SENTENCE_START if opens else words[mention.start - 1]),
                 starts=(*old.starts, mention.start),
                 last=last,
                 sentence=sentence,

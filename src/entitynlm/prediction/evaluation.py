@@ -17,7 +17,7 @@ from scipy.special import rel_entr
 
 from entitynlm.errors import ConfigError
 from entitynlm.prediction.choices import NEW, Answer, Choice, Chooser, find_entities, mix
-from entitynlm.prediction.contexts import PRONOUN_FORMS
+from entitynlm.prediction.contexts import PRONOUN_HEADS
 from entitynlm.prediction.slots import SlottedStory, has_guesses
 from entitynlm.progress import SILENT, Progress, track
 from entitynlm.statistics import TRIALS, Interval, bootstrap_ratio, flip_signs
@@ -219,7 +219,7 @@ def break_down(answers: Sequence[Answer]) -> dict[str, dict[str, dict[str, Any]]
     groups: dict[str, dict[str, list[bool]]] = {"newness": defaultdict(list), "form": defaultdict(list)}
     for answer in answers:
         age = "new" if answer.slot.is_new else "old"
-        is_pronoun = answer.story.story.tokens[answer.slot.position].lower() in PRONOUN_FORMS
+        is_pronoun = answer.story.story.tokens[answer.slot.position].lower() in PRONOUN_HEADS
         groups["newness"][age].append(answer.is_right)
         groups["form"][f"{age} {'pronoun' if is_pronoun else 'noun'}"].append(answer.is_right)
     return {

@@ -4,7 +4,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from entitynlm.prediction.contexts import PRONOUN_FORMS, START, CandidateEntity, Context
+from entitynlm.prediction.contexts import PRONOUN_HEADS, SENTENCE_START, CandidateEntity, Context
 
 EDGES = (
     (1, 2, 3, 4, 5, 7, 10, 15, 22, 32, 50, 80),
@@ -61,8 +61,8 @@ def extract_candidate_features(context: Context) -> np.ndarray:
 
 
 def _describe_candidate(context: Context, candidate: CandidateEntity, counts: list[int]) -> tuple[float, ...]:
-    previous = context.before[-1] if context.before else START
-    pronouns = [head in PRONOUN_FORMS for head in candidate.heads]
+    previous = context.before[-1] if context.before else SENTENCE_START
+    pronouns = [head in PRONOUN_HEADS for head in candidate.heads]
     back = context.mentions - candidate.rank
     count = len(candidate.starts)
     return (
@@ -78,8 +78,8 @@ def _describe_candidate(context: Context, candidate: CandidateEntity, counts: li
         all(pronouns),
         any(head in FIRST_PERSON for head in candidate.heads),
         any(head in THIRD_PERSON for head in candidate.heads),
-        candidate.contexts.count(START) / count,
-        candidate.contexts[-1] == START,
+        candidate.contexts.count(SENTENCE_START) / count,
+        candidate.contexts[-1] == SENTENCE_START,
         candidate.contexts.count(previous) / count,
         candidate.contexts[-1] == previous,
         count == 1,

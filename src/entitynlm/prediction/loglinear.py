@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from entitynlm.prediction.choices import Choice, make_choice
-from entitynlm.prediction.contexts import PRONOUN_FORMS, Context, extract_contexts
+from entitynlm.prediction.contexts import PRONOUN_HEADS, Context, extract_contexts
 from entitynlm.prediction.features import extract_shallow_features
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.prediction.type_counts import TypeCounts
@@ -81,7 +81,7 @@ def extract_modi(counts: TypeCounts, story: Document, contexts: Sequence[Context
     for context, log_probs in zip(contexts, counts.measure(story, contexts), strict=True):
         shallow = extract_shallow_features(context)
         fits = log_probs[:, 1:] / 3  # the first level knows nothing of the context
-        pronouns = [candidate.heads[-1] in PRONOUN_FORMS for candidate in context.candidates]
+        pronouns = [candidate.heads[-1] in PRONOUN_HEADS for candidate in context.candidates]
         is_pronoun = np.array([*pronouns, False], dtype=np.float32)[:, None]
         found.append(np.hstack([shallow, is_pronoun, fits, fits * shallow[:, -1:]]))
     return found

@@ -15,7 +15,7 @@ from torch import Tensor
 from entitynlm.model.backbones.base import Backbone
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.pretrained import Pretrained
-from entitynlm.prediction.contexts import PRONOUN_FORMS, Context, extract_contexts, stem
+from entitynlm.prediction.contexts import PRONOUN_HEADS, Context, extract_contexts, stem
 from entitynlm.prediction.features import extract_candidate_features
 from entitynlm.prediction.slots import TrainingSlots
 from entitynlm.progress import SILENT, Progress
@@ -195,7 +195,7 @@ class SlotExtractor:
     def _find_heads(self, context: Context) -> list[list[int]]:
         found = []
         for candidate in context.candidates:
-            nouns = [head for head in candidate.heads if head not in PRONOUN_FORMS]
+            nouns = [head for head in candidate.heads if head not in PRONOUN_HEADS]
             pair = (candidate.heads[-1], nouns[-1] if nouns else candidate.heads[-1])
             found.append([self.word_ids.get(head, UNKNOWN_WORD) for head in pair])
         return [*found, [NO_HEAD, NO_HEAD]]

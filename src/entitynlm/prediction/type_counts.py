@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from scipy.special import softmax
 
-from entitynlm.prediction.contexts import START, Context, extract_contexts, stem
+from entitynlm.prediction.contexts import SENTENCE_START, Context, extract_contexts, stem
 from entitynlm.text.document import Document
 
 AUXILIARIES = frozenset(
@@ -148,7 +148,7 @@ class TypeCounts:
         """Return the context's key at each level; its verb is the last one of the sentence so far."""
         found = {
             "scenario": scenario,
-            "word": context.before[-1] if context.before else START,
+            "word": context.before[-1] if context.before else SENTENCE_START,
             "verb": next((word for word in reversed(context.before) if word in self.verbs), ""),
             "head": context.latest,
         }

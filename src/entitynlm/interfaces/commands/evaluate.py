@@ -240,12 +240,12 @@ def draw_referents(
     pretrained: Pretrained, corpus: Corpus, split: str | None, plot: Path, terminal: Terminal
 ) -> dict[str, Any]:
     """Draw the calibration of the model's probabilities of referents at all mentions of a split."""
-    from entitynlm.interfaces.figures import draw_calibration, save_figure
+    from entitynlm.interfaces.figures import draw_calibration
     from entitynlm.prediction.calibration import measure_calibration
     from entitynlm.progress import track
 
     found = measure_calibration(pretrained, track(terminal, "calibration", corpus.documents(split)))
-    save_figure(draw_calibration(found, f"{corpus.name} {split}" if split else corpus.name), plot)
+    draw_calibration(found, f"{corpus.name} {split}" if split else corpus.name, plot)
     terminal.print(
         f"{found.mentions:,} mentions in {found.documents:,} documents: {100 * found.accuracy:.1f} % of referents right, "
         f"{found.surprisal:.2f} bits, calibration error {100 * found.calibration_error:.1f} points",

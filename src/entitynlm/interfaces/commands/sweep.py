@@ -106,7 +106,7 @@ def sweep(
             write_text(
                 out / "table.md", write_markdown([table], title=f"Sweep over {opened.name}", notice="")
             )
-            figures = describe(search, model)
+            figures = describe_trials(search, model)
             write_text(out / "table.json", json.dumps(figures, indent=1, ensure_ascii=False))
     print_table(replace(table, rows=table.rows[:MOST_ROWS]), terminal)
     if best is None:
@@ -152,7 +152,7 @@ def tabulate(study: Any, corpus: str) -> ResultTable:
     return ResultTable(f"Sweep over {corpus}", columns, tuple(rows), remarks=remarks)
 
 
-def describe(study: Any, model: Path | None) -> dict[str, Any]:
+def describe_trials(study: Any, model: Path | None) -> dict[str, Any]:
     """Describe all trials by plain values."""
     trials = [
         {
