@@ -15,8 +15,7 @@ import pytest
 import torch
 
 import entitynlm
-from entitynlm.inference.scoring import score_document
-from entitynlm.lm.rnnlm import score_baseline
+from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.packaged import SMALL
 from entitynlm.model.pretrained import Pretrained, load_pretrained

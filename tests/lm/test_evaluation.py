@@ -16,10 +16,9 @@ from entitynlm.errors import ModelError
 from entitynlm.inference.marginal import estimate_log_prob, make_filter
 from entitynlm.inference.particles import FIRST_TOKEN, MODEL_ROW
 from entitynlm.inference.readings import Readings
-from entitynlm.inference.scoring import score_document
+from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.lm.evaluation import ModelsCompared, Sampling, hide_entities, measure_split
 from entitynlm.lm.ngram import estimate_ngrams
-from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.lm.scores import DocumentLogProb, ModelScores, check_tokens, compare_models
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork

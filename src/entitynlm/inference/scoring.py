@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,10 +10,12 @@ import torch
 
 from entitynlm.inference.particle_filter import FilterConfig, ParticleFilter
 from entitynlm.inference.readings import Readings
-from entitynlm.model.batch.scores import Carried, iterate_windows, score_windows
+from entitynlm.model.backbones.base import Backbone
+from entitynlm.model.batch.scores import BatchScores, Carried, Window, iterate_windows, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
+from entitynlm.model.rnnlm import LanguageModel
 
 SCORED_WORDS = 4_000  # words scored at once: long enough to be fast, short enough for any memory
 
@@ -66,15 +68,41 @@ def score_document(
     """
     network.eval()
     noise = noise or FixedNoise()
-    carried: Carried | None = None
-    pieces: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in "relx"}
-    for part in iterate_windows(document, network, window):
-        result = score_windows(network, [part], noise=noise, carried=carried)
-        carried = result.carried.select(network.backbone, [0])
-        for name in "relx":
-            pieces[name].append(getattr(result.scores, name).double().cpu().numpy())
-    r, e, l, x = (np.concatenate(pieces[name]) for name in "relx")
+
+    def score(part: Window, carried: Carried | None) -> BatchScores:
+        return score_windows(network, [part], noise=noise, carried=carried)
+
+    parts = iterate_windows(document, network, window)
+    r, e, l, x = _join_windows(network.backbone, parts, score, "relx")
     return AnalysisScore(document.id, words, document.origin, r, e, l, x)
+
+
+@torch.no_grad()
+def score_baseline(
+    network: LanguageModel, document: EncodedDocument, *, window: int = SCORED_WORDS
+) -> np.ndarray:
+    """Give (T,) log p(x_t | x_<t) in nats by the language model without entities, the baseline that a model carries."""
+    network.eval()
+    parts = (part for part in network.cut(document, window) if len(part.words))
+    (x,) = _join_windows(network.backbone, parts, lambda part, carried: network.score([part], carried), "x")
+    return x
+
+
+def _join_windows(
+    backbone: Backbone,
+    parts: Iterable[Window],
+    score: Callable[[Window, Carried | None], BatchScores],
+    names: str,
+) -> list[np.ndarray]:
+    """Score windows one after the other, each given what the one before left behind: (T,) per variable that is named."""
+    carried: Carried | None = None
+    found: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in names}
+    for part in parts:
+        result = score(part, carried)
+        carried = result.carried.select(backbone, [0])
+        for name in names:
+            found[name].append(getattr(result.scores, name).double().cpu().numpy())
+    return [np.concatenate(found[name]) for name in names]
 
 
 def score_together(network: EntityNetwork, document: EncodedDocument, analyses: np.ndarray) -> np.ndarray:

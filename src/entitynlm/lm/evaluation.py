@@ -17,10 +17,9 @@ from torch.nn import Parameter
 
 from entitynlm.errors import DataError, ModelError
 from entitynlm.inference.marginal import PRIOR_SHARE, MarginalEstimate, Method, estimate_documents
-from entitynlm.inference.scoring import score_document
+from entitynlm.inference.scoring import score_baseline, score_document
 from entitynlm.inference.words.word_cache import WordCache
 from entitynlm.lm.ngram import NgramModel
-from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.lm.scores import ENTITY_LIKELIHOODS, DocumentLogProb, ModelScores, SplitScores
 from entitynlm.lm.word_kinds import sum_kinds
 from entitynlm.model.encoding.encoder import EncodedDocument, Encoder

@@ -16,11 +16,11 @@ import torch
 
 from entitynlm.inference.marginal import make_filter
 from entitynlm.inference.readings import Readings
+from entitynlm.inference.scoring import score_baseline
 from entitynlm.inference.weights import FloatArray, log_mean_exp, log_sum_exp
 from entitynlm.inference.words.word_scorer import score_words
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.lm.filtering import BeliefObserver, Reader, join_beliefs
-from entitynlm.lm.rnnlm import score_baseline
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.batch.pieces import Pieces
 from entitynlm.model.encoding.encoder import EncodedDocument
