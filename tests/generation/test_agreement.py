@@ -29,6 +29,7 @@ def test_pronouns_follow_what_was_said() -> None:
         7: {"it"},
     }
     assert ("Mr.", "Reed") in known.list_forms(2) and known.list_forms(9) == []
+    assert ("him",) in known.list_forms(2) and ("'im",) not in known.list_forms(2)
 
 
 def test_a_new_entity_takes_nobodys_name_and_no_verb() -> None:

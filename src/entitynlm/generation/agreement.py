@@ -63,7 +63,8 @@ class MentionAgreement:
         )  # "his" in "his wife" is not she
         if not own:
             return []
-        pronouns = [(form,) for form in sorted(BACKWARD) if self._may_be(PRONOUNS[form], words)]
+        plain = (form for form in sorted(BACKWARD) if form.isalpha())  # "'im" begins as a quotation does
+        pronouns = [(form,) for form in plain if self._may_be(PRONOUNS[form], words)]
         return list(dict.fromkeys([*own, *pronouns]))
 
     def list_unfit(self, *, first: bool, last: bool) -> set[str]:
