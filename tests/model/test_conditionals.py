@@ -40,12 +40,6 @@ def test_words(softmax: str, tied: bool) -> None:
         assert_close(network.log_prob_piece(h + We, torch.full((6,), x)), log_probs[:, x])
 
 
-def test_the_start_symbol_has_no_probability_in_the_full_softmax() -> None:
-    network = make_network(softmax="full")
-    log_prob = network.log_prob_piece(vectors(1, 5), torch.tensor([0]))
-    assert log_prob.item() == -torch.inf
-
-
 @pytest.mark.parametrize("mention_types", [1, 3])
 def test_newborns_lie_on_the_unit_ball_around_the_mean_of_their_kind(mention_types: int) -> None:
     network = make_network(mention_types=mention_types, sigma=0.5)

@@ -81,19 +81,3 @@ def test_float32_is_close(mode: str) -> None:
         values = getattr(rough, variable)
         assert values.dtype == torch.float32
         torch.testing.assert_close(values.double(), getattr(exact, variable), rtol=1e-5, atol=1e-5)
-
-
-def test_sums_per_word_and_per_document() -> None:
-    network = make_network()
-    documents = [
-        make_document([1, 2, 3], [(0, 2, 1, 1)]),
-        make_document([]),
-        make_document([4, 5], [(1, 2, 1, 1)]),
-    ]
-    scores = score_documents(network, documents, noise=None)
-    parts = torch.stack([scores.r, scores.e, scores.l, scores.x])
-    assert_close(scores.total, parts.sum())
-    assert_close(scores.per_token(), parts.sum(0))
-    assert_close(
-        scores.per_document(), torch.stack([parts[:, :3].sum(), parts[:, :0].sum(), parts[:, 3:].sum()])
-    )

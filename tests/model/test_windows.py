@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.document_index import COUNT, TOKEN, index_document
+from entitynlm.model.batch.document_index import index_document
 from entitynlm.model.batch.scores import (
     Carried,
     Window,
@@ -107,24 +107,6 @@ def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: 
                 found[i].append(torch.stack([part(result.scores, place, v) for v in VARIABLES]))
     for i, pieces in enumerate(found):
         assert_close(torch.cat(pieces, 1), torch.stack([part(whole, i, v) for v in VARIABLES]))
-
-
-def test_a_cut_inside_a_mention() -> None:
-    """By hand: what a window leaves behind when its last word is the second of a mention of four."""
-    network = make_network()
-    document = make_document(
-        [1, 2, 3, 4, 5, 6, 7], [(0, 1, 1, 1), (1, 5, 2, 1), (6, 7, 1, 1)], [0, 0, 0, 0, 1, 1, 1]
-    )
-    first, second = cut_at(document, network, [3])
-    past = second.index.past
-    assert (past.position, past.mentions, past.current, past.remaining) == (3, 2, 2, 2)
-    assert past.table[TOKEN].tolist() == [0, 2]
-    assert past.table[COUNT].tolist() == [1, 1]
-    assert second.index.chooses.tolist() == [False, False, True, True]
-    assert second.index.mentions == 1
-    assert first.index.lengths.tolist() == [1, 4]  # the length is known where the mention starts
-    assert not first.index.reaches_end.any()  # the window's end is not the text's end
-    assert second.index.reaches_end.tolist() == [True]
 
 
 def test_carried_states_are_cut_off_from_the_gradient() -> None:

@@ -40,14 +40,6 @@ def test_that_the_nearest_spelling_wins(tmp_path: Path) -> None:
     assert rows == {"Paris": [3, 3], "paris": [2, 2], "rome": [4, 4], "Bo": [6, 6]}
 
 
-def test_that_specials_never_take_the_vector_of_a_look_alike(tmp_path: Path) -> None:
-    path = write(tmp_path / "v.txt", "<unk> 9 9\n</s> 8 8\nthe 1 2\n")
-    vocabulary = Vocabulary(["\\<unk>", "the"])
-    loaded = load_embeddings(path, vocabulary)
-    assert loaded.found.tolist() == [False, False, False, True, True]
-    assert loaded.matrix[vocabulary["\\<unk>"]].tolist() == [9, 9]
-
-
 def test_that_words_with_spaces_headers_gz_and_trailing_spaces_are_read(tmp_path: Path) -> None:
     vocabulary = Vocabulary(["the", "cat"])
     plain = load_embeddings(write(tmp_path / "a.txt", GLOVE), vocabulary)

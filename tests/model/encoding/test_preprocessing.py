@@ -105,15 +105,6 @@ def test_that_paper_keeps_punctuation_inside_gold_mentions_only() -> None:
         prepare_words(document, recipe)
 
 
-@given(documents(), st.sampled_from(["keep", "drop"]), st.booleans(), st.booleans(), st.booleans())
-def test_that_words_do_not_depend_on_mentions(
-    document: Document, punctuation: str, lowercase: bool, numbers: bool, ends: bool
-) -> None:
-    recipe = Recipe(lowercase=lowercase, punctuation=punctuation, numbers=numbers, sentence_ends=ends)
-    bare = document.with_mentions(())
-    assert prepare_words(bare, recipe) == prepare_words(document, recipe, gold_mentions=document.mentions)
-
-
 @given(documents(), st.sampled_from(["keep", "drop"]))
 def test_that_words_come_from_their_tokens_in_order(document: Document, punctuation: str) -> None:
     words = prepare_words(document, Recipe(lowercase=False, punctuation=punctuation, numbers=False))

@@ -70,8 +70,3 @@ def test_that_a_vocabulary_survives_json(words: list[str]) -> None:
 def test_that_a_damaged_vocabulary_is_refused(damaged: object) -> None:
     with pytest.raises(DataError, match="list of words"):
         Vocabulary.from_dict({"words": damaged})
-
-
-def test_that_a_word_can_not_stand_twice() -> None:
-    with pytest.raises(DataError, match="twice"):
-        Vocabulary(["a", "b", "a"])
