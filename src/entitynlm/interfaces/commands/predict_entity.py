@@ -47,7 +47,7 @@ def predict_entity(
       entitynlm predict-entity stories.jsonl --model runs/inscript --out predictions.tsv --json summary.json
 
     :param out: The table's file; '-': standard output.
-    :param predictor: Ask the entity predictor that `reproduce entity` has stored in the model's folder.
+    :param predictor: Ask the entity predictor that `evaluate entity` has stored in the model's folder.
     """
     assert files is not None
     if out == STANDARD and terminal.json_path == STANDARD:
