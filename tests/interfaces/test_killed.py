@@ -117,10 +117,20 @@ def test_sweep(corpus: Path, tmp_path: Path, kills: int) -> None:
 
     def command(out: str) -> list[str]:
         space = ["--space", str(corpus / "space.toml"), "--pruner", "none"]
-        return ["sweep", str(corpus), *space, *SIZES.split(), "--quiet", "--out", str(tmp_path / out)]
+        figures = ["--json", str(tmp_path / f"{out}.json"), "--force"]
+        return [
+            "sweep",
+            str(corpus),
+            *space,
+            *SIZES.split(),
+            "--quiet",
+            "--out",
+            str(tmp_path / out),
+            *figures,
+        ]
 
     def check() -> None:
-        whole, cut = (json.loads((tmp_path / n / "table.json").read_text("utf-8")) for n in ("whole", "cut"))
+        whole, cut = (json.loads((tmp_path / f"{n}.json").read_text("utf-8")) for n in ("whole", "cut"))
         done = [trial for trial in cut["trials"] if trial["state"] == "complete"]
         assert {trial["state"] for trial in cut["trials"]} <= {"complete", "interrupted", "running"}
         expected = {json.dumps(trial["settings"]): trial["dev_losses"] for trial in whole["trials"]}

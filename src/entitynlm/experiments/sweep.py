@@ -1,8 +1,7 @@
 """Search for the best settings of a training with Optuna, whose storage lets several processes and machines share the trials.
 
 Every point of the space is a trial: P is trained, and given up early if its development loss is worse than that of others. A
-trial shows now and then that it is alive (Optuna's heartbeat); the trial of a process that died is tried again. The checkpoint of
-a trial lies in a folder named after its settings, so that it goes on where it was.
+trial shows now and then that it is alive (Optuna's heartbeat); the trial of a process that died is tried again.
 """
 
 import hashlib
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
+from filelock import FileLock
 
 from entitynlm.config import load_toml
 from entitynlm.errors import ConfigError, DataError, EntityNLMError
@@ -25,12 +25,11 @@ from entitynlm.text.document import Document
 from entitynlm.training.settings import Settings
 
 SPACES = Path(__file__).resolve().parents[1] / "resources" / "sweeps"
-DATABASE, TRIALS = "study.db", "trials"
-DEFINITION, FOLDER, REASON = "definition", "folder", "reason"  # attributes of studies and trials
+DATABASE = "study.db"
+DEFINITION, REASON = "definition", "reason"  # attributes of studies and trials
 HEARTBEAT, SILENCE = 20, 120  # seconds between two signs of life of a trial; without one, it has died
 MOST_RETRIES = 3
 DEFAULT_TRIALS = 50  # where the space is not a grid
-Sampler = Literal["grid", "random", "tpe"]
 Pruner = Literal["median", "halving", "none"]
 
 
@@ -46,7 +45,7 @@ class Range(msgspec.Struct, forbid_unknown_fields=True):
 class Method(msgspec.Struct, forbid_unknown_fields=True):
     """How points are chosen and given up: section [sweep] of a space."""
 
-    sampler: Sampler = "grid"
+    sampler: Literal["grid", "tpe"] = "grid"
     pruner: Pruner = "median"
     trials: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
@@ -60,9 +59,10 @@ class SearchSpace(msgspec.Struct, forbid_unknown_fields=True):
     sweep: Method = msgspec.field(default_factory=Method)
 
     def list_labels(self) -> dict[str, list[Any]]:
-        """List the values of each dimension as Optuna stores them; of a range, its two ends."""
-        dimensions = self.space.items()
-        return {n: [v.low, v.high] if isinstance(v, Range) else list(map(label, v)) for n, v in dimensions}
+        """List the values of each dimension of a grid as Optuna stores them."""
+        return {
+            name: list(map(label, values)) for name, values in self.space.items() if isinstance(values, list)
+        }
 
     def suggest(self, trial: Any) -> dict[str, Any]:
         """Draw the settings of a trial, as changes like ``{"model.dropout": 0.5}``."""
@@ -103,11 +103,12 @@ def load_space(source: str | Path, **changes: Any) -> SearchSpace:
         found = msgspec.convert({**values, "sweep": method}, SearchSpace)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {error}") from error
-    for name, dimension in found.space.items():
-        if found.sweep.sampler == "grid" and isinstance(dimension, Range):
-            raise ConfigError(
-                f"{path}: {name}: a grid has no ranges; list the values, or take another sampler"
-            )
+    ranges = {name: values for name, values in found.space.items() if isinstance(values, Range)}
+    for name, one in ranges.items():
+        if one.low > one.high or (one.log and one.low <= 0):
+            raise ConfigError(f"{path}: {name}: there are no such numbers from {one.low} to {one.high}")
+        if found.sweep.sampler == "grid":
+            raise ConfigError(f"{path}: {name}: a grid has no ranges; list the values, or name a sampler")
     return found
 
 
@@ -115,7 +116,7 @@ def load_space(source: str | Path, **changes: Any) -> SearchSpace:
 class Sweep:
     """A search over one corpus, given as training and development documents.
 
-    :param folder: holds the checkpoints of trials, and the database where ``storage`` names no other.
+    :param folder: holds the winner, and the database where ``storage`` names no other.
     :param make_settings: makes settings from the changes of a trial.
     """
 
@@ -144,14 +145,18 @@ class Sweep:
         try:
             database = optuna.storages.RDBStorage(
                 address.replace("postgresql://", "postgresql+psycopg://", 1),
-                engine_kwargs={
-                    "poolclass": NullPool
-                },  # a trial takes minutes between two words to the database
+                engine_kwargs={"poolclass": NullPool},  # the database is asked once in minutes
                 heartbeat_interval=HEARTBEAT,
                 grace_period=SILENCE,
                 heartbeat_stale_trial_callback=optuna.storages.RetryHeartbeatStaleTrialCallback(MOST_RETRIES),
             )
-            sampler = self.make_sampler()
+            grid = self.space.sweep.sampler == "grid"
+            labels, seed = self.space.list_labels(), self.seed
+            sampler: Any = (
+                optuna.samplers.GridSampler(labels, seed=seed)
+                if grid
+                else optuna.samplers.TPESampler(seed=seed)
+            )
             study = optuna.create_study(
                 study_name=name, storage=database, sampler=sampler, pruner=pruner, load_if_exists=True
             )
@@ -167,16 +172,6 @@ class Sweep:
             )
         study.set_user_attr(DEFINITION, now)
         return study
-
-    def make_sampler(self) -> Any:
-        """Make the sampler of Optuna that chooses points."""
-        from optuna.samplers import GridSampler, RandomSampler, TPESampler
-
-        if self.space.sweep.sampler == "grid":
-            return GridSampler(self.space.list_labels(), seed=self.seed)
-        return (
-            TPESampler(seed=self.seed) if self.space.sweep.sampler == "tpe" else RandomSampler(seed=self.seed)
-        )
 
     def describe(self) -> str:
         """Describe all that must be the same when the sweep goes on; more trials may be asked for."""
@@ -199,29 +194,18 @@ class Sweep:
         """Do trials until none is left; KeyboardInterrupt comes through, and the trial is tried again next time."""
         from optuna.exceptions import StorageInternalError
 
-        def finish(study: Any, trial: Any) -> None:
-            progress.message(f"trial {trial.number} ({trial.params}): {describe_state(trial)}")
-            progress.advance("trials")
-            best = find_best(study)
-            if best is None or best.number != trial.number:  # there may be hundreds of trials
-                shutil.rmtree(self.folder / TRIALS / trial.user_attrs[FOLDER], ignore_errors=True)
-
         progress.start("trials", self.count_left(study))
         try:
             while self.count_left(study):
                 study.optimize(
-                    lambda trial: self.train(trial, progress),
-                    n_trials=1,
-                    catch=EntityNLMError,
-                    callbacks=[finish],
+                    lambda trial: self.try_point(trial, progress), n_trials=1, catch=EntityNLMError
                 )
+                progress.advance("trials")
         except StorageInternalError as error:
             raise DataError(f"the study can't be written ({explain(error)})", path=self.folder) from error
-        except OSError as error:
-            raise DataError(f"can't be written ({error.strerror or error})", path=self.folder) from error
         progress.finish("trials")
 
-    def train(self, trial: Any, progress: Progress) -> float:
+    def try_point(self, trial: Any, progress: Progress) -> float:
         """Train P with a trial's settings, and return the development loss of its best epoch."""
         from optuna.exceptions import TrialPruned
         from optuna.storages import RetryHeartbeatStaleTrialCallback
@@ -231,55 +215,48 @@ class Sweep:
             if trial.should_prune():
                 raise TrialPruned
 
-        settings = self.make_settings(self.space.suggest(trial))
-        trial.set_user_attr(FOLDER, self.locate(settings).name)
         try:
-            trained = self.train_parts(settings, progress, parts=("generative",), on_epoch=report)
-            if trained is None:
-                raise KeyboardInterrupt
+            settings = self.make_settings(self.space.suggest(trial))
+            trained = self.train(settings, progress, parts=("generative",), on_epoch=report)
         except EntityNLMError as error:
-            if isinstance(error.__cause__, OSError):  # a full disk is no fault of the settings
-                RetryHeartbeatStaleTrialCallback()(trial.study, trial.study.trials[trial.number])
-                raise error.__cause__ from None
             trial.set_user_attr(REASON, str(error))
             raise
         except KeyboardInterrupt:
             RetryHeartbeatStaleTrialCallback()(trial.study, trial.study.trials[trial.number])
             raise
-        return float(trained.notes["training"]["generative"]["best_dev_loss"])
+        loss = float(trained.notes["training"]["generative"]["best_dev_loss"])
+        progress.message(f"trial {trial.number} ({trial.params}): {loss:.4f}")
+        return loss
 
-    def train_parts(self, settings: Settings, progress: Progress, **options: Any) -> Any:
-        """Train in the folder of these settings, from the checkpoint there if there is one."""
+    def train(self, settings: Settings, progress: Progress, **options: Any) -> Any:
+        """Train a model with these settings."""
         from entitynlm.training.recipe import train_pretrained
 
-        train, development = self.documents
-        own: dict[str, Any] = {"seed": self.seed, "device": self.device, "folder": self.locate(settings)}
-        options |= {"resume": True, "progress": progress}
-        return train_pretrained(train, development, settings, **own, **options)
-
-    def locate(self, settings: Settings) -> Path:
-        """Name the folder of a trial after its settings, so that a trial that is tried again finds its checkpoint."""
-        named = json.dumps([settings.to_dict(), self.seed], sort_keys=True)
-        return self.folder / TRIALS / hashlib.sha256(named.encode()).hexdigest()[:16]
+        options |= {"seed": self.seed, "device": self.device, "progress": progress}
+        trained = train_pretrained(*self.documents, settings, **options)
+        if trained is None:
+            raise KeyboardInterrupt
+        return trained
 
     def store_winner(self, best: Any, progress: Progress) -> Path:
-        """Make the best trial a model with its proposal Q; where its checkpoint is on another machine, P is trained again."""
+        """Train the best trial's settings again, with the proposal Q, and store the model and ``best.toml``."""
         from optuna.trial import FixedTrial
 
         settings = self.make_settings(self.space.suggest(FixedTrial(best.params)))
-        model, whole = self.folder / "model", self.folder / ".model.part"
-        if self.train_parts(settings, progress) is None:
-            raise KeyboardInterrupt
-        shutil.rmtree(whole, ignore_errors=True)
-        shutil.copytree(self.locate(settings), whole, ignore=shutil.ignore_patterns("checkpoints", "*.part"))
-        shutil.rmtree(model, ignore_errors=True)
-        whole.rename(model)
-        shutil.rmtree(self.folder / TRIALS)
         sections = [
             "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in section.items())])
             for name, section in settings.to_dict().items()
         ]
-        write_text(self.folder / "best.toml", "\n\n".join(sections) + "\n")
+        text, file = "\n\n".join(sections) + "\n", self.folder / "best.toml"
+        model, made = self.folder / "model", self.folder / ".model.part"
+        with FileLock(self.folder / ".lock"):  # other processes of the sweep wait, and find the model
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                shutil.rmtree(made, ignore_errors=True)
+                self.train(settings, progress, folder=made)
+                shutil.rmtree(made / "checkpoints", ignore_errors=True)
+                shutil.rmtree(model, ignore_errors=True)
+                made.rename(model)
+                write_text(file, text)
         return model
 
 
