@@ -129,7 +129,6 @@ WRONG = [  # one wrong thing each: a path, a format, a model, a number, a choice
     "sweep {corpus} --out a --pruner guess",
     "sweep {corpus} --out a --trials 0",
     "sweep {corpus} --out a --set model.nonsense=1",
-    "sweep {corpus} --out a --set model.tied=true",
     "sweep {corpus} --out a --storage nonsense://nowhere",
     "sweep {corpus} --out a --device abacus",
     "sweep {text} --out a",
