@@ -591,7 +591,7 @@ def evaluate_coref(model: str, corpus: Path, ranker: Path) -> Json:
     run("ranker", "train", "--corpus", corpus, "--out", ranker, "--epochs", "2", "--quiet")
     figures = run_json(
         "evaluate", "coref", corpus, "--model", MODELS / model, "--ranker", ranker, "--k", "6",
-        "--samples", "4", "--split", "dev,test", "--trials", "50", "--threads", "1", "--seed", "3",
+        "--split", "dev,test", "--trials", "50", "--threads", "1", "--seed", "3",
     )  # fmt: skip
     return dump_coref(figures)
 
