@@ -60,7 +60,7 @@ class MentionWords(NamedTuple):
     :param kind: pronoun, name or noun.  :param form: a pronoun's citation form, else the kind.
     :param text: without function words.  :param content: the words that are no function words.
     :param gender: male, female, neuter, human or unknown.  :param number: singular, plural or unknown.
-    :param speaker: of a transcript.  :param relation: of the head to its governor.  :param initials: of capitalised words.
+    :param speaker: of a transcript.  :param relation: of the head to its governor.
     """
 
     kind: str
@@ -73,7 +73,6 @@ class MentionWords(NamedTuple):
     number: str
     speaker: str | None
     relation: str
-    initials: str
 
 
 class MentionTable:
@@ -222,16 +221,14 @@ def _describe_words(
     names = ("pos", "lemma", "deprel", "speaker")
     tags, lemmas, relations, speakers = (document.column(name) if syntax else nothing for name in names)
     for (start, end), at in zip(spans, heads, strict=True):
-        tokens = document.tokens[start:end]
-        words = [token.lower() for token in tokens]
+        words = [token.lower() for token in document.tokens[start:end]]
         head = document.tokens[at].lower()
         tag, lemma = tags[at], (lemmas[at] or head).lower()
         if is_pronoun(words):
             kind, form = PRONOUN, PRONOUNS[" ".join(words)]
         else:
-            capital = (
-                document.tokens[at][0].isupper() and head not in forms
-            )  # not that of a sentence's start alone
+            # a capital that is not that of a sentence's start alone
+            capital = document.tokens[at][0].isupper() and head not in forms
             kind = form = NAME if (capital if tag is None else tag in ("NNP", "NNPS")) else NOUN
         content = [word for word in words if word not in FUNCTION_WORDS]
         yield MentionWords(
@@ -245,7 +242,6 @@ def _describe_words(
             number=_find_number(kind, form, head, words, tag),
             speaker=speakers[start],
             relation=relations[at] or "",
-            initials="".join(token[0] for token in tokens if token[0].isupper()).lower(),
         )
 
 

@@ -102,9 +102,8 @@ class Ranker:
         example = RankerExample(document, found)
         new, pairs = (add_weights(self.weights, features) for features in example.index_features())
         scores = pairs - new[example.i]
-        order = sorted(
-            range(len(found)), key=example.spans.__getitem__
-        )  # in files inner mentions come before outer ones
+        # in files inner mentions come before outer ones
+        order = sorted(range(len(found)), key=example.spans.__getitem__)
         places = np.argsort(np.array(order, dtype=np.int64))
         antecedents, values, best = [], [], []
         for m in order:
