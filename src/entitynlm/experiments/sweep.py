@@ -143,13 +143,16 @@ class Sweep:
             "none": optuna.pruners.NopPruner(),
         }[self.space.sweep.pruner]
         try:
-            database = optuna.storages.RDBStorage(
-                address.replace("postgresql://", "postgresql+psycopg://", 1),
-                engine_kwargs={"poolclass": NullPool},  # the database is asked once in minutes
-                heartbeat_interval=HEARTBEAT,
-                grace_period=SILENCE,
-                heartbeat_stale_trial_callback=optuna.storages.RetryHeartbeatStaleTrialCallback(MOST_RETRIES),
-            )
+            with FileLock(self.folder / ".open.lock"):  # two processes can't make one database at once
+                database = optuna.storages.RDBStorage(
+                    address.replace("postgresql://", "postgresql+psycopg://", 1),
+                    engine_kwargs={"poolclass": NullPool},  # the database is asked once in minutes
+                    heartbeat_interval=HEARTBEAT,
+                    grace_period=SILENCE,
+                    heartbeat_stale_trial_callback=optuna.storages.RetryHeartbeatStaleTrialCallback(
+                        MOST_RETRIES
+                    ),
+                )
             grid = self.space.sweep.sampler == "grid"
             labels, seed = self.space.list_labels(), self.seed
             sampler: Any = (

@@ -104,7 +104,10 @@ def open_job(
                     file.unlink(missing_ok=True)
             if changed or len(done) < len(shards):
                 write_job(folder, JobHeader(settings), done.values())
-            yield done, [one.name for one in changed]
+            try:
+                yield done, [one.name for one in changed]
+            finally:
+                remove_unfinished(folder.rglob(".*.part"))  # of workers that were told to leave
     except Timeout as error:
         raise DataError("another batch job is working in this folder", path=folder) from error
 
