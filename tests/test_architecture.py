@@ -111,6 +111,51 @@ def test_no_folder_has_more_modules_than_a_reader_takes_in() -> None:
     assert {name: size for name, size in sizes.items() if size > 16} == {}
 
 
+VARIANTS = (  # modules of one interface, which have functions of one name
+    "text/formats/", "model/backbones/", "experiments/table", "interfaces/commands/",
+)  # fmt: skip
+
+
+def list_definitions(kind: str) -> dict[str, dict[str, str]]:
+    """Where each public class, function or constant is defined, by its name: module → what it is."""
+    found: dict[str, dict[str, str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names: dict[str, str] = {}
+            if kind == "class" and isinstance(node, ast.ClassDef):
+                names = {node.name: "class"}
+            elif kind == "function" and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                names = {node.name: "function"}
+            elif kind == "constant" and isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                plain = [target.id for target in targets if isinstance(target, ast.Name)]
+                names = {name: ast.unparse(node.value) for name in plain if name.isupper()}
+            for name, what in names.items():
+                if not name.startswith("_"):
+                    found.setdefault(name, {})[name_of(path)] = what
+    return found
+
+
+def test_no_class_name_has_two_meanings() -> None:
+    assert {name: [*where] for name, where in list_definitions("class").items() if len(where) > 1} == {}
+
+
+def test_no_constant_name_has_two_values() -> None:
+    assert {n: where for n, where in list_definitions("constant").items() if len({*where.values()}) > 1} == {}
+
+
+def test_functions_share_a_name_only_as_variants_of_one_interface() -> None:
+    def is_variant(modules: dict[str, str]) -> bool:
+        return any(all(module.startswith(prefix) for module in modules) for prefix in VARIANTS)
+
+    shared = {
+        n: [*where]
+        for n, where in list_definitions("function").items()
+        if len(where) > 1 and not is_variant(where)
+    }
+    assert shared == {}
+
+
 EQUATION_8 = {  # the page, the slow twin, the scan and the sampler's kernel
     "model/entitynlm.py",
     "model/reference.py",

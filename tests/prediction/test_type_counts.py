@@ -21,7 +21,7 @@ def test_counts_leave_out_the_story_that_is_measured() -> None:
         measured, others.measure(story, contexts), contexts, strict=True
     ):
         np.testing.assert_allclose(left_out, never_seen, atol=1e-4)
-        assert left_out.shape == (len(context.candidates) + 1, len(BACK_OFF_LEVELS))
+        assert left_out.shape == (2, len(context.candidates) + 1, len(BACK_OFF_LEVELS))
     seen = whole.measure(make_tea_story(4), contexts)  # equal, but not the story that was counted
     assert not np.allclose(seen[-1], measured[-1])
 

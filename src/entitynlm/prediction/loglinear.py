@@ -76,11 +76,11 @@ def extract_shallow(story: Document, contexts: Sequence[Context]) -> list[np.nda
 
 
 def extract_modi(counts: TypeCounts, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
-    """Extract shallow features, and how well a candidate's types fit the scenario, the verb and the words before it."""
+    """Return shallow features, selectional preferences, fit of participant types, and predicate schemas."""
     found = []
     for context, log_probs in zip(contexts, counts.measure(story, contexts), strict=True):
         shallow = extract_shallow_features(context)
-        fits = log_probs[:, 1:] / 3  # the first level knows nothing of the context
+        fits = np.hstack([*log_probs[:, :, 1:]]) / 3  # the first level knows nothing of the context
         pronouns = [candidate.heads[-1] in PRONOUN_HEADS for candidate in context.candidates]
         is_pronoun = np.array([*pronouns, False], dtype=np.float32)[:, None]
         found.append(np.hstack([shallow, is_pronoun, fits, fits * shallow[:, -1:]]))

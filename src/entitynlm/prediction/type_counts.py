@@ -157,19 +157,28 @@ class TypeCounts:
         ]
 
     def measure(self, story: Document, contexts: Sequence[Context]) -> list[np.ndarray]:
-        """Return (candidates + 1, levels) log-probabilities of a candidate's types at each context; the last row is "new"."""
+        """Return (2, candidates + 1, levels) log-probabilities at each context, the last row that of a new entity.
+
+        The first table has a candidate's types among entities mentioned before (in the last row: any new entity), the second
+        its types whether old or new (in the last row: types that no candidate has).
+        """
         own = self._nothing
         if story.id in self._stories and self._stories[story.id][0] is story:
             own = _Tables(len(self.types))
             own.add(self._observe(story))
         scenarios = self.scenarios.classify(story, [context.position for context in contexts])
-        found = []
-        for context, scenario in zip(contexts, scenarios, strict=True):
-            known, new = np.split(self._estimate(self.make_keys(context, scenario), own), 2, axis=1)
-            type_probs = self._infer_types(context, scenario, own)  # (candidates, types)
-            table = np.vstack([type_probs @ known.T, new.sum(axis=1)])
-            found.append(np.log(table + SMALLEST_PROBABILITY).astype(np.float32))
-        return found
+        return [self._measure(*pair, own) for pair in zip(contexts, scenarios, strict=True)]
+
+    def _measure(self, context: Context, scenario: str, own: _Tables) -> np.ndarray:
+        type_probs = self._infer_types(context, scenario, own)  # (candidates, types)
+        known, new = np.split(self._estimate(self.make_keys(context, scenario), own), 2, axis=1)
+        any_type = known + new  # (levels, types)
+        absent = np.prod(1 - type_probs, axis=0)
+        tables = [
+            np.vstack([type_probs @ known.T, new.sum(axis=1)]),
+            np.vstack([type_probs @ any_type.T, any_type @ absent]),
+        ]
+        return np.stack([np.log(table + SMALLEST_PROBABILITY).astype(np.float32) for table in tables])
 
     def _estimate(self, keys: Sequence[Key], own: _Tables) -> np.ndarray:
         """Return (levels, 2 types) probabilities of outcomes, each level smoothed by the one that it backs off to."""
