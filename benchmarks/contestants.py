@@ -11,7 +11,7 @@ from benchmarks.data import Material, count_tokens
 from benchmarks.lstm import Padded, PlainLanguageModel
 from benchmarks.timing import Contestant
 from entitynlm.config import ModelConfig, TrainingConfig
-from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import DrawnNoise, FixedNoise
@@ -74,7 +74,7 @@ def score_entities(network: EntityNetwork, batches: Batches) -> Contestant:
     def lap() -> int:
         network.eval()
         for batch in batches:
-            score_documents(network, batch, noise=FixedNoise())
+            score_encoded(network, batch, noise=FixedNoise())
         return count_tokens(batches)
 
     return lap

@@ -24,7 +24,7 @@ from entitynlm.experiments.paper import PREDICTION_SYSTEMS
 from entitynlm.experiments.table3_entity_prediction import Predictors
 from entitynlm.interfaces.cli import VERBS, LazyCommand
 from entitynlm.model.backbones.base import BACKBONES
-from entitynlm.model.batch.scores import cut_windows, score_documents, score_windows
+from entitynlm.model.batch.scores import cut_windows, score_encoded, score_windows
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
 from entitynlm.model.encoding.word_classes import WordClasses
@@ -129,7 +129,7 @@ def test_the_recipe_for_a_backbone_works() -> None:
     documents = [words.with_analysis(analysis) for analysis in analyses[::9]]
     with torch.no_grad():
         for network in (model, proposal):
-            fast = score_documents(network, documents, noise=None).per_document()
+            fast = score_encoded(network, documents, noise=None).per_document()
             slow = [sum(s.r + s.e + s.l + s.x for s in SlowTwin(network).score(d)) for d in documents]
             assert fast.tolist() == pytest.approx([float(value) for value in slow], abs=1e-10)
         carried, total = None, 0.0
@@ -137,7 +137,7 @@ def test_the_recipe_for_a_backbone_works() -> None:
             found = score_windows(model, [window], noise=None, carried=carried)
             carried, total = found.carried.select(model.backbone, [0]), total + float(found.scores.total)
         assert total == pytest.approx(
-            float(score_documents(model, documents[-1:], noise=None).total), abs=1e-10
+            float(score_encoded(model, documents[-1:], noise=None).total), abs=1e-10
         )
     exact = enumerate_log_prob(model, words)
     assert enumerate_mean_weight(model, proposal, words) == pytest.approx(exact, abs=1e-10)

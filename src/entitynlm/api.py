@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SENTENCE_END", "AnalysisScore", "Choice", "EntityNLM", "ExpectedNext", "MentionRow", "Surprisal", "TokenRow", "Walk",
     "WordProbs",
-    "as_document", "find_quotations", "load", "measure_agreement", "name_entities",
+    "as_document", "attribute_speech", "load", "measure_agreement", "name_entities",
 ]  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def name_entities(document: Document, mentions: Sequence[Mention] | None = None)
     return {entity: show_name(document, mention) for entity, mention in chosen.items()}
 
 
-def find_quotations(document: Document) -> tuple[Quotation, ...]:
+def attribute_speech(document: Document) -> tuple[Quotation, ...]:
     """Find the quotations of a document, with speaker and addressee where they are among its entities."""
     return add_quotations(document).quotations
 

@@ -10,7 +10,7 @@ import torch
 
 from entitynlm.errors import InferenceError
 from entitynlm.inference.weights import log_sum_exp
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from entitynlm.model.reference import SlowTwin
 from support.enumeration import (
@@ -96,7 +96,7 @@ def test_the_mixed_proposal_at_one_word() -> None:
     """One word has one choice of R, and that of a newborn one word long is certain: the mixture is plain to see."""
     model, proposal, document = make_network("generative"), make_network("causal", seed=1), make_words(1)
     analyses = list_analyses(model, document)
-    log_p = score_documents(model, [document.with_analysis(a) for a in analyses], noise=None)
+    log_p = score_encoded(model, [document.with_analysis(a) for a in analyses], noise=None)
     P, Q = log_p.r.exp().detach().numpy(), np.exp(score_analyses(proposal, document, analyses))
     _, log_q = weigh_analyses(model, proposal, document, analyses, prior_share=0.3)
     np.testing.assert_allclose(np.exp(log_q), 0.7 * Q + 0.3 * P, rtol=1e-10)

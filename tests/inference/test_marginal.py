@@ -16,7 +16,7 @@ from entitynlm.inference.marginal import (
     estimate_error,
     estimate_log_prob,
 )
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise
 from support.enumeration import enumerate_log_prob, list_analyses, score_analyses
 from support.small_networks import make_network, make_words
@@ -172,7 +172,7 @@ def test_words_only_is_the_mean_over_analyses_of_their_word_scores() -> None:
     shares = np.exp(score_analyses(proposal, document, analyses))
     with torch.no_grad():
         texts = [document.with_analysis(analysis) for analysis in analyses]
-        words = score_documents(model, texts, noise=None).x.double().reshape(len(analyses), -1).sum(1).numpy()
+        words = score_encoded(model, texts, noise=None).x.double().reshape(len(analyses), -1).sum(1).numpy()
     assert estimate.words_only == pytest.approx(float(shares @ words), abs=0.01)
     assert estimate_log_prob(model, proposal, document, repeats=1, method="importance").words_only is None
     assert estimate_log_prob(model, proposal, document, repeats=1).words_only is None

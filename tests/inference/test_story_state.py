@@ -14,7 +14,7 @@ from entitynlm.inference.readings import Readings
 from entitynlm.inference.story_state import StoryState, read_along
 from entitynlm.inference.words.word_tables import WordTables
 from entitynlm.model.batch.document_index import COUNT
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -61,7 +61,7 @@ def test_a_state_expects_what_the_slow_twin_and_the_batch_score(
     found = score_by_state(network, document)
     with torch.no_grad():
         twin = SlowTwin(network, FixedNoise()).score(document)
-        batch = score_documents(network, [document], noise=FixedNoise()) if len(document) else None
+        batch = score_encoded(network, [document], noise=FixedNoise()) if len(document) else None
     for name in "relx":
         expected = np.array([float(getattr(score, name)) for score in twin])
         np.testing.assert_allclose(found[name], expected, atol=1e-10)
@@ -77,7 +77,7 @@ def test_a_third_of_the_copy_candidates_is_a_third(positions: int) -> None:
     document = make_text(x, one, one, [1] * 7)
     with torch.no_grad():
         expected = np.array([float(score.x) for score in SlowTwin(network, FixedNoise()).score(document)])
-        batch = score_documents(network, [document], noise=FixedNoise()).x.numpy()
+        batch = score_encoded(network, [document], noise=FixedNoise()).x.numpy()
     np.testing.assert_allclose(batch, expected, rtol=0, atol=1e-10)
     np.testing.assert_allclose(score_by_state(network, document)["x"], expected, rtol=0, atol=1e-10)
 

@@ -13,7 +13,7 @@ import torch
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError, ModelError
 from entitynlm.model.backbones.base import BACKBONES
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.tokenizer import TOKENIZERS, EncodedWords
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
@@ -84,7 +84,7 @@ def test_the_joint_sums_to_one(options: dict[str, Any]) -> None:
     network = make_letter_network(TINY, max_length=2, **options)
     documents = list_documents(2)
     with torch.no_grad():
-        joint = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+        joint = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
     assert len(documents) == 7**2 * 6
     assert_close(joint.exp().sum(), torch.ones((), dtype=torch.float64), 1e-12)
 
@@ -95,7 +95,7 @@ def test_fast_equals_slow(options: dict[str, Any], mode: str) -> None:
     network = make_letter_network(TINY, mode=mode, max_length=2, **options)
     documents = list_documents(4, words=draw_words(TINY, 4, seed=3))[::7]
     with torch.no_grad():
-        fast = score_documents(network, documents, noise=FixedNoise(2))
+        fast = score_encoded(network, documents, noise=FixedNoise(2))
         for number, document in enumerate(documents):
             slow = SlowTwin(network, FixedNoise(2)).score(document)
             for name in VARIABLES:
@@ -113,8 +113,8 @@ def test_a_model_folder_keeps_any_backbone_and_tokenizer(tmp_path: Path) -> None
     document = spell_document(TINY, ["ab", "b", "</s>"])
     for network in (loaded.get("generative"), pretrained.get("generative").eval()):
         with torch.no_grad():
-            found = score_documents(network, [document], noise=None).total
-    assert torch.equal(found, score_documents(loaded.get("generative"), [document], noise=None).total)
+            found = score_encoded(network, [document], noise=None).total
+    assert torch.equal(found, score_encoded(loaded.get("generative"), [document], noise=None).total)
     with pytest.raises(ModelError, match="open vocabulary"):
         _ = loaded.encoder.vocabulary
 

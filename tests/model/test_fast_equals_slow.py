@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise, Noise
@@ -42,7 +42,7 @@ def test_values(options: dict[str, Any], data: st.DataObject) -> None:
     )
     noise = data.draw(st.sampled_from([None, FixedNoise(options["seed"])]))
     with torch.no_grad():
-        fast = score_documents(network, documents, noise=noise)
+        fast = score_encoded(network, documents, noise=noise)
         for number, document in enumerate(documents):
             slow = score_slowly(network, document, noise)
             for variable in VARIABLES:
@@ -56,7 +56,7 @@ def test_gradients(options: dict[str, Any], data: st.DataObject) -> None:
     network = make_network(**options)
     document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=1, max_size=8))
     noise = FixedNoise(options["seed"])
-    fast = gradients(network, score_documents(network, [document], noise=noise).total)
+    fast = gradients(network, score_encoded(network, [document], noise=noise).total)
     slow = gradients(network, sum(v.sum() for v in score_slowly(network, document, noise).values()))
     for name, gradient in slow.items():
         assert_close(fast[name], gradient, 1e-9)
@@ -75,8 +75,8 @@ def test_float32_is_close(mode: str) -> None:
     mentions = [(t, t + 2, 1 + t % 4 // 2, 1 + t % 4 // 2) for t in range(0, 200, 2)]
     document = make_document([1 + t % 7 for t in range(200)], mentions, [t // 9 for t in range(200)])
     with torch.no_grad():
-        exact = score_documents(network, [document], noise=FixedNoise(0))
-        rough = score_documents(network.float(), [document], noise=FixedNoise(0))
+        exact = score_encoded(network, [document], noise=FixedNoise(0))
+        rough = score_encoded(network.float(), [document], noise=FixedNoise(0))
     for variable in VARIABLES:
         values = getattr(rough, variable)
         assert values.dtype == torch.float32

@@ -10,7 +10,7 @@ import torch
 from torch.autograd import gradcheck
 
 from entitynlm.model.batch.scan import Steps, scan_states
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from support.small_models import make_document, make_network
@@ -47,7 +47,7 @@ class _Loss(torch.nn.Module):
         ]
 
     def forward(self) -> torch.Tensor:
-        scores = score_documents(self.network, self.documents, noise=FixedNoise(0))
+        scores = score_encoded(self.network, self.documents, noise=FixedNoise(0))
         return torch.stack([scores.r.sum(), scores.e.sum(), scores.l.sum(), scores.x.sum()])
 
 

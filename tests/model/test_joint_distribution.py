@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from support.small_models import assert_close, enumerate_analyses, make_network, with_words
@@ -62,7 +62,7 @@ def test_the_fast_path_sums_to_one(options: dict[str, Any], size: int, words: in
         size, words=words, max_length=3, mention_types=network.config.mention_types
     )
     with torch.no_grad():
-        joint = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+        joint = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
     assert len(joint) == len(documents)
     assert_close(joint.exp().sum(), ONE, 1e-12)
 
@@ -76,5 +76,5 @@ def test_a_proposal_sums_to_one_over_the_analyses_of_a_text(mention_types: int, 
     for x in [(1,), (3, 1), (1, 3, 2)]:
         documents = enumerate_documents(len(x), words=4, max_length=3, mention_types=mention_types, x=x)
         with torch.no_grad():
-            conditional = score_documents(network, documents, noise=FixedNoise(1)).per_document()
+            conditional = score_encoded(network, documents, noise=FixedNoise(1)).per_document()
         assert_close(conditional.exp().sum(), ONE, 1e-12)

@@ -7,7 +7,7 @@ import math
 import torch
 
 from entitynlm.config import ModelConfig
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.entitynlm import EntityNetwork
 from support.small_models import make_document
@@ -31,7 +31,7 @@ def test_one_document_by_heart() -> None:
     optimizer = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(150):
         optimizer.zero_grad()
-        scores = score_documents(network, [document], noise=None)
+        scores = score_encoded(network, [document], noise=None)
         (-scores.total).backward()
         optimizer.step()
     for variable in ("r", "e", "l", "x"):

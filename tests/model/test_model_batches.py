@@ -10,7 +10,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.noise import FixedNoise
 from support.small_models import (
@@ -36,10 +36,10 @@ def test_many_at_once_are_the_same_as_one_by_one(options: dict[str, Any], data: 
         st.lists(encoded_documents(mention_types=options["mention_types"]), min_size=2, max_size=5)
     )
     noise = FixedNoise(options["seed"])
-    together = score_documents(network, documents, noise=noise)
+    together = score_encoded(network, documents, noise=noise)
     total = torch.zeros((), dtype=torch.float64)
     for number, document in enumerate(documents):
-        alone = score_documents(network, [document], noise=noise)
+        alone = score_encoded(network, [document], noise=noise)
         total = total + alone.total
         for variable in VARIABLES:
             assert_close(part(together, number, variable), getattr(alone, variable))
@@ -73,7 +73,7 @@ def test_what_comes_later_never_changes_what_was(
     )
     other = extend_document(rng, past, len(document), mention_types=options["mention_types"])
     with torch.no_grad():
-        ours, theirs = (score_documents(network, [d], noise=FixedNoise(1)) for d in (document, other))
+        ours, theirs = (score_encoded(network, [d], noise=FixedNoise(1)) for d in (document, other))
     for variable in VARIABLES:
         assert_close(getattr(ours, variable)[:cut], getattr(theirs, variable)[:cut])
 
@@ -90,8 +90,8 @@ def test_p_decides_about_a_mention_before_it_sees_the_word(
     x = document.x.copy()
     x[t:] = 1 + x[t:] % (WORDS - 1)  # every word from t on is another one
     with torch.no_grad():
-        before = score_documents(network, [document], noise=FixedNoise(1))
-        after = score_documents(network, [replace(document, x=x)], noise=FixedNoise(1))
+        before = score_encoded(network, [document], noise=FixedNoise(1))
+        after = score_encoded(network, [replace(document, x=x)], noise=FixedNoise(1))
     seen = t + 1 if options["mode"] == "generative" else t
     for variable in "rel":
         assert_close(getattr(before, variable)[:seen], getattr(after, variable)[:seen])

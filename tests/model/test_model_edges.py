@@ -9,7 +9,7 @@ import torch
 
 from entitynlm.config import ModelConfig
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.entitynlm import EntityNetwork
 from entitynlm.model.noise import FixedNoise
 from support.small_models import make_document, make_network
@@ -31,11 +31,11 @@ def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any]) -> 
             [mention],
             [nothing, mention, word, nothing],
         ):
-            scores = score_documents(network, documents, noise=FixedNoise(0))
+            scores = score_encoded(network, documents, noise=FixedNoise(0))
             assert len(scores.r) == sum(len(document) for document in documents)
             assert bool(torch.isfinite(scores.per_token()).all())
             assert scores.per_document().shape == (len(documents),)
-        values = score_documents(network, [mention], noise=FixedNoise(0))
+        values = score_encoded(network, [mention], noise=FixedNoise(0))
     assert float(values.e[0]) == 0, "the first mention can only be a new entity"
     assert abs(float(values.l[0])) < 1e-12, (
         "a mention of one word that ends the text: at least one word, for sure"
@@ -48,7 +48,7 @@ def test_documents_of_no_word_and_of_one(mode: str, options: dict[str, Any]) -> 
 def test_a_document_without_mentions(mode: str, options: dict[str, Any]) -> None:
     network = make_network(mode=mode, **options)
     document = make_document([1, 2, 3], sentences=[0, 0, 1])
-    scores = score_documents(network, [document], noise=FixedNoise(0))
+    scores = score_encoded(network, [document], noise=FixedNoise(0))
     assert bool((scores.e == 0).all())
     assert bool((scores.l == 0).all())
     assert bool((scores.r < 0).all())
@@ -63,7 +63,7 @@ def test_proposals_predict_no_words() -> None:
     for mode in MODES[1:]:
         network = make_network(mode=mode)
         assert network.backbone.softmax is None
-        assert bool((score_documents(network, [document], noise=None).x == 0).all())
+        assert bool((score_encoded(network, [document], noise=None).x == 0).all())
 
 
 def test_a_class_softmax_needs_classes() -> None:
@@ -89,9 +89,9 @@ def test_dropout_only_while_training() -> None:
     network = make_network(dropout=0.5)
     document = make_document([1, 2, 3, 4, 5], [(1, 3, 1, 1)])
     with torch.no_grad():
-        calm = [score_documents(network, [document], noise=None).per_token() for _ in range(2)]
+        calm = [score_encoded(network, [document], noise=None).per_token() for _ in range(2)]
         network.train()
-        wild = [score_documents(network, [document], noise=None).per_token() for _ in range(2)]
+        wild = [score_encoded(network, [document], noise=None).per_token() for _ in range(2)]
     assert torch.equal(*calm)
     assert not torch.equal(*wild)
 

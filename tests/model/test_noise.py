@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.noise import DrawnNoise, FixedNoise
 from support.small_models import assert_close, make_document, make_network
 
@@ -48,8 +48,8 @@ def test_noise_matters_and_none_is_sigma_zero() -> None:
     document = make_document([1, 2, 3], [(0, 1, 1, 1), (2, 3, 2, 1)])
     noisy, silent = make_network(sigma=0.5), make_network(sigma=0.0)
     with torch.no_grad():
-        values = [score_documents(noisy, [document], noise=FixedNoise(seed)).total for seed in (0, 1)]
-        without = score_documents(noisy, [document], noise=None).total
-        zero = score_documents(silent, [document], noise=FixedNoise(0)).total
+        values = [score_encoded(noisy, [document], noise=FixedNoise(seed)).total for seed in (0, 1)]
+        without = score_encoded(noisy, [document], noise=None).total
+        zero = score_encoded(silent, [document], noise=FixedNoise(0)).total
     assert len({float(value) for value in (*values, without)}) == 3
     assert_close(without, zero)

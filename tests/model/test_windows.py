@@ -15,7 +15,7 @@ from entitynlm.model.batch.scores import (
     Window,
     compare_mention_words,
     cut_windows,
-    score_documents,
+    score_encoded,
     score_windows,
 )
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -73,7 +73,7 @@ def test_windows_are_the_whole(options: dict[str, Any], data: st.DataObject) -> 
     document = data.draw(encoded_documents(mention_types=options["mention_types"], min_size=2, max_size=20))
     cuts = sorted(data.draw(st.sets(st.integers(1, len(document) - 1), max_size=4)))
     with torch.no_grad():
-        whole = score_documents(network, [document], noise=NOISE)
+        whole = score_encoded(network, [document], noise=NOISE)
         pieces = score_in_windows(network, [[window] for window in cut_at(document, network, cuts)])
     for variable in VARIABLES:
         assert_close(pieces[variable], getattr(whole, variable))
@@ -95,7 +95,7 @@ def test_batches_of_windows(options: dict[str, Any], data: st.DataObject, size: 
     found: list[list[torch.Tensor]] = [[] for _ in documents]
     alive, carried = list(range(len(documents))), None
     with torch.no_grad():
-        whole = score_documents(network, documents, noise=NOISE)
+        whole = score_encoded(network, documents, noise=NOISE)
         for step in range(max(len(column) for column in windows)):
             going_on = [i for i in alive if step < len(windows[i])]
             if carried is not None:

@@ -16,7 +16,7 @@ from entitynlm.errors import InferenceError
 from entitynlm.inference.marginal import check_networks
 from entitynlm.inference.scoring import follow_analyses
 from entitynlm.inference.weights import FloatArray, log_sum_exp
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.entitynlm import EntityNetwork
@@ -96,7 +96,7 @@ def score_analyses(
     scores = []
     for start in range(0, len(analyses), BATCH):
         some = [document.with_analysis(analysis) for analysis in analyses[start : start + BATCH]]
-        scores.append(score_documents(network, some, noise=noise).per_document().double().cpu().numpy())
+        scores.append(score_encoded(network, some, noise=noise).per_document().double().cpu().numpy())
     return np.concatenate(scores)
 
 

@@ -227,7 +227,7 @@ class Routes:
         return {**self._show(text), "remarks": remarks}
 
     def _show(self, text: Text) -> dict[str, Any]:
-        return self.views.describe_text(self.shelf, text)
+        return self.views.describe_open_text(self.shelf, text)
 
     # -- analyses --------------------------------------------------------------------------------------------------------
 
@@ -266,11 +266,11 @@ class Routes:
         if not start < stop <= start + MOST_AT_ONCE:
             raise ConfigError(f"a stretch has 1 to {MOST_AT_ONCE} words")
         text = self.shelf.get(id)
-        return self.views.list_words(text, text.get(number), start, stop)
+        return self.views.list_tokens(text, text.get(number), start, stop)
 
     def entities(self, id: TextId, number: Number) -> list[dict[str, Any]]:
         """All entities, the most frequent first."""
-        return self.views.list_entities(self.shelf.get(id).get(number))
+        return self.views.rank_entities(self.shelf.get(id).get(number))
 
     def entity(
         self, id: TextId, number: Number, entity: Annotated[str, Query(min_length=1, max_length=300)]
@@ -279,7 +279,7 @@ class Routes:
         analysis = self.shelf.get(id).get(number)
         if not any(mention.entity == entity for mention in analysis.document.mentions):
             raise Missing(f"there is no entity {entity!r} in this analysis")
-        return self.views.describe_entity(analysis, entity)
+        return self.views.describe_card(analysis, entity)
 
     def step(
         self, id: TextId, number: Number, at: Token, by: Literal["words", "mentions"] = "words"

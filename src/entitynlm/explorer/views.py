@@ -21,14 +21,14 @@ SHOWN_MOVES = 60
 SHOWN_QUOTES = 3  # of an entity
 
 
-def describe_text(shelf: TextShelf, text: Text) -> dict[str, Any]:
+def describe_open_text(shelf: TextShelf, text: Text) -> dict[str, Any]:
     """A text, its stretches and its analyses."""
     return {
         "id": text.id,
         "name": text.name,
         "parent": text.parent,
         "tokens": len(text.document),
-        "blocks": cut_blocks(text),
+        "blocks": list_block_starts(text),
         "analyses": [describe_analysis(analysis) for analysis in text.analyses.values()],
     }
 
@@ -69,7 +69,7 @@ def list_gaps(text: Text) -> list[str]:
     return text.gaps
 
 
-def cut_blocks(text: Text) -> list[int]:
+def list_block_starts(text: Text) -> list[int]:
     """Where stretches start: at a paragraph, or at a sentence where paragraphs are very long."""
     if not text.blocks:
         gaps, starts = list_gaps(text), [0]
@@ -81,7 +81,7 @@ def cut_blocks(text: Text) -> list[int]:
     return text.blocks
 
 
-def list_words(text: Text, analysis: TextAnalysis, start: int, stop: int) -> dict[str, Any]:
+def list_tokens(text: Text, analysis: TextAnalysis, start: int, stop: int) -> dict[str, Any]:
     """The tokens from … to …, with what was measured of them, and the mentions that touch them."""
     document, measured = analysis.document, analysis.measured
     fresh = measured is not None and measured.version == analysis.stamp
@@ -112,7 +112,7 @@ def name_shown(analysis: TextAnalysis) -> dict[str, str]:
     return {entity: analysis.version.labels.get(entity, name) for entity, name in names.items()}
 
 
-def list_entities(analysis: TextAnalysis) -> list[dict[str, Any]]:
+def rank_entities(analysis: TextAnalysis) -> list[dict[str, Any]]:
     """All entities, the most frequent first; numbers give colours and stay with the order of frequency."""
     names = name_shown(analysis)
     order = sorted(analysis.document.entities, key=lambda e: (-len(e.mentions), e.mentions[0].start))
@@ -130,7 +130,7 @@ def list_entities(analysis: TextAnalysis) -> list[dict[str, Any]]:
     ]
 
 
-def describe_entity(analysis: TextAnalysis, entity: str) -> dict[str, Any]:
+def describe_card(analysis: TextAnalysis, entity: str) -> dict[str, Any]:
     """A card: the mentions in order with their surprise, and how the vector moved."""
     document, measured = analysis.document, analysis.measured
     own = [mention for mention in document.mentions if mention.entity == entity]
@@ -192,14 +192,14 @@ def list_said(analysis: TextAnalysis) -> tuple[Quotation, ...]:
     if document.quotations:
         return document.quotations
     if analysis.quoted is None or analysis.quoted[0] != analysis.stamp:
-        analysis.quoted = analysis.stamp, api.find_quotations(document)
+        analysis.quoted = analysis.stamp, api.attribute_speech(document)
     return analysis.quoted[1]
 
 
 def draw(analysis: TextAnalysis, start: int, stop: int) -> dict[str, Any]:
     """Timeline, surprisal curve and network of a stretch of the text."""
     document = analysis.document
-    entities = list_entities(analysis)[:SHOWN_ENTITIES]
+    entities = rank_entities(analysis)[:SHOWN_ENTITIES]
     numbers = {entity["id"]: entity["number"] for entity in entities}
     inside = [m for m in document.mentions if m.entity in numbers and m.start < stop and m.end > start]
     owner = [numbers[mention.entity] for mention in inside]

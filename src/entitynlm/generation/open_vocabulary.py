@@ -16,7 +16,7 @@ from torch import Tensor
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.preprocessing import unescape_word
 from entitynlm.model.encoding.tokenizer import Tokenizer
-from entitynlm.text.detokenization import STRAIGHT_MARKS, TIGHT_AFTER, is_attached
+from entitynlm.text.detokenization import STRAIGHT_QUOTES, TIGHT_AFTER, is_attached
 from entitynlm.text.english import TITLES
 
 MOST_PIECES = 24
@@ -84,7 +84,7 @@ class OpenVocabulary:
         """Tell whether the next word follows without a space: after "(", or a quotation mark that itself follows a space."""
         mark, rest = text[-1:], text[:-1]
         return mark in TIGHT_AFTER or (
-            mark in STRAIGHT_MARKS and (rest.isspace() or rest[-1:] in TIGHT_AFTER)
+            mark in STRAIGHT_QUOTES and (rest.isspace() or rest[-1:] in TIGHT_AFTER)
         )
 
     def list_first_pieces(self, words: Iterable[str]) -> tuple[int, ...]:

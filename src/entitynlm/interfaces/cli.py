@@ -41,7 +41,7 @@ VERBS = {  # a verb, and where its function is in the folder commands; a group o
     "ranker train": "ranker:train",
     "ranker apply": "ranker:apply",
     "data list": "data_sources:list_corpora",
-    "data get": "data_sources:get_corpus",
+    "data get": "data_sources:get",
     "data stats": "data:stats",
     "data convert": "data:convert",
     "data check": "data:check",

@@ -13,7 +13,7 @@ from entitynlm.report.contents import SHOWN_ENTITIES, Cooccurrence, Movement, Re
 
 WIDTH = 960
 LEFT, RIGHT = 168.0, 952.0  # ends of the timeline, which has names at its left
-ROW = 21
+ROW_HEIGHT = 21
 CURVE = 64
 BINS = 240
 MAP_POINTS = 40  # of an entity
@@ -53,9 +53,9 @@ def lay_out_timeline(report: Report, surprising: float) -> dict[str, Any]:
         "width": WIDTH,
         "left": LEFT,
         "right": RIGHT,
-        "height": CURVE + 16 + ROW * len(rows) + 22,
+        "height": CURVE + 16 + ROW_HEIGHT * len(rows) + 22,
         "top": CURVE + 16,
-        "row_height": ROW,
+        "row_height": ROW_HEIGHT,
         "surprisal": list(zip(xs.tolist(), ys.tolist(), strict=True)),
         "highest": highest,
         "rows": rows,

@@ -27,7 +27,7 @@ from entitynlm.text.document import Document, Mention
 
 PAGE_BLOCK = 400  # tokens, about: a browser lays out a block of a long text when it comes into view
 LONG = 2_000  # tokens: a longer text has a frame of its own to scroll in, so that the drawings below it can be reached
-LEVELS = 8
+SHADING_LEVELS = 8
 FIRST_LEVEL, STEP = 3.0, 1.8  # bits: where the shading begins, and how far apart its levels are
 SURPRISING = 6.0  # bits
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n|\f|\u2029")
@@ -45,7 +45,7 @@ def write_page(report: Report, *, title: str, model: str) -> str:
         title=title,
         model=model,
         factor=factor,
-        levels=[(FIRST_LEVEL + STEP * level) * factor for level in range(LEVELS)],
+        levels=[(FIRST_LEVEL + STEP * level) * factor for level in range(SHADING_LEVELS)],
         surprising=SURPRISING * factor,
         coloured=SHOWN_ENTITIES,
         is_long=len(report.document) > LONG,
@@ -139,7 +139,7 @@ def list_figures(row: TokenRow) -> str:
 
 def find_level(bits: float) -> int:
     """The depth of the shading, 0 to 8."""
-    return int(min(LEVELS, max(0, math.ceil((bits - FIRST_LEVEL) / STEP))))
+    return int(min(SHADING_LEVELS, max(0, math.ceil((bits - FIRST_LEVEL) / STEP))))
 
 
 def list_mentions(report: Report) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from entitynlm.text.segmentation import join_words
 TIGHT_BEFORE = frozenset(", . ; : ! ? … ) ] } ” ’ » % …. ?! !? -RRB- -RSB- -RCB- '' 。 ， ！ ？ 、".split())
 TIGHT_AFTER = frozenset("( [ { “ ‘ « $ £ € # -LRB- -LSB- -LCB- `` ¿ ¡".split())
 TIGHT_AROUND = frozenset("- /".split())  # hyphens and slashes are tight on both sides; dashes stand free
-STRAIGHT_MARKS = frozenset({'"', "'"})
+STRAIGHT_QUOTES = frozenset({'"', "'"})
 CONTRACTION = re.compile(r"(?:['’](?:s|m|d|re|ve|ll|t|em)|n['’]t)", re.IGNORECASE)
 SPELLINGS = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": "“", "''": "”",
@@ -28,7 +28,7 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
     quoted: dict[str, bool] = {}  # within straight quotation marks of each kind
     for token in tokens:
         closes = is_attached(token)
-        if token in STRAIGHT_MARKS:
+        if token in STRAIGHT_QUOTES:
             closes = quoted.get(token, False)
             quoted[token] = not closes
         tight.append(after_opening or closes)

@@ -14,7 +14,7 @@ from entitynlm.config import ModelConfig
 from entitynlm.coref.candidates.candidate_files import Clusters
 from entitynlm.coref.reranking.scores import add_singletons, score_candidates, view_candidates
 from entitynlm.errors import ConfigError
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.class_clustering import assign_classes
 from entitynlm.model.encoding.encoder import Encoder
 from entitynlm.model.encoding.preprocessing import Recipe
@@ -113,7 +113,7 @@ def test_scores_are_those_of_a_pass_for_each_candidate(
             assert found[index].tolist() == [0.0] * 4
             continue
         with torch.no_grad():
-            scores = score_documents(network, [encoded], noise=None)
+            scores = score_encoded(network, [encoded], noise=None)
         expected = [float(part.sum()) for part in (scores.r, scores.e, scores.l, scores.x)]
         assert found[index] == pytest.approx(expected, abs=1e-8)
 

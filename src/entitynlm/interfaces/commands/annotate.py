@@ -105,7 +105,7 @@ def annotate(
     if to is None:
         show(work(), terminal, sentences)
     else:
-        write(work(), targets, out, to, terminal)
+        write_all(work(), targets, out, to, terminal)
     tokens, seconds = (sum(figure[key] for figure in figures) for key in ("tokens", "seconds"))
     speed = tokens / max(seconds, 1e-9)
     terminal.remark(
@@ -133,7 +133,7 @@ def name_files(paths: list[str], out: str, to: str | None) -> dict[str, Path]:
     return {path: Path(out) / f"{name}{suffix}" for path, name in name_outputs(paths).items()}
 
 
-def write(
+def write_all(
     annotated: Iterator[tuple[str, Document]], targets: dict[str, Path], out: str, to: str, terminal: Terminal
 ) -> None:
     """Write all texts into one file, or one file per text into a folder."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Table = Literal["characters", "quotations"]
 Mentions = Literal["auto", "given", "found"]
-SHOWN = 25
+SHOWN_CHARACTERS = 25
 """Characters that are shown in a terminal."""
 
 
@@ -197,7 +197,7 @@ def show(cast: Cast, terminal: Terminal) -> None:
             Text(", ".join(list(character.actions)[:5])),
             Text(show_counts(name_companions(cast, character), 3)),
         )
-        for character in cast.characters[:SHOWN]
+        for character in cast.characters[:SHOWN_CHARACTERS]
     ]
     headings = ("name", "gender", "mentions", "speaks", "chapters", "does", "together with")
     terminal.print(draw_table(headings, lines, right=("mentions", "speaks")))

@@ -51,7 +51,7 @@ def _describe_presence(offer: CatalogueEntry, folder: Path) -> str:
     return "yes" if present >= needed else f"{present} of {len(offer.files)} files" if present else "no"
 
 
-def get_corpus(
+def get(
     *,
     name: Annotated[str, typer.Argument()],
     out: options.OptionalFolder = None,

@@ -74,7 +74,7 @@ def generate(
         raise ConfigError(f"--top-p must be above 0 and at most 1, not {top_p}")
     if not all(names):
         raise ConfigError("--cast has an empty name between its commas")
-    prompt = None if file is None else read_prompt(file, format, terminal)
+    prompt = None if file is None else read_prompt_file(file, format, terminal)
     pretrained = model.load(terminal)
     from entitynlm.generation.continuations import generate_continuations, writes_prose
     from entitynlm.generation.request import ContinuationRequest
@@ -131,7 +131,7 @@ def write_plan(
     terminal.write_json({**heading, "plan": [{"name": name, "probability": p} for name, p in plan]})
 
 
-def read_prompt(file: str, format: str | None, terminal: Terminal) -> Document:
+def read_prompt_file(file: str, format: str | None, terminal: Terminal) -> Document:
     """Read the one document that is to be continued."""
     found = [document for _, document in read_inputs([file], terminal, format=format)]
     path, hint = "standard input" if file == STANDARD else file, "Leave it out to start a story from nothing"

@@ -141,7 +141,7 @@ def surprisal(
     documents = read_inputs(files, terminal, format=format)
     if measuring.mentions == "given":
         documents = require_mentions(documents, "--mentions given", terminal)
-    pretrained = load_model(model, terminal, word_boundaries)
+    pretrained = load_bounded(model, terminal, word_boundaries)
     figures: list[dict[str, Any]] = []
 
     def measure() -> Iterator[tuple[str, Surprisal]]:
@@ -157,7 +157,7 @@ def surprisal(
     terminal.write_json({**heading, "documents": figures})
 
 
-def load_model(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
+def load_bounded(model: options.ModelOptions, terminal: Terminal, word_boundaries: bool | None) -> Pretrained:
     """Load the model; with a pretrained language model, choose whether words include their ends."""
     from entitynlm.model.loading import choose_boundaries
 
@@ -182,7 +182,7 @@ def write_items(
     from entitynlm.text.document import Document
 
     items = read_items(path)
-    pretrained = load_model(model, terminal, word_boundaries)
+    pretrained = load_bounded(model, terminal, word_boundaries)
     words = tuple(itertools.chain.from_iterable(item.make_document()[0].tokens for item in items))
     terminal.doubt(Document(path.name, words, ((0, len(words)),)), pretrained)
     settings = {**asdict(measuring), "base": BASES[measuring.base]}

@@ -292,7 +292,7 @@ def score_windows(
     return score_indexes(network, indexes, reading, noise=noise, carried=vectors, word_share=word_share)
 
 
-def score_documents(
+def score_encoded(
     network: EntityNetwork,
     documents: Sequence[EncodedDocument],
     *,

@@ -19,7 +19,7 @@ from entitynlm.lm.surprisal_words import estimate_words
 from entitynlm.model.additions import fit_scaling
 from entitynlm.model.backbones.huggingface.backbone import HuggingFaceBackbone
 from entitynlm.model.backbones.huggingface.tokenizer import OPEN, SubwordTokenizer
-from entitynlm.model.batch.scores import score_documents
+from entitynlm.model.batch.scores import score_encoded
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.variables import Analysis
 from entitynlm.model.noise import FixedNoise
@@ -88,7 +88,7 @@ def test_words_start_as_the_language_models_own(folder: Path) -> None:
     real = [piece for piece in encoded.pieces.tolist() if piece != tokenizer.end]
     model = backbone.runtime.model
     with torch.no_grad():
-        found = score_documents(network, [encoded], noise=None).x
+        found = score_encoded(network, [encoded], noise=None).x
         logits = model(torch.tensor([[backbone.runtime.start, *real]])).logits[0]
     log_probs = torch.log_softmax(logits.double(), -1)
     openers = torch.from_numpy(tokenizer.openers)
@@ -112,7 +112,7 @@ def test_fast_equals_slow(tmp_path: Path, mode: str, options: dict[str, Any]) ->
     pretrained = make_pretrained(save_model(tmp_path / "lm"), mode, std=0.4, **options)
     network, encoded = pretrained.get(mode), pretrained.encoder.encode(STORY)
     with torch.no_grad():
-        fast = score_documents(network, [encoded], noise=FixedNoise(1))
+        fast = score_encoded(network, [encoded], noise=FixedNoise(1))
         slow = SlowTwin(network, FixedNoise(1)).score(encoded)
     for name in VARIABLES:
         expected = torch.stack([getattr(score, name) for score in slow])
@@ -269,7 +269,7 @@ def test_the_joint_sums_to_one(tmp_path: Path, family: str) -> None:
     with torch.no_grad():
         total = sum(
             float(
-                score_documents(network, documents[start : start + 200], noise=None)
+                score_encoded(network, documents[start : start + 200], noise=None)
                 .per_document()
                 .double()
                 .exp()
@@ -303,7 +303,7 @@ def test_training_keeps_states_and_stores_the_entity_side_alone(tmp_path: Path) 
     with torch.no_grad():
         for mode in trained.networks:
             before, after = (
-                score_documents(model.get(mode), [encoded], noise=None).per_token()
+                score_encoded(model.get(mode), [encoded], noise=None).per_token()
                 for model in (trained, loaded)
             )
             torch.testing.assert_close(before, after)
