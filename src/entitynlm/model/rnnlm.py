@@ -13,7 +13,8 @@ from torch import nn
 
 from entitynlm.config import ModelConfig
 from entitynlm.model.backbones.base import Backbone, initialise, make_backbone
-from entitynlm.model.batch.pieces import Pieces, as_rows, draw_words, stand_for_all
+from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
+from entitynlm.model.batch.rows import as_rows
 from entitynlm.model.batch.scores import BatchScores, Carried, Scores, Window, cut_ranges
 from entitynlm.model.encoding.encoder import EncodedDocument
 from entitynlm.model.encoding.tokenizer import EncodedWords

@@ -1,39 +1,147 @@
 """Equation 4 over (mention, candidate) pairs: log p of the entity that each mention chose.
 
-Each mention is compared with every entity so far. The pairs of a document are a ragged list; their scores are taken from one
-small matrix, the products of all its mentions with all its states.
+Each mention is compared with every entity so far. The pairs are a ragged list, so a padded matrix product would mostly multiply
+padding, and a gather would copy the table of states once per pair. The compiled kernel does neither: it goes through the pairs
+once, forward and backward, and keeps one number per pair. The portable path gathers in chunks.
+
+Forward, for the candidates k of mention m:  s_k = q_m · e_k + Σ w_dist[hot buckets of k],  p = softmax(s),  out_m = log p_chosen
+Backward, from the gradient ō:  s̄_k = ō_m ([k = chosen] - p_k),  q̄_m += s̄_k e_k,  ē_k += s̄_k q_m,  w̄_dist[hot] += s̄_k
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from entitynlm.model.batch.document_index import DocumentIndex
-from entitynlm.model.batch.pieces import as_rows
+from entitynlm.compilation import njit
+
+PAIRS_IN_MEMORY = 65_536  # pairs gathered at once on the portable path
+
+
+@dataclass(frozen=True)
+class CandidatePairs:
+    """K pairs of a mention and a candidate entity, for M mentions, mention after mention.
+
+    :param bounds: (M + 1,) the pairs of mention m are ``bounds[m]`` … ``bounds[m + 1]`` - 1.
+    :param rows: (K,) the candidate's row in the table of states.
+    :param features: (K, W) hot buckets of f(e); the bucket number "size" means none.
+    :param chosen: (M,) the pair that came true.
+    """
+
+    bounds: np.ndarray
+    rows: np.ndarray
+    features: np.ndarray
+    chosen: np.ndarray
+
+
+class _CompiledChoice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs) -> Tensor:
+        scores = queries.new_empty(len(pairs.rows))
+        _score(
+            queries.detach().numpy(), states.detach().numpy(), weights.detach().numpy(),
+            pairs.bounds, pairs.rows, pairs.features, scores.numpy(),
+        )  # fmt: skip
+        chosen = scores[torch.from_numpy(pairs.chosen)]
+        probs = scores.exp_()  # torch's exponential is vectorised, the compiled loops' is not
+        totals = queries.new_empty(len(queries))
+        _normalise(pairs.bounds, probs.numpy(), totals.numpy())
+        ctx.pairs = pairs
+        ctx.save_for_backward(queries, states, weights, probs)
+        return chosen - totals.log_()
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
+        queries, states, weights, probs = ctx.saved_tensors
+        pairs: CandidatePairs = ctx.pairs
+        grads = tuple(torch.zeros_like(value) for value in (queries, states, weights))
+        _choose_backward(
+            grad_outputs[0].contiguous().numpy(), queries.detach().numpy(), states.detach().numpy(),
+            pairs.bounds, pairs.rows, pairs.features, pairs.chosen, probs.numpy(),
+            *(grad.numpy() for grad in grads),
+        )  # fmt: skip
+        return *grads, None
 
 
 def log_prob_chosen(
-    queries: Tensor, states: Tensor, weights: Tensor, indexes: Sequence[DocumentIndex]
+    queries: Tensor, states: Tensor, weights: Tensor, pairs: CandidatePairs, *, compiled: bool = True
 ) -> Tensor:
-    """(M,) log p(E = the chosen entity) of the mentions of a batch.
+    """(M,) log p(E = the chosen entity).
 
     :param queries: (M, D) hᵀ W_entity.  :param states: (S, D).
-    :param weights: (F + 1,) w_dist and, after it, zero for "no feature".
+    :param weights: (F + 1,) w_dist and, at its end, zero for "no feature".
     """
-    device, chosen = queries.device, []
-    by_mention = queries.split([index.mentions for index in indexes])
-    by_state = states.split([index.size for index in indexes])
-    for q, e, index in zip(by_mention, by_state, indexes, strict=True):
-        mentions, rows = as_rows(index.pair_mentions, device), as_rows(index.pair_rows, device)
-        features = torch.from_numpy(index.pair_features.astype(np.int64)).to(device)  # (K, W)
-        scores = (q @ e.t())[mentions, rows] + weights[features].sum(-1)  # (K,)
-        log_probs = segment_log_softmax(scores, mentions, index.mentions)
-        chosen.append(log_probs[as_rows(index.chosen_pairs, device)])
-    return torch.cat(chosen)
+    if compiled and queries.device.type == "cpu":
+        result: Tensor = _CompiledChoice.apply(
+            queries.contiguous(), states.contiguous(), weights.contiguous(), pairs
+        )
+        return result
+    device = queries.device
+    mentions = torch.from_numpy(np.repeat(np.arange(len(queries)), np.diff(pairs.bounds))).to(device)
+    rows = torch.from_numpy(pairs.rows.astype(np.int64)).to(device)
+    features = torch.from_numpy(pairs.features.astype(np.int64)).to(device)
+    chunks = [
+        (queries[mentions[i : i + PAIRS_IN_MEMORY]] * states[rows[i : i + PAIRS_IN_MEMORY]]).sum(-1)
+        + weights[features[i : i + PAIRS_IN_MEMORY]].sum(-1)
+        for i in range(0, len(rows), PAIRS_IN_MEMORY)
+    ]
+    scores = torch.cat(chunks) if chunks else queries.new_zeros(0)
+    return segment_log_softmax(scores, mentions, len(queries))[torch.from_numpy(pairs.chosen).to(device)]
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _score(queries, states, weights, bounds, rows, features, scores):  # type: ignore[no-untyped-def]
+    """The scores of all pairs, less the highest of their mention."""
+    size, width = queries.shape[1], features.shape[1]
+    for m in range(len(queries)):
+        q = queries[m]
+        for k in range(bounds[m], bounds[m + 1]):
+            e = states[rows[k]]
+            score = queries.dtype.type(0)
+            for i in range(size):
+                score += q[i] * e[i]
+            for f in range(width):
+                score += weights[features[k, f]]
+            scores[k] = score
+        highest = scores[bounds[m]]
+        for k in range(bounds[m], bounds[m + 1]):
+            highest = max(highest, scores[k])
+        for k in range(bounds[m], bounds[m + 1]):
+            scores[k] -= highest
+
+
+@njit()
+def _normalise(bounds, probs, totals):  # type: ignore[no-untyped-def]
+    for m in range(len(totals)):
+        total = probs[bounds[m]] * 0
+        for k in range(bounds[m], bounds[m + 1]):
+            total += probs[k]
+        for k in range(bounds[m], bounds[m + 1]):
+            probs[k] /= total
+        totals[m] = total
+
+
+@njit(fastmath={"reassoc", "contract", "nsz"})
+def _choose_backward(  # type: ignore[no-untyped-def]
+    grad, queries, states, bounds, rows, features, chosen, probs, grad_queries, grad_states, grad_weights
+):
+    size, width = queries.shape[1], features.shape[1]
+    for m in range(len(queries)):
+        q, grad_q = queries[m], grad_queries[m]
+        for k in range(bounds[m], bounds[m + 1]):
+            g = -grad[m] * probs[k]
+            if k == chosen[m]:
+                g += grad[m]
+            e, grad_e = states[rows[k]], grad_states[rows[k]]
+            for i in range(size):
+                grad_q[i] += g * e[i]
+                grad_e[i] += g * q[i]
+            for f in range(width):
+                grad_weights[features[k, f]] += g
 
 
 def segment_log_softmax(scores: Tensor, segments: Tensor, count: int) -> Tensor:

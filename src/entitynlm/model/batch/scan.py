@@ -4,8 +4,10 @@ The scan is the only sequential part beside the backbone. An entity changes only
 the states of all entities of all documents live in one flat table; each update reads the row of the entity's state before and
 writes the row after. Rows are laid out in text order, hence a state is always written before it is read, and one pass suffices.
 
-It is a compiled loop (numba) with O(D) work per update, on the CPU whatever the device of the rest, and its backward pass is
-derived by hand:
+Two implementations of the same arithmetic, both with the backward pass derived by hand below:
+
+- a compiled loop over updates (numba) for CPU tensors, O(D) work per update;
+- plain torch over *levels* (the k-th update of every chain at once) for any other device.
 
 Forward, with g = h W_δ computed beforehand for all updates in one product (equation 8):
     δ = σ(g·e),  v = δ e + (1-δ) h,  n = max(‖v‖, ε),  e' = v / n
@@ -35,7 +37,7 @@ class _CompiledScan(torch.autograd.Function):
         deltas = hidden.new_empty(len(steps.rows))
         norms = hidden.new_empty(len(steps.rows))
         _scan_forward(
-            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows, steps.previous,
+            table.numpy(), hidden.detach().numpy(), gates.detach().numpy(), steps.rows_np, steps.previous_np,
             deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         ctx.steps = steps
@@ -51,7 +53,7 @@ class _CompiledScan(torch.autograd.Function):
         grad_gates = torch.empty_like(gates)
         _scan_backward(
             grad_table.numpy(), grad_hidden.numpy(), grad_gates.numpy(), table.numpy(), hidden.detach().numpy(),
-            gates.detach().numpy(), steps.rows, steps.previous, deltas.numpy(), norms.numpy(),
+            gates.detach().numpy(), steps.rows_np, steps.previous_np, deltas.numpy(), norms.numpy(),
         )  # fmt: skip
         return grad_table[steps.initial_rows], grad_hidden, grad_gates, None
 
@@ -65,20 +67,60 @@ class Steps:
     :param previous: (U,) row of the same entity's state before the update.
     """
 
-    def __init__(self, size: int, initial_rows: np.ndarray, rows: np.ndarray, previous: np.ndarray) -> None:
-        self.size, self.rows, self.previous = size, rows, previous
-        self.initial_rows = torch.from_numpy(initial_rows)
+    def __init__(
+        self,
+        size: int,
+        initial_rows: np.ndarray,
+        rows: np.ndarray,
+        previous: np.ndarray,
+        device: torch.device,
+    ) -> None:
+        self.size = size
+        self.rows_np = rows
+        self.previous_np = previous
+        self.initial_rows = torch.from_numpy(initial_rows).to(device)
+        self.rows = torch.from_numpy(rows).to(device)
+        self.previous = torch.from_numpy(previous).to(device)
 
 
-def scan_states(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
+def scan_states(
+    initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps, *, compiled: bool = True
+) -> Tensor:
     """The table of all entity states, (S, D).
 
     :param initial: (I, D) vectors for ``steps.initial_rows``.
     :param hidden: (U, D) h and :param gates: (U, D) h W_δ of each update.
+    :param compiled: use the numba loop where the tensors are on the CPU.
     """
-    given = (initial.cpu(), hidden.cpu().contiguous(), gates.cpu().contiguous())
-    table: Tensor = _CompiledScan.apply(*given, steps)
-    return table.to(hidden.device)
+    if compiled and hidden.device.type == "cpu":
+        result: Tensor = _CompiledScan.apply(initial, hidden.contiguous(), gates.contiguous(), steps)
+        return result
+    return _scan_by_levels(initial, hidden, gates, steps)
+
+
+def _scan_by_levels(initial: Tensor, hidden: Tensor, gates: Tensor, steps: Steps) -> Tensor:
+    """The portable path: all k-th updates at once, torch's own autograd."""
+    levels = _find_levels(steps.size, steps.rows_np, steps.previous_np)
+    table = hidden.new_zeros(steps.size, hidden.shape[1]).index_copy(0, steps.initial_rows, initial)
+    for level in range(1, int(levels.max(initial=0)) + 1):
+        updates = torch.from_numpy(np.flatnonzero(levels == level)).to(hidden.device)
+        e = table[steps.previous[updates]]
+        h = hidden[updates]
+        delta = torch.sigmoid((gates[updates] * e).sum(-1, keepdim=True))
+        v = delta * e + (1 - delta) * h
+        e_next = v / v.norm(dim=-1, keepdim=True).clamp_min(SMALLEST_NORM)
+        table = table.index_copy(0, steps.rows[updates], e_next)
+    return table
+
+
+@njit()
+def _find_levels(size: int, rows: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    level_of_row = np.zeros(size, dtype=np.int64)
+    levels = np.zeros(len(rows), dtype=np.int64)
+    for u in range(len(rows)):
+        levels[u] = level_of_row[previous[u]] + 1
+        level_of_row[rows[u]] = levels[u]
+    return levels
 
 
 @njit(fastmath={"reassoc", "contract", "nsz"})

@@ -16,8 +16,9 @@ from torch import Tensor
 from entitynlm.model.additions import find_mention_positions
 from entitynlm.model.backbones.base import Backbone, Carry, HiddenStates
 from entitynlm.model.batch.document_index import DocumentIndex, EntityHistory, index_document
-from entitynlm.model.batch.entity_choice import log_prob_chosen
-from entitynlm.model.batch.pieces import Pieces, as_rows, draw_words, stand_for_all
+from entitynlm.model.batch.entity_choice import CandidatePairs, log_prob_chosen
+from entitynlm.model.batch.pieces import Pieces, draw_words, stand_for_all
+from entitynlm.model.batch.rows import add_rows, as_rows, take_rows
 from entitynlm.model.batch.scan import Steps, scan_states
 from entitynlm.model.encoding.copying import compare_pairs, count_copies
 from entitynlm.model.encoding.encoder import EncodedDocument
@@ -114,6 +115,7 @@ class _Rows:
             join(new_entities + carried),
             join(updates),
             shifted("update_previous", self.state_bases),
+            device,
         )
         of_updates = zip(indexes, reading.after, strict=True)
         self.updates = as_rows(join([after[index.update_tokens] for index, after in of_updates]), device)
@@ -131,6 +133,20 @@ class _Rows:
         self.entity_rows = as_rows(shifted("entity_rows", self.state_bases), device)
         self.final_rows = as_rows(shifted("final_rows", self.state_bases), device)
         self.final_sizes = [len(index.final_rows) for index in indexes]
+        self.pairs = _join_pairs(indexes, self.state_bases)
+
+
+def _join_pairs(indexes: Sequence[DocumentIndex], state_bases: np.ndarray) -> CandidatePairs:
+    counts = np.concatenate([np.diff(index.pair_bounds) for index in indexes])
+    pair_bases = np.concatenate([[0], np.cumsum([len(index.pair_rows) for index in indexes])])
+    return CandidatePairs(
+        bounds=np.concatenate([[0], np.cumsum(counts)]),
+        rows=np.concatenate(
+            [a.pair_rows + np.int32(base) for a, base in zip(indexes, state_bases, strict=True)]
+        ),
+        features=np.concatenate([index.pair_features for index in indexes]),
+        chosen=np.concatenate([a.chosen_pairs + base for a, base in zip(indexes, pair_bases, strict=False)]),
+    )
 
 
 def score_indexes(
@@ -141,6 +157,7 @@ def score_indexes(
     noise: Noise | None,
     carried: Sequence[Tensor] | None = None,
     word_share: float = 1.0,
+    compiled: bool = True,
 ) -> BatchScores:
     """Score documents that were read and laid out before.
 
@@ -162,10 +179,16 @@ def score_indexes(
     if carried is not None and any(len(vectors) for vectors in carried):
         initial = torch.cat([initial, *carried])
     projected = network.project_state(reading.table)
-    contexts, h = projected[rows.contexts], projected[rows.start_contexts]  # (words, d), (M, d)
-    shared = network.projection.shared
-    updating = projected[rows.updates] if shared else network.project_update(reading.table[rows.updates])
-    states = scan_states(initial, updating, network.gate_query(updating), rows.steps)  # (S, d)
+    if network.projection.shared:
+        updating, contexts, h = take_rows(
+            projected, rows.updates, rows.contexts, rows.start_contexts, compiled=compiled
+        )  # (U, d), (words, d), (M, d)
+    else:
+        contexts, h = take_rows(projected, rows.contexts, rows.start_contexts, compiled=compiled)
+        updating = network.project_update(reading.table[rows.updates])
+    states = scan_states(
+        initial, updating, network.gate_query(updating), rows.steps, compiled=compiled
+    )  # (S, d)
 
     # eq. 3, where R is chosen and not forced by an open mention
     zero = hidden.new_zeros(len(rows.contexts))
@@ -173,16 +196,19 @@ def score_indexes(
     log_r = torch.where(rows.chooses, log_r, zero)
 
     # eq. 4 and 5, at the first word of each mention
-    chosen = log_prob_chosen(network.entity_query(h), states, network.distance_weights(), indexes)
+    chosen = log_prob_chosen(
+        network.entity_query(h), states, network.distance_weights(), rows.pairs, compiled=compiled
+    )
     log_e = zero.index_copy(0, rows.starts, chosen)
-    log_lengths = network.log_prob_lengths(h, states[rows.entity_rows])  # (M, max_length)
+    (e,) = take_rows(states, rows.entity_rows, compiled=compiled)
+    log_lengths = network.log_prob_lengths(h, e)  # (M, max_length)
     log_l = zero.index_copy(0, rows.starts, choose_lengths(log_lengths, rows.lengths, rows.reaches_end))
 
     # eq. 6, for every word
     log_x = zero
     if config.mode == "generative":
-        whole = contexts if projected is hidden else hidden[rows.contexts]
-        log_x = _score_words(network, indexes, reading, whole, states, rows, word_share)
+        whole = contexts if projected is hidden else take_rows(hidden, rows.contexts, compiled=compiled)[0]
+        log_x = _score_words(network, indexes, reading, whole, states, rows, word_share, compiled=compiled)
         if (copying := network.additions.copying) is not None:
             log_x = copying.mix(log_x, copying.score(whole), *_join_copies(indexes, hidden.device))
 
@@ -199,6 +225,8 @@ def _score_words(
     states: Tensor,
     rows: _Rows,
     word_share: float,
+    *,
+    compiled: bool,
 ) -> Tensor:
     """(words,) equation 6 with each word's e_current, piece by piece where words have several."""
     device, config, positions = contexts.device, network.config, None
@@ -209,9 +237,9 @@ def _score_words(
         positions = pieces.of_words(as_rows(np.concatenate(found)[chosen], device))
     if pieces.owners is not None or word_share < 1:
         piece_rows = as_rows(np.concatenate(reading.piece_rows), device)[pieces.index]
-        contexts = network.backbone.output_states(reading.table)[piece_rows]
+        (contexts,) = take_rows(network.backbone.output_states(reading.table), piece_rows, compiled=compiled)
     current = pieces.of_words(as_rows(rows.current[chosen], device))
-    u = contexts + network.project_entity(states)[current]
+    u = add_rows(contexts, network.project_entity(states), current, compiled=compiled)
     log_x = pieces.sum_words(network.log_prob_piece(u, pieces.ids, positions, pieces.places))
     return stand_for_all(log_x, chosen, len(rows.current), word_share)
 
@@ -282,6 +310,7 @@ def score_windows(
     noise: Noise | None,
     carried: Carried | None = None,
     word_share: float = 1.0,
+    compiled: bool = True,
 ) -> BatchScores:
     """Read and score one window of each document, given what the windows before left behind."""
     words = [window.words for window in windows]
@@ -289,7 +318,9 @@ def score_windows(
     vectors = carried.entities if carried else None
     indexes = [window.index for window in windows if window.index is not None]
     assert len(indexes) == len(windows), "windows for entity networks are cut by cut_windows"
-    return score_indexes(network, indexes, reading, noise=noise, carried=vectors, word_share=word_share)
+    return score_indexes(
+        network, indexes, reading, noise=noise, carried=vectors, word_share=word_share, compiled=compiled
+    )
 
 
 def score_encoded(
@@ -297,7 +328,8 @@ def score_encoded(
     documents: Sequence[EncodedDocument],
     *,
     noise: Noise | None,
+    compiled: bool = True,
 ) -> Scores:
     """Read, lay out and score whole documents."""
     windows = [cut_windows(document, network)[0] for document in documents]
-    return score_windows(network, windows, noise=noise).scores
+    return score_windows(network, windows, noise=noise, compiled=compiled).scores
