@@ -4,8 +4,9 @@ The resolver finds the mentions and links them from the states of the model's ba
 one name and resolves "I" and "you" in quotations.
 """
 
-import dataclasses
 from collections import Counter
+
+from msgspec import structs
 
 from entitynlm.coref.resolver import Resolution, Resolver
 from entitynlm.discourse.discourse import read_discourse
@@ -96,5 +97,5 @@ def add_confidences(document: Document, found: Resolution) -> Document:
         attributes = [(CONFIDENCE, f"{found.confidence[row]:.3f}")]
         if mention not in first:
             attributes.append((LINK_CONFIDENCE, f"{found.link_confidence[row]:.3f}"))
-        scored.append(dataclasses.replace(mention, attributes=tuple(attributes)))
+        scored.append(structs.replace(mention, attributes=tuple(attributes)))
     return document.with_mentions(scored, document.entity_types)

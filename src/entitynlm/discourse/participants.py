@@ -8,6 +8,8 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import structs
+
 from entitynlm.discourse.discourse import NARRATION, Discourse, read_discourse
 from entitynlm.discourse.joining import find_same_names
 from entitynlm.discourse.speaker_features import Dialogue
@@ -54,7 +56,7 @@ def settle_entities(document: Document, discourse: Discourse) -> Document:
 
 def _rename(mentions: Sequence[Mention], names: Mapping[str, str]) -> tuple[Mention, ...]:
     return sort_mentions(
-        dataclasses.replace(m, entity=names[m.entity]) if m.entity in names else m for m in mentions
+        structs.replace(m, entity=names[m.entity]) if m.entity in names else m for m in mentions
     )
 
 
@@ -108,7 +110,7 @@ def resolve_participants(
         if form not in ("i", "you"):
             return mention
         who = quotations[number].speaker if form == "i" else quotations[number].addressee
-        return mention if who is None else dataclasses.replace(mention, entity=who)
+        return mention if who is None else structs.replace(mention, entity=who)
 
     return sort_mentions(map(resolve, mentions))
 

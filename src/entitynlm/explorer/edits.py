@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from msgspec import structs
+
 from entitynlm.errors import ConfigError
 from entitynlm.explorer.texts import Version
 from entitynlm.text.document import Document, Mention, Span
@@ -131,7 +133,7 @@ def _merge(version: Version, entity: str, into: str) -> Version:
         raise ConfigError("an entity can't be merged with itself")
     taken = {mention.span for mention in document.mentions if mention.entity == into}
     moved = [
-        replace(mention, entity=into) if mention.entity == entity else mention
+        structs.replace(mention, entity=into) if mention.entity == entity else mention
         for mention in document.mentions
         if not (mention.entity == entity and mention.span in taken)
     ]
@@ -158,7 +160,7 @@ def _split(version: Version, entity: str, span: Span) -> Version:
         raise ConfigError("the entity would be left without a mention; split it at a later one")
     new = _make_entity(document)
     moved = set(map(id, own[own.index(first) :]))
-    mentions = [replace(one, entity=new) if id(one) in moved else one for one in document.mentions]
+    mentions = [structs.replace(one, entity=new) if id(one) in moved else one for one in document.mentions]
     types = {**document.entity_types}
     if entity in types:
         types[new] = types[entity]

@@ -123,12 +123,12 @@ def align_documents(key: Document, response: Document) -> Alignment:
 
 
 def _opening(item: tuple[str, Sequence[tuple[int, int, object]]]) -> tuple[int, int, int, str]:
+    """Order entities by their first bracket; ``places`` are in text order, so that the longest of the first comes first."""
     entity, places = item
-    start = -max(start for _, start, _ in places)
-    ends = [end for end, opened, _ in places if opened == -start]
-    longest_first = -MANY if min(ends) - start == 1 else start - max(ends)
+    end, opened, _ = places[0]
+    longest_first = -MANY if (1 - opened, opened, ()) in places else -opened - end
     return (
-        start,
+        -opened,
         longest_first,
         int(entity) if entity.isdecimal() and len(entity) < MOST_DIGITS else -1,
         entity,

@@ -1,9 +1,6 @@
 """Find the best one-to-one assignment of key chains to response chains, most of which have no mention in common."""
 
-from collections.abc import Mapping
-
-import numpy as np
-from scipy.optimize import linear_sum_assignment
+from collections.abc import Mapping, Sequence
 
 Pair = tuple[int, int]
 
@@ -11,18 +8,30 @@ Pair = tuple[int, int]
 def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
     """List the pairs (row, column) of the assignment with the highest sum, row by row; missing similarities are zero.
 
-    Each connected component is solved by itself, because a table of all chains of a novel would fill the memory.
+    Each connected component is solved by itself, because a table of all chains of a novel would fill the memory. Most components
+    are one chain against a few.
     """
     chosen: list[Pair] = []
     for pairs in _find_components(similarity):
-        if len(pairs) == 1:  # most components, and scoring is timed against the official scorer
+        if len(pairs) == 1:
             chosen += pairs
             continue
         rows, columns = sorted({i for i, _ in pairs}), sorted({j for _, j in pairs})
-        table = np.array([[similarity.get((i, j), 0.0) for j in columns] for i in rows])
-        found = zip(*linear_sum_assignment(table, maximize=True), strict=True)
-        chosen += [pair for i, j in found if (pair := (rows[i], columns[j])) in similarity]
+        if len(rows) == 1 or len(columns) == 1:
+            chosen.append(max(sorted(pairs), key=similarity.__getitem__))
+            continue
+        chosen += _solve(similarity, rows, columns)
     return sorted(chosen)
+
+
+def _solve(similarity: Mapping[Pair, float], rows: Sequence[int], columns: Sequence[int]) -> list[Pair]:
+    from scipy.optimize import (
+        linear_sum_assignment,
+    )  # here, because it takes longer to import than a corpus to score
+
+    table = [[similarity.get((i, j), 0.0) for j in columns] for i in rows]
+    found = zip(*linear_sum_assignment(table, maximize=True), strict=True)
+    return [pair for i, j in found if (pair := (rows[i], columns[j])) in similarity]
 
 
 def _find_components(similarity: Mapping[Pair, float]) -> list[list[Pair]]:

@@ -94,18 +94,17 @@ class Source:
             if text:
                 yield text
 
-    def sections(self) -> Iterator[tuple[int, bytes]]:
-        """Yield each line that begins with ``#`` with all lines up to the next one, and the number of its line."""
-        number, rest = 1, b""
+    def sections(self) -> Iterator[bytes]:
+        """Yield each line that begins with ``#`` with all lines up to the next one."""
+        rest = b""
         for chunk in self.chunks():
             first, *others = (rest + chunk).split(b"\n#")
             found = [first, *(b"#" + each for each in others)]
             rest = found.pop()
             for text in found:
-                yield number, text + b"\n"
-                number += text.count(b"\n") + 1
+                yield text + b"\n"
         if rest:
-            yield number, rest
+            yield rest
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))

@@ -38,6 +38,7 @@ HINT = "Is the file really in CoNLL-2012 format?"
 
 _NO_VALUE = frozenset(("-", "_", ""))
 NO_MENTION = frozenset(("-", "_", "*", ""))
+MEANS_NO_MENTION = np.array([chr(code) in NO_MENTION for code in range(256)])
 
 
 def recognise(path: str, sample: bytes) -> bool:
@@ -55,11 +56,14 @@ def recognise(path: str, sample: bytes) -> bool:
 def read(source: Source) -> Iterator[Document]:
     """Read document by document: regular rows are taken as one table, others line by line with their oddities."""
     file = _FileBuilder(source)
-    for number, text in source.sections():
+    number = 1
+    for text in source.sections():
         header, _, rows = text.partition(b"\n")
         yield from file.take_lines(header, number)
-        if file.draft is None or not file.draft.add_regular(rows, number + 1):
+        lines = file.draft.add_regular(rows, number + 1) if file.draft is not None else 0
+        if not lines:
             yield from file.take_lines(rows, number + 1)
+        number += 1 + (lines or rows.count(b"\n"))
     if file.draft is not None:
         yield file.draft.finish(unended=0)
 
@@ -232,26 +236,26 @@ class _PartBuilder:
             self._counter.add("a row without coreference was read as one with '-'", line)
         return [fields[0], self.part or "0", str(len(self.rows)), NO_WORD, *(fields[1:] or "-")]
 
-    def add_regular(self, rows: bytes, line: int) -> bool:
-        """Add whole sentences that have nothing odd; False where a row needs a closer look."""
+    def add_regular(self, rows: bytes, line: int) -> int:
+        """Add whole sentences that have nothing odd, and count their lines; 0 where a row needs a closer look."""
         if self.row_fields or self.rows or not rows.endswith(b"\n\n") or b"\r" in rows:
-            return False
+            return 0
         if b" " in rows:
             if b"\t" in rows or not rows.isascii():
-                return False
+                return 0
             rows = _set_tabs(rows)
         table = find_fields(rows)
         if not table.sentences or table.widths.min() <= FIRST_COLUMN or not table.has_even_sentences():
-            return False
+            return 0
         if table.has_empty_field() or not table.counts_words(2):
-            return False
+            return 0
         try:
             rows.decode()
         except UnicodeDecodeError:
-            return False
+            return 0
         self._is_short = False
         self._add_sentences(table, (table.lines + line).tolist())
-        return True
+        return table.line_count
 
     def end_sentence(self) -> None:
         """Add the sentence whose rows were collected, with what is missing in them filled in."""
@@ -278,7 +282,7 @@ class _PartBuilder:
         self._tokens += table.cut(table.first + 3, table.first + 3)
         self._lines += lines
         self._sentences += [(start + first, start + end) for first, end in table.sentences]
-        annotated = np.flatnonzero((table.widths > FIRST_COLUMN) & ~table.ends_in(b"-_*"))
+        annotated = np.flatnonzero((table.widths > FIRST_COLUMN) & ~table.ends_in(MEANS_NO_MENTION))
         self._read_brackets(
             (annotated + start).tolist(), table.cut(table.last[annotated], table.last[annotated])
         )
@@ -320,12 +324,13 @@ class _PartBuilder:
                 self.source.report(message, self._lines[token])
         self._counter.send()
         columns = {} if self.source.words_only else self._columns
-        named = ((start, end, self.same_entity.get(label, label)) for start, end, label in self._mentions)
+        same = self.same_entity
+        named = [(start, end, same.get(label, label)) for start, end, label in self._mentions]
         return Document(
             id=self.id,
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
-            mentions=tuple(Mention(start, end, entity) for start, end, entity in named if entity),
+            mentions=tuple([Mention(start, end, entity) for start, end, entity in named if entity]),
             columns={name: tuple(v) for name, v in columns.items() if self._is_annotated(name, v)},
             meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
         )

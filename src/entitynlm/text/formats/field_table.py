@@ -12,6 +12,11 @@ from entitynlm.text.document import Span
 
 Places = NDArray[np.intp]
 NEWLINE, TAB, ZERO = b"\n\t0"
+MOST_WORDS = 1000  # rows of a sentence whose word numbers are compared
+WORD_NUMBERS = (
+    np.array([f"{number:>3}".encode() for number in range(MOST_WORDS)]).view(np.uint8).reshape(-1, 3)
+)
+NUMBER_LENGTHS = (WORD_NUMBERS > ZERO - 1).sum(axis=1)
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class FieldTable:
     :param first: per row, the index in ``ends`` of its first field; ``last`` of its last one.
     :param lines: per row, the number of its line, from 0.
     :param sentences: rows between empty lines.
+    :param line_count: lines with a row and empty ones.
     """
 
     codes: NDArray[np.uint8]
@@ -30,6 +36,7 @@ class FieldTable:
     last: Places
     lines: Places
     sentences: tuple[Span, ...]
+    line_count: int
 
     @property
     def widths(self) -> Places:
@@ -48,11 +55,11 @@ class FieldTable:
         codes[behind - 1] = NEWLINE
         return codes.tobytes().decode().split("\n")[:-1]
 
-    def ends_in(self, signs: bytes) -> NDArray[np.bool_]:
-        """Tell of each row whether its last field is one of these characters."""
+    def ends_in(self, signs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell of each row whether its last field is one character, and one whose code is set in ``signs``."""
         ends = self.ends[self.last]
         short = ends - self.ends[self.last - 1] == 2
-        return short & np.isin(self.codes[ends - 1], np.frombuffer(signs, dtype=np.uint8))
+        return short & signs[self.codes[ends - 1]]
 
     def has_empty_field(self) -> bool:
         """Tell whether a field has no character; an empty line is none."""
@@ -64,19 +71,14 @@ class FieldTable:
 
     def counts_words(self, column: int) -> bool:
         """Tell whether a column counts the rows of each sentence: 0, 1, 2, …, at most 999."""
-        ends, starts = self.ends[self.first + column], self.ends[self.first + column - 1] + 1
-        lengths = ends - starts
-        if not len(lengths) or not 1 <= lengths.min() <= lengths.max() <= 3:
-            return False
-        found = np.zeros(len(ends), dtype=np.intp)
-        for place in range(3):
-            digits = self.codes[ends - 1 - place] - np.uint8(ZERO)  # wraps round for what is less than 0
-            if ((place < lengths) & (digits > 9)).any():
-                return False
-            found += np.where(place < lengths, digits, 0).astype(np.intp) * 10**place
+        ends, before = self.ends[self.first + column], self.ends[self.first + column - 1]
         bounds = np.array(self.sentences)
         counted = np.arange(len(ends)) - np.repeat(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
-        return bool((found == counted).all())
+        if counted.max() >= MOST_WORDS or (ends - before - 1 != NUMBER_LENGTHS[counted]).any():
+            return False
+        wanted = WORD_NUMBERS[counted]  # (rows, 3)
+        found = self.codes[ends[:, None] + np.arange(-3, 0)]
+        return bool(((found == wanted) | (wanted < ZERO)).all())
 
     def has_even_sentences(self) -> bool:
         """Tell whether all rows of each sentence have the same number of fields."""
@@ -96,4 +98,4 @@ def find_fields(rows: bytes) -> FieldTable:
     lines = np.flatnonzero(filled)
     bounds = pairwise([0, *before, len(lines)])
     sentences = tuple((start, end) for start, end in bounds if start < end)
-    return FieldTable(codes, ends, first[filled], last[filled], lines, sentences)
+    return FieldTable(codes, ends, first[filled], last[filled], lines, sentences, len(last))

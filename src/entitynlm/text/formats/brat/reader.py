@@ -4,7 +4,6 @@ Word boundaries never depend on the annotation: a mention that cuts a word is re
 """
 
 import codecs
-import dataclasses
 import io
 import itertools
 import json
@@ -13,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from entitynlm.errors import DataError
 from entitynlm.files import STANDARD, open_binary
@@ -241,8 +242,8 @@ def _add_mentions(
             mention, each = mentions[key], found[key]
             if each.type not in (None, UNTYPED, types.get(name)) and "label" not in dict(mention.attributes):
                 labelled = (*mention.attributes, ("label", each.label))  # a type that is not the entity's
-                mention = dataclasses.replace(mention, attributes=labelled)
-            joined.append(dataclasses.replace(mention, entity=name))
+                mention = structs.replace(mention, attributes=labelled)
+            joined.append(structs.replace(mention, entity=name))
             entities[key] = name
     return words.document.with_mentions(joined, types), entities
 

@@ -8,7 +8,9 @@ has the id only. A discontinuous mention is a bracket pair per part, ``(12[1/2]`
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
@@ -149,7 +151,7 @@ class EntityReader:
                 message = f"entity {entity!r} has mentions of several types: {said}; the first was taken"
                 self.source.report(message, first_line[entity])
         return [
-            replace(mention, attributes=(("etype", etype), *mention.attributes))
+            structs.replace(mention, attributes=(("etype", etype), *mention.attributes))
             if etype and etype != types[mention.entity]
             else mention
             for mention, etype in mentions
