@@ -96,15 +96,20 @@ class Source:
 
     def sections(self) -> Iterator[bytes]:
         """Yield each line that begins with ``#`` with all lines up to the next one."""
-        rest = b""
+        pieces: list[bytes] = []
         for chunk in self.chunks():
-            first, *others = (rest + chunk).split(b"\n#")
-            found = [first, *(b"#" + each for each in others)]
-            rest = found.pop()
-            for text in found:
-                yield text + b"\n"
-        if rest:
-            yield rest
+            first, *others = chunk.split(
+                b"#"
+            )  # a rare sign, so that this is many times as fast as by two signs
+            if first:
+                pieces.append(first)
+            for other in others:
+                if pieces and pieces[-1].endswith(b"\n"):
+                    yield b"".join(pieces)
+                    pieces.clear()
+                pieces.append(b"#" + other)
+        if pieces:
+            yield b"".join(pieces)
 
     def report(self, message: str, line: int | None = None) -> None:
         self.on_oddity(Oddity(self.path, line, message))

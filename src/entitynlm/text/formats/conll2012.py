@@ -20,7 +20,7 @@ from entitynlm.files import decode_lines
 from entitynlm.text.document import Document, Mention, Span
 from entitynlm.text.formats.base import Source
 from entitynlm.text.formats.bracketed import DocumentNames, OddityCounter, assign_layers
-from entitynlm.text.formats.field_table import FieldTable, find_fields
+from entitynlm.text.formats.field_table import FieldTable, Places, find_fields
 
 CONLL_COLUMNS = ("pos", "parse", "lemma", "frameset", "sense", "speaker", "ner")
 FIRST_COLUMN = 4  # document, part, word number and word come before the columns
@@ -216,11 +216,11 @@ class _PartBuilder:
         self._tokens: list[str] = []
         self._sentences: list[Span] = []
         self._columns: dict[str, list[str | None]] = {name: [] for name in (*CONLL_COLUMNS, "args")}
-        self._mentions: list[tuple[int, int, str]] = []  # with the label
+        self._mentions: list[Mention] = []
         self._open: defaultdict[str, list[int]] = defaultdict(
             list
         )  # tokens of the open brackets of each label
-        self._lines: list[int] = []  # of each token
+        self._lines: list[Places] = []  # of the tokens, an array per table
         self._counter = OddityCounter(self.source)
 
     def complete_row(self, fields: list[str], line: int) -> list[str]:
@@ -254,7 +254,7 @@ class _PartBuilder:
         except UnicodeDecodeError:
             return 0
         self._is_short = False
-        self._add_sentences(table, (table.lines + line).tolist())
+        self._add_sentences(table, table.lines + line)
         return table.line_count
 
     def end_sentence(self) -> None:
@@ -273,14 +273,15 @@ class _PartBuilder:
             if not fields[3]:
                 self._counter.add("a word is empty; it was read as '_'", number)
         rows = ("\t".join(field or NO_WORD for field in fields) for _, fields in self.rows)
-        self._add_sentences(find_fields("\n".join([*rows, ""]).encode()), [number for number, _ in self.rows])
+        lines = np.array([number for number, _ in self.rows])
+        self._add_sentences(find_fields("\n".join([*rows, ""]).encode()), lines)
         self.rows.clear()
 
-    def _add_sentences(self, table: FieldTable, lines: list[int]) -> None:
+    def _add_sentences(self, table: FieldTable, lines: Places) -> None:
         """Add the rows of a table, which stand on these lines of the file; the coreference is the last field."""
         start = len(self._tokens)
         self._tokens += table.cut(table.first + 3, table.first + 3)
-        self._lines += lines
+        self._lines.append(lines)
         self._sentences += [(start + first, start + end) for first, end in table.sentences]
         annotated = np.flatnonzero((table.widths > FIRST_COLUMN) & ~table.ends_in(MEANS_NO_MENTION))
         self._read_brackets(
@@ -297,40 +298,42 @@ class _PartBuilder:
 
     def _read_brackets(self, tokens: list[int], cells: list[str]) -> None:
         """Read cells as the official scorer does: what opens at a word is opened before anything is closed there."""
-        stacks, mentions = self._open, self._mentions
+        stacks, mentions, same = self._open, self._mentions, self.same_entity
+        lines = self._lines[-1]
+        first = len(self._tokens) - len(lines)
         for token, cell in zip(tokens, cells, strict=True):
             singles, opened, closed, complete = parse_cell(cell)
             for label in singles:
-                mentions.append((token, token + 1, label))
+                mentions.append(Mention(token, token + 1, same.get(label, label)))
             for label in opened:
                 stacks[label].append(token)
             for label in closed:
                 if stack := stacks[label]:
-                    mentions.append((stack.pop(), token + 1, label))
+                    mentions.append(Mention(stack.pop(), token + 1, same.get(label, label)))
                 else:
                     message = f"'{label})' closes a mention that was not opened; it was skipped"
-                    self.source.report(message, self._lines[token])
+                    self.source.report(message, int(lines[token - first]))
             if not complete:
-                self._counter.add("part of a coreference cell was skipped", self._lines[token], cell)
+                message = "part of a coreference cell was skipped"
+                self._counter.add(message, int(lines[token - first]), cell)
 
     def finish(self, *, unended: int | None = None) -> Document:
         """The document; ``unended`` is the line (0: the file's end) that comes where its '#end document' should."""
         if unended is not None and not self.row_fields:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
+        lines = np.concatenate([[], *self._lines])
         for label, stack in self._open.items():
             for token in stack:
                 message = f"'({label}' is never closed; the mention was dropped"
-                self.source.report(message, self._lines[token])
+                self.source.report(message, int(lines[token]))
         self._counter.send()
         columns = {} if self.source.words_only else self._columns
-        same = self.same_entity
-        named = [(start, end, same.get(label, label)) for start, end, label in self._mentions]
         return Document(
             id=self.id,
             tokens=tuple(self._tokens),
             sentences=tuple(self._sentences),
-            mentions=tuple([Mention(start, end, entity) for start, end, entity in named if entity]),
+            mentions=tuple([mention for mention in self._mentions if mention.entity]),
             columns={name: tuple(v) for name, v in columns.items() if self._is_annotated(name, v)},
             meta={"name": self.name, "part": self.part} if self.part else {"name": self.name},
         )
