@@ -78,21 +78,21 @@ def align_chains(key: Chains, response: Chains) -> Alignment:
         for mention in chain:
             numbers.setdefault(mention, len(numbers))
     key_mentions = len(numbers)
-    found: set[Hashable] = set()
+    found: set[int] = set()
     aligned: list[tuple[int, ...]] = []
     repeated = 0
     for chain in response:
         kept: list[int] = []
         for mention in chain:
             number = numbers.setdefault(mention, len(numbers))
-            if number < key_mentions and mention in found:
+            if number < key_mentions and number in found:
                 repeated += 1
                 continue
-            found.add(mention)
+            found.add(number)
             kept.append(number)
         if kept:
             aligned.append(tuple(kept))
-    key_chains = tuple(tuple(numbers[mention] for mention in chain) for chain in key if chain)
+    key_chains = tuple([tuple([numbers[mention] for mention in chain]) for chain in key if chain])
     return Alignment(
         key=key_chains,
         response=tuple(aligned),

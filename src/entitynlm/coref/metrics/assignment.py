@@ -25,9 +25,8 @@ def assign(similarity: Mapping[Pair, float]) -> list[Pair]:
 
 
 def _solve(similarity: Mapping[Pair, float], rows: Sequence[int], columns: Sequence[int]) -> list[Pair]:
-    from scipy.optimize import (
-        linear_sum_assignment,
-    )  # here, because it takes longer to import than a corpus to score
+    # Here, because it takes longer to import than a corpus takes to be scored.
+    from scipy.optimize import linear_sum_assignment
 
     table = [[similarity.get((i, j), 0.0) for j in columns] for i in rows]
     found = zip(*linear_sum_assignment(table, maximize=True), strict=True)

@@ -81,13 +81,15 @@ def count_muc(alignment: Alignment) -> Counts:
 def count_b_cubed(alignment: Alignment) -> Counts:
     """B³ (Bagga and Baldwin 1998): for each mention, the share of its chain that both chains have in common."""
     precision = recall = 0.0
+    key_chain_of, overlaps, sizes = alignment.key_chain_of, alignment.overlaps, list(map(len, alignment.key))
     for index, chain in enumerate(alignment.response):
+        size = len(chain)
         for mention in chain:
-            owner = alignment.key_chain_of.get(mention)
+            owner = key_chain_of.get(mention)
             if owner is not None:
-                common = alignment.overlaps[owner, index]
-                precision += common / len(chain)
-                recall += common / len(alignment.key[owner])
+                common = overlaps[owner, index]
+                precision += common / size
+                recall += common / sizes[owner]
     return recall, sum(map(len, alignment.key)), precision, sum(map(len, alignment.response))
 
 
@@ -156,12 +158,13 @@ def count_blanc(alignment: Alignment) -> Counts:
     """BLANC for predicted mentions (Luo et al. 2014): counts of coreference links, then of non-coreference links."""
     if alignment.has_repetitions:
         return _count_link_sets(alignment)
-    shared = [mention for mention in alignment.key_chain_of if mention in alignment.response_chain_of]
+    key_chain_of, response_chain_of = alignment.key_chain_of, alignment.response_chain_of
+    shared = [mention for mention in key_chain_of if mention in response_chain_of]
     correct = _count_pairs(alignment.overlaps.values())
     key_links = _count_pairs(map(len, alignment.key))
     response_links = _count_pairs(map(len, alignment.response))
-    shared_in_key = _count_pairs(Counter(alignment.key_chain_of[m] for m in shared).values())
-    shared_in_response = _count_pairs(Counter(alignment.response_chain_of[m] for m in shared).values())
+    shared_in_key = _count_pairs(Counter([key_chain_of[m] for m in shared]).values())
+    shared_in_response = _count_pairs(Counter([response_chain_of[m] for m in shared]).values())
     correct_non_links = _count_pairs([len(shared)]) - shared_in_key - shared_in_response + correct
     key_non_links = _count_pairs([alignment.key_mentions]) - key_links
     response_non_links = _count_pairs([alignment.response_mentions]) - response_links

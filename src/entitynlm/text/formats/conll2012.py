@@ -43,8 +43,8 @@ MEANS_NO_MENTION = np.array([chr(code) in NO_MENTION for code in range(256)])
 
 def recognise(path: str, sample: bytes) -> bool:
     """``#begin document`` before any row; or, without it, a row of the full width with its two numbers."""
-    lines = sample.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace").split("\n")
-    for line in lines:
+    for raw in io.BytesIO(sample.removeprefix(b"\xef\xbb\xbf")):
+        line = raw.decode("utf-8", errors="replace").rstrip("\n")
         if BEGIN.match(line):
             return True
         if line.strip() and not line.startswith("#"):
@@ -119,6 +119,13 @@ class _FileBuilder:
         else:
             yield self.draft.finish()
             self.draft = None
+
+
+def _is_utf8(rows: bytes) -> bool:
+    try:
+        return rows.isascii() or bool(rows.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _set_tabs(rows: bytes) -> bytes:
@@ -247,11 +254,7 @@ class _PartBuilder:
         table = find_fields(rows)
         if not table.sentences or table.widths.min() <= FIRST_COLUMN or not table.has_even_sentences():
             return 0
-        if table.has_empty_field() or not table.counts_words(2):
-            return 0
-        try:
-            rows.decode()
-        except UnicodeDecodeError:
+        if table.has_empty_field() or not table.counts_words(2) or not _is_utf8(rows):
             return 0
         self._is_short = False
         self._add_sentences(table, table.lines + line)
@@ -322,9 +325,9 @@ class _PartBuilder:
         if unended is not None and not self.row_fields:
             self.source.report(f"document {self.name!r} has no '#end document'", unended or None)
         self.end_sentence()
-        lines = np.concatenate([[], *self._lines])
-        for label, stack in self._open.items():
-            for token in stack:
+        if unclosed := [(token, label) for label, stack in self._open.items() for token in stack]:
+            lines = np.concatenate(self._lines)
+            for token, label in unclosed:
                 message = f"'({label}' is never closed; the mention was dropped"
                 self.source.report(message, int(lines[token]))
         self._counter.send()
