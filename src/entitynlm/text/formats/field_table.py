@@ -12,9 +12,9 @@ from entitynlm.text.document import Span
 
 Places = NDArray[np.intp]
 NEWLINE, TAB, ZERO = b"\n\t0"
-MOST_WORDS = 1000  # rows of a sentence whose word numbers are compared
+MOST_NUMBERED = 1000  # rows of a sentence whose word numbers are compared
 WORD_NUMBERS = (
-    np.array([f"{number:>3}".encode() for number in range(MOST_WORDS)]).view(np.uint8).reshape(-1, 3)
+    np.array([f"{number:>3}".encode() for number in range(MOST_NUMBERED)]).view(np.uint8).reshape(-1, 3)
 )
 NUMBER_LENGTHS = (WORD_NUMBERS > ZERO - 1).sum(axis=1)
 
@@ -71,7 +71,7 @@ class FieldTable:
         ends, before = self.ends[self.first + column], self.ends[self.first + column - 1]
         bounds = np.array(self.sentences)
         counted = np.arange(len(ends)) - np.repeat(bounds[:, 0], bounds[:, 1] - bounds[:, 0])
-        if counted.max() >= MOST_WORDS or (ends - before - 1 != NUMBER_LENGTHS[counted]).any():
+        if counted.max() >= MOST_NUMBERED or (ends - before - 1 != NUMBER_LENGTHS[counted]).any():
             return False
         wanted = WORD_NUMBERS[counted]  # (rows, 3)
         found = self.codes[ends[:, None] + np.arange(-3, 0)]
