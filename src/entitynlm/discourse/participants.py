@@ -62,7 +62,7 @@ def _rename(mentions: Sequence[Mention], names: Mapping[str, str]) -> tuple[Ment
 
 def _rename_participants(quotation: Quotation, find_name: Callable[[str], str | None]) -> Quotation:
     speaker, addressee = (who and find_name(who) for who in (quotation.speaker, quotation.addressee))
-    return dataclasses.replace(quotation, speaker=speaker, addressee=addressee)
+    return structs.replace(quotation, speaker=speaker, addressee=addressee)
 
 
 def attribute_quotations(dialogue: Dialogue) -> list[Quotation]:

@@ -141,7 +141,7 @@ def _merge(version: Version, entity: str, into: str) -> Version:
     if into not in types and entity in types:
         types[into] = types[entity]
     said = [
-        replace(
+        structs.replace(
             quotation,
             speaker=into if quotation.speaker == entity else quotation.speaker,
             addressee=into if quotation.addressee == entity else quotation.addressee,

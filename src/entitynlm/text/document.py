@@ -53,8 +53,7 @@ class Entity:
     type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
+class Quotation(msgspec.Struct, frozen=True, omit_defaults=True):
     """A span of tokens that is said, quotation marks included; ``speaker`` and ``addressee`` are ids of entities."""
 
     start: int
@@ -164,7 +163,7 @@ class Document:
         speaker, addressee = (
             who if who in named else None for who in (quotation.speaker, quotation.addressee)
         )
-        return dataclasses.replace(quotation, speaker=speaker, addressee=addressee)
+        return msgspec.structs.replace(quotation, speaker=speaker, addressee=addressee)
 
     def _check_mentions(self) -> None:
         for quotation in self.quotations:

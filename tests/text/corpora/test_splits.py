@@ -9,8 +9,6 @@ from entitynlm.text.corpora.corpus import (
     find_split_list,
     find_split_word,
     read_split_list,
-    split_by_list,
-    split_by_name,
     split_every_ninth,
 )
 
@@ -42,16 +40,6 @@ def test_every_ninth_file_by_name() -> None:
     assert [path.stem for path in splits["dev"]] == ["04", "13"]
     assert len(splits["train"]) == 16
     assert list(splits) == ["train", "dev", "test"]
-
-
-def test_what_no_rule_places_is_kept_apart() -> None:
-    files = [Path("a.x"), Path("b.x"), Path("train.x")]
-    assert split_by_name(files) == {"train": (Path("train.x"),), "other": (Path("a.x"), Path("b.x"))}
-    listed = {"train": ["a", "not here"], "dev": []}
-    assert split_by_list(files, listed, lambda path: path.stem) == {
-        "train": (Path("a.x"),),
-        "other": (Path("b.x"), Path("train.x")),
-    }
 
 
 def test_a_list_of_splits_is_read(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
-from itertools import pairwise
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from entitynlm.text.corpora import open_corpus
 from entitynlm.text.corpora.example import RUNNING_EXAMPLE
-from entitynlm.text.corpora.statistics import count_words, measure_corpus, measure_documents
+from entitynlm.text.corpora.statistics import count_words, measure_documents
 from entitynlm.text.document import Document, Mention
 
 
@@ -54,14 +53,6 @@ def test_nothing_gives_zeros_and_no_mean() -> None:
     assert json.loads(json.dumps(counts.as_json()))["mean_mention_length"] is None
 
 
-def test_every_document_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.conllu").write_text("# newdoc id = a\n1\tHi\t_\t_\t_\t_\t_\t_\t_\t_\n\n", encoding="utf-8")
-    seen: list[str] = []
-    counts = measure_corpus(open_corpus(tmp_path), on_document=lambda document: seen.append(document.id))
-    assert list(counts) == ["all"]
-    assert seen == ["a"]
-
-
 # -- the real corpora, against a second, independent way of counting -----------------------------------------
 
 
@@ -93,46 +84,3 @@ def test_gum_counts_agree_with_an_independent_count(corpora_path: Path, name: st
         dev.entities,
         dev.singletons,
     )
-
-
-@pytest.mark.corpora
-def test_litbank_counts_agree_with_an_independent_count(corpora_path: Path) -> None:
-    corpus = open_corpus(corpora_path / "litbank")
-    test = measure_documents(corpus.documents("test"))
-    tokens = mentions = entities = longest = 0
-    for path in corpus.splits["test"]:
-        opened: dict[str, list[int]] = defaultdict(list)
-        for line in path.read_text(encoding="utf-8").splitlines():
-            cells = line.split("\t")
-            if line.startswith("#") or len(cells) < 5:
-                continue
-            cell = cells[-1] or cells[-2]
-            for number in re.findall(r"\((\d+)", cell):
-                opened[number].append(tokens)
-                mentions += 1
-            for number in re.findall(r"(\d+)\)", cell):
-                longest = max(longest, tokens + 1 - opened[number].pop())
-            tokens += 1
-        entities += len(opened)
-    assert (tokens, mentions, entities, longest) == (
-        test.tokens,
-        test.mentions,
-        test.entities,
-        test.longest_mention,
-    )
-
-
-@pytest.mark.corpora
-def test_inscript_counts_agree_with_an_independent_count(corpora_path: Path) -> None:
-    corpus = open_corpus(corpora_path / "inscript")
-    dev = measure_documents(corpus.documents("dev"))
-    tokens = mentions = sentences = 0
-    for path in corpus.splits["dev"]:
-        text = path.read_text(encoding="utf-8")
-        sentences += text.count("#id=")
-        for block in text.split("\n\n"):
-            rows = [line.split("\t") for line in block.splitlines() if re.match(r"\d+-\d+\t\S", line)]
-            labels = ["O", *(row[5].strip() for row in rows)]
-            tokens += len(rows)
-            mentions += sum(now not in ("O", before) for before, now in pairwise(labels))
-    assert (sentences, tokens, mentions) == (dev.sentences, dev.tokens, dev.mentions)

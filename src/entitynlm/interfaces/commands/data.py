@@ -17,7 +17,7 @@ from entitynlm.interfaces.inputs import pick_document
 from entitynlm.progress import track
 from entitynlm.text.corpora.checks import FileReport, check_files
 from entitynlm.text.corpora.corpus import Corpus, open_corpus
-from entitynlm.text.corpora.statistics import measure_corpus
+from entitynlm.text.corpora.statistics import measure_documents
 from entitynlm.text.formats.registry import get_format, write_documents
 
 
@@ -40,12 +40,11 @@ def stats(*, corpus: options.Corpus, format: options.Format = None, terminal: Te
     from entitynlm.interfaces.views import tabulate_statistics
 
     opened = open_corpus(corpus, format=format)
-    odd, task = itertools.count(), f"reading {opened.name}"
-    terminal.start(task)
-    counts = measure_corpus(
-        opened, on_oddity=lambda _: next(odd), on_document=lambda _: terminal.advance(task)
-    )
-    terminal.finish(task)
+    odd = itertools.count()
+    counts = {}
+    for split in opened.splits:
+        documents = opened.documents(split, on_oddity=lambda _: next(odd))
+        counts[split] = measure_documents(track(terminal, f"reading {opened.name}, {split}", documents))
     terminal.print(f"[bold]{escape(opened.name)}[/bold] [dim](splits: {escape(opened.rule)})[/dim]")
     terminal.print(tabulate_statistics(counts))
     _remark_oddities(terminal, corpus, next(odd))

@@ -1,7 +1,7 @@
 """A corpus: a name and files in splits, recognised from the contents of a folder, read as a stream of documents."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,8 @@ def _recognise_gum(folder: Path) -> Recognised | None:
             continue
         split_list = find_split_list(place)
         listed = read_split_list(split_list) if split_list else {}
-        splits = split_by_list(files, listed, lambda path: path.stem)
+        place_of = {name: split for split, names in listed.items() for name in names}
+        splits = arrange_splits((place_of.get(path.stem, OTHER), path) for path in files)
         if set(splits) != {OTHER}:
             return _name_gum(files[0]), splits, "GUM's splits.md"
         if place != folder:  # no list, or one of other documents
@@ -152,7 +153,7 @@ def _recognise_conll2012(folder: Path) -> Recognised | None:
 def _recognise_split_files(folder: Path) -> Recognised | None:
     """files called train, dev and test in any format."""
     files = _choose_files(folder.iterdir())
-    splits = split_by_name(files)
+    splits = arrange_splits((find_split_word(path.name) or OTHER, path) for path in files)
     if OTHER in splits or len(splits) < (2 if len(files) > 1 else 1):
         return None
     return folder.resolve().name, splits, "file names"
@@ -250,24 +251,11 @@ def find_split_word(name: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def split_by_name(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
-    """Files whose own names say their split; the rest is ``other``."""
-    return arrange_splits((find_split_word(path.name) or OTHER, path) for path in files)
-
-
 def split_every_ninth(files: Iterable[Path]) -> dict[str, tuple[Path, ...]]:
     """LitBank's rule (it has no official split): by name, index 8, 17, … is test, index 4, 13, … is dev."""
     names = {4: "dev", 8: "test"}
     ordered = sorted(files, key=lambda path: path.name)
     return arrange_splits((names.get(index % 9, "train"), path) for index, path in enumerate(ordered))
-
-
-def split_by_list(
-    files: Sequence[Path], listed: Mapping[str, Sequence[str]], name_of: Callable[[Path], str]
-) -> dict[str, tuple[Path, ...]]:
-    """Files placed by a published list of names; listed documents without a file are ignored."""
-    place = {name: split for split, names in listed.items() for name in names}
-    return arrange_splits((place.get(name_of(path), OTHER), path) for path in files)
 
 
 def read_split_list(path: Path) -> dict[str, list[str]]:

@@ -1,12 +1,10 @@
 """Corpus statistics, counted on the documents as they are annotated, before the model's preprocessing."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from entitynlm.text.corpora.corpus import Corpus
 from entitynlm.text.document import Document, Mention
-from entitynlm.text.formats.base import Report, ignore
 
 COUNTS = ("documents", "sentences", "tokens", "mentions", "entities", "singletons")
 
@@ -59,22 +57,9 @@ def count_words(mention: Mention) -> int:
     return sum(end - start for start, end in mention.parts) if mention.parts else len(mention)
 
 
-def measure_documents(
-    documents: Iterable[Document], on_document: Callable[[Document], None] = lambda document: None
-) -> SplitStatistics:
-    """Count in one pass; ``on_document`` is called with every document (for progress)."""
+def measure_documents(documents: Iterable[Document]) -> SplitStatistics:
+    """Count in one pass."""
     statistics = SplitStatistics()
     for document in documents:
-        on_document(document)
         statistics.add(document)
     return statistics
-
-
-def measure_corpus(
-    corpus: Corpus,
-    *,
-    on_oddity: Report = ignore,
-    on_document: Callable[[Document], None] = lambda document: None,
-) -> dict[str, SplitStatistics]:
-    splits = ((split, corpus.documents(split, on_oddity=on_oddity)) for split in corpus.splits)
-    return {split: measure_documents(documents, on_document) for split, documents in splits}

@@ -34,15 +34,6 @@ class JsonEntity(msgspec.Struct, omit_defaults=True):
     mentions: list[JsonMention] | None = None
 
 
-class JsonQuotation(msgspec.Struct, omit_defaults=True):
-    """A quotation, with its speaker and addressee where they are known."""
-
-    start: int
-    end: int
-    speaker: str | None = None
-    addressee: str | None = None
-
-
 class JsonText(msgspec.Struct, omit_defaults=True):
     """The fields of a document other than words, sentences, mentions and quotations."""
 
@@ -66,12 +57,9 @@ def make_record(document: Document) -> JsonObject:
         details = [record_mention(mention) for mention in entity.mentions]
         known = details if any(detail != JsonMention() for detail in details) else None
         entities.append(JsonEntity(entity.id, entity.type, known))
-    quotations = [JsonQuotation(q.start, q.end, q.speaker, q.addressee) for q in document.quotations]
-    ours = {
-        "version": RECORD_VERSION,
-        "entities": entities,
-        **({"quotations": quotations} if quotations else {}),
-    }
+    ours: JsonObject = {"version": RECORD_VERSION, "entities": entities}
+    if document.quotations:
+        ours["quotations"] = document.quotations
     return {
         "doc_key": document.id,
         "sentences": [document.tokens[start:end] for start, end in document.sentences],
@@ -109,14 +97,13 @@ def restore_document(record: JsonObject, report: Callable[[str], None]) -> Docum
     clusters = take(record.get("clusters"), list[list[Span]], "clusters")
     spans = [[(first, last + 1) for first, last in cluster] for cluster in clusters]
     mentions, types = restore_mentions(spans, extras.get("entities"), report)
-    quotations = take(extras.get("quotations") or [], list[JsonQuotation], "quotations")
     return Document(
         id=take(record.get("doc_key"), str, "doc_key"),
         tokens=tuple(token for sentence in sentences for token in sentence),
         sentences=find_spans(sentences),
         mentions=mentions,
         entity_types=types,
-        quotations=tuple(Quotation(q.start, q.end, q.speaker, q.addressee) for q in quotations),
+        quotations=take(extras.get("quotations") or (), tuple[Quotation, ...], "quotations"),
         **restore_text(extras),
     )
 
